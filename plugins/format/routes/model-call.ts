@@ -13,7 +13,7 @@ import { readOpening } from '../request/opening.ts';
 import { readSession } from '../request/session.ts';
 import { threadNotFound } from '../request/thread.ts';
 import { selectUpstreamFormat } from '../request/upstream-format.ts';
-import { isForeign } from '../state/threads.ts';
+import { hasForeignThread } from '../state/threads.ts';
 import { isPassedThrough } from './pass-through/adapt-request.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { EmbeddingCall, isEmbeddingCall } from './embeddings/embedding-call.ts';
@@ -160,7 +160,7 @@ export class ModelCall implements Adapter {
     if (isEmbeddingCall(this.#request, format)) {
       return new EmbeddingCall(this.#exchange.id, this.#request, route, format);
     }
-    if (isForeign(this.#request, route)) throw threadNotFound();
+    if (hasForeignThread(this.#request, route)) throw threadNotFound();
     if (format === this.#request.format && !needsTranslation(route, this.#request)) {
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     }

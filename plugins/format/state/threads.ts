@@ -13,78 +13,80 @@ import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
 import { type Thread, threadNotFound, threadUnsupported } from '../request/thread.ts';
 
-const deadline = 250; // ms that a request waits for the state of its thread
-const warnInterval = 60_000; // ms between warnings about a failing store
-const limits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
+const deadlineMs = 250; // ms that a request waits for the state of its thread
+const warnIntervalMs = 60_000; // ms between warnings about a failing store
+const threadLimits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
 
 /**
- * Message threads: conversations that Anthropic stores between turns, so that a request contains only the new messages. An
- * entry is found by the id of an answer, only for the account that received it, and names the upstream that began the thread
- * and the session that selects its key. If no route can continue a thread, the error code makes the SDKs send the whole
- * conversation. Source: Anthropic SDKs, `message-threads-2026-08-12`.
+ * Stores message threads: conversations that Anthropic keeps between turns, so that a request contains only the new messages.
+ * An entry is found by the id of an answer, only for the account that received it. The entry names the upstream that gave the
+ * answer and the session that selects the upstream's key. If no route can continue a thread, the error code makes the SDKs
+ * send the whole conversation. Source: Anthropic SDKs, `message-threads-2026-08-12`.
  */
 export class ThreadStore {
   readonly #host: Host;
-  readonly #warning = new Throttle(warnInterval);
+  readonly #warningThrottle = new Throttle(warnIntervalMs);
 
   constructor(host: Host) {
     this.#host = host;
   }
 
   /**
-   * Adds the thread to a request that continues or begins one.
+   * Adds the thread to a request that continues or starts a thread.
    *
    * @throws GatewayError `invalid_request` if a route of the model would lose the thread, `not_found` for an unknown thread
    */
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { thread } = request.outline;
     if (request.format.name !== 'messages' || thread === undefined || thread === null) return request;
-    if (!model.routes.every(keepsThreads)) throw threadUnsupported();
+    if (!model.routes.every(supportsThreads)) throw threadUnsupported();
     const group = `threads:${exchange.find(principal)?.accountId ?? ''}`;
     const previousId = isJsonObject(thread) ? thread['previous_message_id'] : undefined;
     if (typeof previousId !== 'string') {
       const session = readSession(exchange.headers, request.outline) ?? exchange.id;
-      return request.with({ thread: this.#thread(group, session, undefined) });
+      return request.with({ thread: this.#createThread(group, session, undefined) });
     }
-    return this.#find(group, previousId).then(({ session, origin }) =>
-      request.with({ thread: this.#thread(group, session, origin) }),
+    return this.#findThread(group, previousId).then(({ session, origin }) =>
+      request.with({ thread: this.#createThread(group, session, origin) }),
     );
   }
 
-  #thread(group: string, session: string, origin: string | undefined): Thread {
+  #createThread(group: string, session: string, origin: string | undefined): Thread {
     return {
       session,
       origin,
-      store: (id, answering) => {
-        const entry = Buffer.from(JSON.stringify({ session, origin: answering }));
-        const saved = this.#host.shared.groups.set(group, new Map([[id, entry]]), limits);
-        saved.catch((error: unknown) => this.#warn(error));
+      store: (id, answeringOrigin) => {
+        const entry = Buffer.from(JSON.stringify({ session, origin: answeringOrigin }));
+        const saving = this.#host.shared.groups.set(group, new Map([[id, entry]]), threadLimits);
+        saving.catch((error: unknown) => this.#warn(error));
       },
     };
   }
 
-  async #find(group: string, id: string): Promise<{ readonly session: string; readonly origin: string }> {
-    const found = await withDeadline(this.#host.shared.groups.get(group, [id]), deadline, 'shared state is slow').catch(
-      (error: unknown) => this.#warn(error),
-    );
-    const { session, origin } = parseObject(found?.get(id)?.toString() ?? '') ?? {};
+  async #findThread(group: string, id: string): Promise<{ readonly session: string; readonly origin: string }> {
+    const entries = await withDeadline(
+      this.#host.shared.groups.get(group, [id]),
+      deadlineMs,
+      'shared state is slow',
+    ).catch((error: unknown) => this.#warn(error));
+    const { session, origin } = parseObject(entries?.get(id)?.toString() ?? '') ?? {};
     if (typeof session !== 'string' || typeof origin !== 'string') throw threadNotFound();
     return { session, origin };
   }
 
   #warn(error: unknown): undefined {
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#warning.pass()) this.#host.log.warn(`message threads are not continued: ${reason}`);
+    if (this.#warningThrottle.pass()) this.#host.log.warn(`message threads are not continued: ${reason}`);
   }
 }
 
-/** Whether the route leads to the format's own vendor, the only one known to support threads. */
-function keepsThreads({ upstream, profile }: Route): boolean {
+/** True for routes to Anthropic, identified by `betas`: no other vendor is known to support threads. */
+function supportsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
   return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);
 }
 
-/** Whether the request's thread began at another upstream. */
-export function isForeign({ thread }: ClientRequest, { upstream }: Route): boolean {
+/** True if the last answer of the request's thread came from a different upstream. */
+export function hasForeignThread({ thread }: ClientRequest, { upstream }: Route): boolean {
   return thread?.origin !== undefined && thread.origin !== originOf(upstream);
 }

@@ -30,7 +30,7 @@ import {
   createReplyContext,
   shortId,
 } from '../../request/client-request.ts';
-import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
+import { restoreReasoning, acceptsReasoningText } from '../../state/kept-reasoning/restore.ts';
 import { encodeForRoute, createStateLookup } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
@@ -177,8 +177,8 @@ export class Translation implements PreparedCall {
     const { kept } = this.#client;
     if (kept === undefined) return conversation;
     const ownState = createStateLookup(this.#upstreamFormat, this.#origin);
-    const takesText = takesReasoningText(this.#upstreamFormat, this.#route);
-    return restoreReasoning(conversation, kept, { takesText, origin: this.#origin, ownState });
+    const takesText = acceptsReasoningText(this.#upstreamFormat, this.#route);
+    return restoreReasoning(conversation, kept, { acceptsText: takesText, origin: this.#origin, ownState });
   }
 }
 

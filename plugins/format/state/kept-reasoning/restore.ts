@@ -10,7 +10,7 @@ import { selectUpstreamFormat } from '../../request/upstream-format.ts';
 
 interface RestoreTarget {
   /** True if the route accepts reasoning text of any origin. */
-  readonly takesText: boolean;
+  readonly acceptsText: boolean;
   /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
   /** Data of an opaque state that this upstream created and accepts. */
@@ -28,89 +28,93 @@ export function restoreReasoning(
 ): Conversation {
   const calls = conversation.items.filter((item) => item.type === 'tool_call');
   const thoughts = kept.findBefore(calls);
-  const found = new Map(calls.map((call, index) => [call, thoughts[index] ?? []]));
+  const thoughtsByCall = new Map(calls.map((call, index) => [call, thoughts[index] ?? []]));
   const items: Item[] = [];
   let answer: Item[] = [];
   for (const item of conversation.items) {
-    if (isOfAnswer(item)) answer.push(item);
+    if (isAnswerItem(item)) answer.push(item);
     else {
-      items.push(...restoreAnswer(answer, found, target), item);
+      items.push(...restoreAnswer(answer, thoughtsByCall, target), item);
       answer = [];
     }
   }
-  return { ...conversation, items: [...items, ...restoreAnswer(answer, found, target)] };
+  return { ...conversation, items: [...items, ...restoreAnswer(answer, thoughtsByCall, target)] };
 }
 
-function isOfAnswer(item: Item): boolean {
+function isAnswerItem(item: Item): boolean {
   return (
     item.type === 'reasoning' || item.type === 'tool_call' || (item.type === 'message' && item.role === 'assistant')
   );
 }
 
-type Restored = ReadonlyMap<ToolCall, readonly Thought[]>;
+type ThoughtsByCall = ReadonlyMap<ToolCall, readonly Thought[]>;
 
-function restoreAnswer(answer: readonly Item[], found: Restored, target: RestoreTarget): readonly Item[] {
+function restoreAnswer(
+  answer: readonly Item[],
+  thoughtsByCall: ThoughtsByCall,
+  target: RestoreTarget,
+): readonly Item[] {
   const isUsable = (reasoning: Reasoning) => canUse(reasoning, target);
-  const restored = new Map<ToolCall, readonly Thought[]>();
+  const usableThoughts = new Map<ToolCall, readonly Thought[]>();
   for (const item of answer) {
     if (item.type === 'reasoning' && isUsable(item)) return answer;
     if (item.type !== 'tool_call') continue;
-    const usable = (found.get(item) ?? []).filter(
+    const thoughts = (thoughtsByCall.get(item) ?? []).filter(
       (thought) => thought.state.origin === target.origin && isUsable(thought),
     );
-    if (usable.length > 0) restored.set(item, usable);
+    if (thoughts.length > 0) usableThoughts.set(item, thoughts);
   }
-  return restored.size === 0 ? answer : withThoughts(answer, restored);
+  return usableThoughts.size === 0 ? answer : insertThoughts(answer, usableThoughts);
 }
 
-/** Whether the reasoning has a state of this upstream, or text that the route accepts. */
-function canUse({ state, text }: Reasoning, { ownState, takesText }: RestoreTarget): boolean {
-  return Boolean(ownState(state)) || (text !== '' && takesText);
+/** True if the reasoning has state of this upstream, or text that the route accepts. */
+function canUse({ state, text }: Reasoning, { ownState, acceptsText }: RestoreTarget): boolean {
+  return Boolean(ownState(state)) || (text !== '' && acceptsText);
 }
 
-/** Reasoning that preceded the answer text goes before that text, the rest directly before the call. */
-function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
+/** Inserts thoughts into an answer: those that preceded the answer's text before the text, the others directly before their call. */
+function insertThoughts(answer: readonly Item[], thoughtsByCall: ThoughtsByCall): Item[] {
   const items: Item[] = [];
-  let begin = 0;
+  let answerStart = 0;
   for (const item of answer) {
     if (item.type === 'reasoning') continue;
     if (item.type === 'tool_call') {
-      const thoughts = restored.get(item) ?? [];
-      items.splice(begin, 0, ...thoughts.filter(({ followsText }) => !followsText));
+      const thoughts = thoughtsByCall.get(item) ?? [];
+      items.splice(answerStart, 0, ...thoughts.filter(({ followsText }) => !followsText));
       items.push(...thoughts.filter(({ followsText }) => followsText));
     }
     items.push(item);
-    if (item.type === 'tool_call') begin = items.length;
+    if (item.type === 'tool_call') answerStart = items.length;
   }
   return items;
 }
 
-/** The kinds of earlier reasoning that routes of a model accept. */
+/** Kinds of earlier reasoning that the routes of a model accept. */
 interface ReplayingRoutes {
   /** Opaque reasoning state. */
   readonly withState: boolean;
   readonly withText: boolean;
 }
 
-/** Whether a route accepts the text of earlier reasoning in this format. */
-export function takesReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
+/** True if a route accepts the text of earlier reasoning in this format. */
+export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
   return text.features.reasoning === 'text' || requiresReasoning(profileIn(name, profile), true);
 }
 
-export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {
+export function findReplayingRoutes({ routes }: Model, request: ClientRequest): ReplayingRoutes {
   const candidates = routes.flatMap((route) => {
     const format = findFormat(route, request);
     // If client and route share a format, the client receives the reasoning and sends it back.
-    const isShown = format === request.format && request.format.client.text?.hidesReasoning !== undefined;
-    return format === undefined || isShown ? [] : [{ route, format }];
+    const isReturnedByClient = format === request.format && request.format.client.text?.hidesReasoning !== undefined;
+    return format === undefined || isReturnedByClient ? [] : [{ route, format }];
   });
   return {
     withState: candidates.some(({ format }) => format.text.stateKinds.length > 0),
-    withText: candidates.some(({ format, route }) => takesReasoningText(format, route)),
+    withText: candidates.some(({ format, route }) => acceptsReasoningText(format, route)),
   };
 }
 
-/** Undefined if the route cannot serve the request. */
+/** Finds the text format of a request on a route; undefined if the route cannot serve the request. */
 function findFormat(route: Route, request: ClientRequest): TextFormat | undefined {
   try {
     const format = selectUpstreamFormat(route, request);

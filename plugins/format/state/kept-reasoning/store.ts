@@ -21,26 +21,26 @@ import {
 import type { CompleteReply } from '../../canonical/reply.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
 import { writeFirstQuestion } from '../../request/session.ts';
-import { routesWith } from './restore.ts';
+import { findReplayingRoutes } from './restore.ts';
 
-const deadline = 50; // ms that a request waits for the reasoning of its history
-const warnInterval = 60_000; // ms between warnings about a failing store
-const hour = 3_600; // seconds
+const deadlineMs = 50; // time that a request waits for the reasoning of its history
+const warnIntervalMs = 60_000; // time between warnings about a failing store
+const hourSeconds = 3_600;
 
 /**
- * Stores the reasoning before tool calls for clients whose format cannot carry it, and finds it by the calls when the client
- * sends them back. Entries are separate for each account. If reasoning is lost, the conversation continues without it.
+ * Stores the reasoning before tool calls for clients whose format cannot carry it. When a client sends the calls back, they
+ * identify the reasoning. Each account has its own entries. If reasoning is lost, the conversation continues without it.
  */
 export class ReasoningStore {
   readonly #host: Host;
   readonly #limits: GroupLimits;
-  readonly #warning = new Throttle(warnInterval);
+  readonly #warningThrottle = new Throttle(warnIntervalMs);
 
   /** @param hours retention of reasoning; 0 to store none */
   constructor(host: Host, hours: number) {
     this.#host = host;
     const { keptReasonings: entries, accountReasoning: bytes } = bounds;
-    this.#limits = { seconds: hours * hour, entries, bytes };
+    this.#limits = { seconds: hours * hourSeconds, entries, bytes };
   }
 
   /**
@@ -50,46 +50,48 @@ export class ReasoningStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
-    const { findHistoryCalls: callsOf, hidesReasoning } = format.client.text ?? {};
+    const { findHistoryCalls: listCalls, hidesReasoning } = format.client.text ?? {};
     const isReturned = hidesReasoning?.(outline) === false;
     const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isOff || isReturned || callsOf === undefined || !Array.isArray(outline['tools'])) return request;
-    const routes = routesWith(model, request);
+    if (isOff || isReturned || listCalls === undefined || !Array.isArray(outline['tools'])) return request;
+    const routes = findReplayingRoutes(model, request);
     if (!routes.withState && !routes.withText) return request;
     const { body } = request;
-    const calls = callsOf(body, routes.withState);
-    const kept = new KeptCalls(body, calls, (entries) => this.#keep(accountId, entries));
-    const names = kept.names();
-    if (names.length === 0) return request.with({ kept });
-    return this.#find(accountId, names).then((found) => request.with({ kept: kept.take(found) }));
+    const calls = listCalls(body, routes.withState);
+    const keptCalls = new KeptCalls(body, calls, (entries) => this.#saveEntries(accountId, entries));
+    const entryNames = keptCalls.listEntryNames();
+    if (entryNames.length === 0) return request.with({ kept: keptCalls });
+    return this.#findEntries(accountId, entryNames).then((found) =>
+      request.with({ kept: keptCalls.addEntries(found) }),
+    );
   }
 
-  async #find(accountId: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+  async #findEntries(accountId: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     try {
-      const found = this.#host.shared.groups.get(groupOf(accountId), names);
-      return await withDeadline(found, deadline, `shared state took more than ${deadline} ms`);
+      const finding = this.#host.shared.groups.get(groupOf(accountId), names);
+      return await withDeadline(finding, deadlineMs, `shared state took more than ${deadlineMs} ms`);
     } catch (error) {
       this.#warn(error);
       return new Map();
     }
   }
 
-  #keep(accountId: string, entries: ReadonlyMap<string, Buffer>): void {
+  #saveEntries(accountId: string, entries: ReadonlyMap<string, Buffer>): void {
     this.#host.shared.groups.set(groupOf(accountId), entries, this.#limits).catch((error) => this.#warn(error));
   }
 
   #warn(error: unknown): void {
-    if (!this.#warning.pass()) return;
+    if (!this.#warningThrottle.pass()) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#host.log.warn(`reasoning of earlier turns is not restored: ${reason}`);
   }
 }
 
 class KeptCalls implements StoredReasoning {
-  #found: ReadonlyMap<string, readonly Turn[]> = new Map();
+  #turnsByName: ReadonlyMap<string, readonly Turn[]> = new Map();
   readonly #conversation: string;
   readonly #history: readonly HistoryCall[];
-  #counts: Map<string, number> | undefined;
+  #historyCounts: Map<string, number> | undefined;
   readonly #store: (entries: ReadonlyMap<string, Buffer>) => void;
 
   constructor(
@@ -103,17 +105,17 @@ class KeptCalls implements StoredReasoning {
   }
 
   get hasFound(): boolean {
-    return this.#found.size > 0;
+    return this.#turnsByName.size > 0;
   }
 
-  /** Names of the entries for calls whose reasoning the client did not send back. */
-  names(): string[] {
-    const bare = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
-    return [...new Set(bare.map((call) => this.#nameOf(call)))];
+  /** Lists the names of the entries for calls whose reasoning the client did not send back. */
+  listEntryNames(): string[] {
+    const bareCalls = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
+    return [...new Set(bareCalls.map((call) => this.#createEntryName(call)))];
   }
 
-  take(entries: ReadonlyMap<string, Buffer>): this {
-    this.#found = new Map([...entries].map(([name, stored]) => [name, readTurns(stored)]));
+  addEntries(entries: ReadonlyMap<string, Buffer>): this {
+    this.#turnsByName = new Map([...entries].map(([name, stored]) => [name, readTurns(stored)]));
     return this;
   }
 
@@ -123,10 +125,10 @@ class KeptCalls implements StoredReasoning {
     return calls
       .toReversed()
       .map((call) => {
-        const name = this.#nameOf(call);
+        const name = this.#createEntryName(call);
         const fromEnd = (counts.get(name) ?? 0) + 1;
         counts.set(name, fromEnd);
-        return readThoughts(this.#found.get(name)?.at(-fromEnd) ?? []);
+        return readThoughts(this.#turnsByName.get(name)?.at(-fromEnd) ?? []);
       })
       .toReversed();
   }
@@ -134,32 +136,32 @@ class KeptCalls implements StoredReasoning {
   store(reply: CompleteReply): void {
     const entries = new Map<string, readonly Turn[]>();
     for (const [call, thoughts] of listThoughtsByCall(reply)) {
-      const name = this.#nameOf(call);
-      const turns = entries.get(name) ?? this.#earlier(name);
+      const name = this.#createEntryName(call);
+      const turns = entries.get(name) ?? this.#findEarlierTurns(name);
       if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
     }
-    const written = [...entries].flatMap(([name, turns]) => {
+    const encodedEntries = [...entries].flatMap(([name, turns]) => {
       const bytes = writeTurns(turns);
       return bytes === undefined ? [] : [[name, bytes] as const];
     });
-    if (written.length > 0) this.#store(new Map(written));
+    if (encodedEntries.length > 0) this.#store(new Map(encodedEntries));
   }
 
-  /** Stored thoughts of equal calls in the history: one element for each call, in order. */
-  #earlier(name: string): readonly Turn[] {
-    this.#counts ??= countEqual(this.#history.map((call) => this.#nameOf(call)));
-    const count = this.#counts.get(name) ?? 0;
-    const turns = count === 0 ? [] : (this.#found.get(name) ?? []).slice(-count);
+  /** Finds the stored thoughts of equal calls in the history. The list has an element for each call, in order. */
+  #findEarlierTurns(name: string): readonly Turn[] {
+    this.#historyCounts ??= countNames(this.#history.map((call) => this.#createEntryName(call)));
+    const count = this.#historyCounts.get(name) ?? 0;
+    const turns = count === 0 ? [] : (this.#turnsByName.get(name) ?? []).slice(-count);
     return [...Array.from({ length: count - turns.length }, (): Turn => []), ...turns];
   }
 
-  /** Some vendors only number their calls: ids repeat in other conversations of the account and in other turns. */
-  #nameOf({ id, name, input }: CallIdentity): string {
+  /** Names an entry by conversation, id and input. Some vendors only number their calls, so ids repeat across conversations and turns. */
+  #createEntryName({ id, name, input }: CallIdentity): string {
     return digest([this.#conversation, id, name, normalizeInput(input)].join('\n'));
   }
 }
 
-function countEqual(names: readonly string[]): Map<string, number> {
+function countNames(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
@@ -168,7 +170,7 @@ function countEqual(names: readonly string[]): Map<string, number> {
 /** The thoughts before one of several equal calls. */
 type Turn = readonly StoredThought[];
 
-/** Empty for an entry that another version of the gateway wrote in a different form. */
+/** Reads the turns of an entry; empty if another version of the gateway wrote a different form. */
 function readTurns(stored: Buffer): Turn[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
@@ -176,18 +178,18 @@ function readTurns(stored: Buffer): Turn[] {
   );
 }
 
-/** Drops the oldest turns that do not fit; undefined if the last turn alone is too large. */
+/** Encodes turns without the oldest turns that do not fit; undefined if the last turn alone is too large. */
 function writeTurns(turns: readonly Turn[]): Buffer | undefined {
-  for (let kept = turns; ;) {
-    const bytes = Buffer.from(JSON.stringify({ turns: kept }));
+  for (let keptTurns = turns; ;) {
+    const bytes = Buffer.from(JSON.stringify({ turns: keptTurns }));
     if (bytes.length <= bounds.keptReasoning) return bytes;
-    const oldest = kept.findIndex(({ length }) => length > 0);
-    if (oldest === -1 || oldest === kept.length - 1) return undefined;
-    kept = kept.with(oldest, []);
+    const oldest = keptTurns.findIndex(({ length }) => length > 0);
+    if (oldest === -1 || oldest === keptTurns.length - 1) return undefined;
+    keptTurns = keptTurns.with(oldest, []);
   }
 }
 
-/** More than 128 bits. */
+/** Returns a digest of more than 128 bits. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

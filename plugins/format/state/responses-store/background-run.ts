@@ -9,22 +9,29 @@ import { type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
 import { renderStreamError } from '../../formats/responses/reply/reply-object.ts';
 import { member } from '../../wire/members.ts';
 import { EventLog } from './event-log.ts';
-import { failedResponse } from './find-response.ts';
-import { endingOf, eventsIn, isEnding, responseIn, type WrittenEvent, writeEvent } from './response-events.ts';
+import { createFailedResponse } from './find-response.ts';
+import {
+  writeEndEvent,
+  parseEvents,
+  isEnding,
+  readResponse,
+  type WrittenEvent,
+  writeEvent,
+} from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { responsesSection } from './register.ts';
-import { runsOf } from './runs.ts';
+import { getBackgroundRuns } from './runs.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 
-/** Ms until other instances consider a run abandoned, and interval at which its instance renews the lease. */
-export const lease = 30_000;
-const renewEvery = 3_000;
-/** Ms between attempts to store the end while the database fails; they stop when the lease expires. */
-const retryEvery = 2_000;
+/** Time until other instances consider a run abandoned, unless its instance renews the lease. */
+export const leaseMs = 30_000;
+const renewIntervalMs = 3_000;
+/** Delay between attempts to store the end while the database fails. The attempts stop when the lease expires. */
+const retryIntervalMs = 2_000;
 
 /**
- * A response that continues without its client. The request's own exchange goes on, and the run takes the place of the client: it
- * stores the bytes that the client would have received.
+ * A response that is generated without its client. The run takes the client's place in the exchange and stores the bytes that
+ * the client would have received.
  */
 export class BackgroundRun {
   readonly #host: Host;
@@ -35,16 +42,16 @@ export class BackgroundRun {
   readonly #heartbeat: NodeJS.Timeout;
   readonly #remove: () => void;
   /** Members that override the upstream's in every response object. */
-  readonly #fixed: JsonObject;
+  readonly #fixedMembers: JsonObject;
   /** The latest response object, with the output so far. */
   #response: JsonObject;
   #hasEnded = false;
   #renewedAt: number; // ms, monotonic
 
-  /** @param queued the response object that was sent to the client */
-  constructor(host: Host, exchange: Exchange, key: RunKey, queued: JsonObject) {
-    const { id, background, store, previous_response_id }: ResponsesReply = queued;
-    this.#fixed = {
+  /** @param queuedResponse the response object that was sent to the client */
+  constructor(host: Host, exchange: Exchange, key: RunKey, queuedResponse: JsonObject) {
+    const { id, background, store, previous_response_id }: ResponsesReply = queuedResponse;
+    this.#fixedMembers = {
       id: id ?? null,
       background: background ?? true,
       store: store ?? true,
@@ -53,35 +60,38 @@ export class BackgroundRun {
     this.#host = host;
     this.#exchange = exchange;
     this.#key = key;
-    this.#response = queued;
+    this.#response = queuedResponse;
     this.#rows = new RunRows(host.database);
     this.#renewedAt = host.monotonic();
-    this.#remove = runsOf(host).add(key, () => exchange.abort(new ClientGone()));
+    this.#remove = getBackgroundRuns(host).add(key, () => exchange.abort(new ClientGone()));
     this.#log = new EventLog(async (events) => {
       await this.#rows.append(key, events, host.now());
-      runsOf(host).wake(key);
+      getBackgroundRuns(host).wake(key);
     }, host.log);
-    this.#heartbeat = setInterval(() => inBackground(host.log, 'renewing a response', () => this.#renew()), renewEvery);
+    this.#heartbeat = setInterval(
+      () => inBackground(host.log, 'renewing a response', () => this.#renew()),
+      renewIntervalMs,
+    );
   }
 
-  readonly take = async (reply: Reply): Promise<void> => {
+  readonly takeReply = async (reply: Reply): Promise<void> => {
     try {
-      await this.#read(reply).catch((error: unknown) => this.#fail(error, reply));
+      await this.#readReply(reply).catch((error: unknown) => this.#fail(error, reply));
       if (!this.#exchange.isClientGone) await this.#end();
     } finally {
       clearInterval(this.#heartbeat);
       this.#remove();
-      runsOf(this.#host).wake(this.#key);
+      getBackgroundRuns(this.#host).wake(this.#key);
     }
   };
 
-  /** Also ends the run if the response was cancelled, deleted or declared abandoned. */
+  /** Renews the lease. Ends the run if the response was cancelled, deleted or declared abandoned. */
   async #renew(): Promise<void> {
     const host = this.#host;
     const now = host.monotonic();
-    const isRunning = await this.#rows.renew(this.#key, host.now() + lease).catch((error: unknown) => {
+    const isRunning = await this.#rows.renew(this.#key, host.now() + leaseMs).catch((error: unknown) => {
       // The lease has expired: other instances consider the run abandoned.
-      if (now - this.#renewedAt > lease) return false;
+      if (now - this.#renewedAt > leaseMs) return false;
       throw error;
     });
     this.#renewedAt = now;
@@ -89,26 +99,26 @@ export class BackgroundRun {
   }
 
   /** @throws the error that interrupted the reply */
-  async #read({ status, body }: Reply): Promise<void> {
-    if (status !== 200) throw refusalIn(this.#exchange, body);
+  async #readReply({ status, body }: Reply): Promise<void> {
+    if (status !== 200) throw readRefusal(this.#exchange, body);
     const listener = this.#exchange.find(replyListener);
     const chunks: AsyncIterable<Buffer> | Iterable<Buffer | string> = body instanceof Readable ? body : [body ?? ''];
     for await (const chunk of chunks) {
       listener?.(chunk);
-      for (const event of eventsIn(chunk.toString())) this.#take(event);
-      await this.#log.room();
-      if (this.#log.total > bounds.backgroundEvents)
+      for (const event of parseEvents(chunk.toString())) this.#takeEvent(event);
+      await this.#log.waitForRoom();
+      if (this.#log.totalCharacters > bounds.backgroundEvents)
         throw new GatewayError('upstream_failed', `The response exceeds ${bounds.backgroundEvents} characters.`);
     }
     if (!this.#hasEnded) throw new GatewayError('upstream_failed', 'The response was truncated.');
   }
 
-  #take(event: WrittenEvent): void {
+  #takeEvent(event: WrittenEvent): void {
     if (this.#hasEnded) return;
-    const sequence = event.sequence ?? this.#log.last + 1;
-    const response = responseIn(event);
-    const isFirst = response !== undefined && this.#log.last === -1;
-    if (response !== undefined) this.#response = { ...response, ...this.#fixed };
+    const sequence = event.sequence ?? this.#log.lastSequence + 1;
+    const response = readResponse(event);
+    const isFirst = response !== undefined && this.#log.lastSequence === -1;
+    if (response !== undefined) this.#response = { ...response, ...this.#fixedMembers };
     this.#log.add(response === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
     this.#hasEnded = isEnding(event);
     if (!isFirst || this.#hasEnded) return;
@@ -121,43 +131,48 @@ export class BackgroundRun {
     const error = toGatewayError(thrown);
     this.#exchange.fail(error);
     const text = renderFailure?.(error) ?? renderStreamError(error, this.#key.id);
-    const events = eventsIn(text);
-    const last: JsonObject = events.map(responseIn).findLast((response) => response !== undefined) ?? {};
-    const failed: JsonObject = { ...this.#response, ...last, ...this.#fixed, status: 'failed' };
-    this.#response = failed;
+    const events = parseEvents(text);
+    const lastResponse: JsonObject = events.map(readResponse).findLast((response) => response !== undefined) ?? {};
+    const endResponse: JsonObject = { ...this.#response, ...lastResponse, ...this.#fixedMembers, status: 'failed' };
+    this.#response = endResponse;
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    for (const { type, text: written, sequence } of events) {
-      if (type === 'error' && sequence !== undefined && sequence > this.#log.last) this.#log.add(written, sequence);
+    for (const { type, text: eventText, sequence } of events) {
+      if (type === 'error' && sequence !== undefined && sequence > this.#log.lastSequence)
+        this.#log.add(eventText, sequence);
     }
-    this.#log.add(endingOf(failed, this.#log.last + 1), this.#log.last + 1);
+    this.#log.add(writeEndEvent(endResponse, this.#log.lastSequence + 1), this.#log.lastSequence + 1);
   }
 
-  /** Stores the end; while the database fails, retries until another instance would consider the run abandoned. */
+  /** Stores the end. While the database fails, retries until other instances would consider the run abandoned. */
   async #end(): Promise<void> {
-    const until = this.#host.monotonic() + lease;
+    const deadline = this.#host.monotonic() + leaseMs;
     const maxBytes = this.#host.section(responsesSection).max_bytes;
     for (;;) {
       try {
         await this.#log.flush();
         const size = JSON.stringify(this.#response).length;
-        const response = size <= maxBytes ? this.#response : tooLarge(this.#response, maxBytes);
+        const response = size <= maxBytes ? this.#response : createTooLargeResponse(this.#response, maxBytes);
         await this.#rows.end(this.#key, response, this.#host.now());
         return;
       } catch (error) {
-        if (this.#host.monotonic() > until) throw error;
-        await new Promise((resolve) => setTimeout(resolve, retryEvery));
+        if (this.#host.monotonic() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, retryIntervalMs));
       }
     }
   }
 }
 
-function tooLarge(response: JsonObject, maxBytes: number): JsonObject {
-  const failed = failedResponse(response, 'server_error', `The response exceeds ${maxBytes} bytes and was not stored.`);
-  return { ...failed, output: [] };
+function createTooLargeResponse(response: JsonObject, maxBytes: number): JsonObject {
+  const failure = createFailedResponse(
+    response,
+    'server_error',
+    `The response exceeds ${maxBytes} bytes and was not stored.`,
+  );
+  return { ...failure, output: [] };
 }
 
-function refusalIn({ failure }: Exchange, body: Reply['body']): GatewayError {
+function readRefusal({ failure }: Exchange, body: Reply['body']): GatewayError {
   if (failure !== undefined) return failure;
   const parsed = typeof body === 'string' || Buffer.isBuffer(body) ? parseObject(body.toString()) : undefined;
   const message = isJsonObject(parsed) ? member(parsed['error'], 'message') : undefined;

@@ -3,34 +3,37 @@ import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { unavailable } from './continuation.ts';
-import { pageOf } from './input-items.ts';
+import { throwUnavailable } from './continuation.ts';
+import { selectPage } from './input-items.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
-import { endingOf } from './response-events.ts';
+import { writeEndEvent } from './response-events.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
-import { runsOf } from './runs.ts';
-import { streamOf } from './stream-tail.ts';
+import { getBackgroundRuns } from './runs.ts';
+import { streamResponse } from './stream-tail.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 
 /**
- * `GET /v1/responses/{id}`, whole or as a stream. Background responses can be streamed while they run, others once they have ended.
+ * Serves `GET /v1/responses/{id}`, optionally as a stream. Background responses can be streamed while they run, others once they
+ * have ended.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function getResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const after = readStartingAfter(exchange.query.get('starting_after'));
-  const { response } = await load(host, exchange);
-  return (await wantsStream(exchange)) ? streamOf(host, keyOf(exchange), after) : json(response);
+  const afterSequence = readStartingAfter(exchange.query.get('starting_after'));
+  const { response } = await loadResponse(host, exchange);
+  return (await wantsStream(exchange))
+    ? streamResponse(host, readRunKey(exchange), afterSequence)
+    : createJsonReply(response);
 }
 
-const maxOptions = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
+const maxOptionsBytes = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
 
-/** The option is in the query or, despite the method, in a body: openai-go 3 sends `{"stream":true}`. */
+/** True if the query or the body requests a stream. Despite the method, openai-go 3 sends the body `{"stream":true}`. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);
-  if (!(length > 0 && length <= maxOptions)) return false;
+  if (!(length > 0 && length <= maxOptionsBytes)) return false;
   return (await body.json())['stream'] === true;
 }
 
@@ -42,51 +45,51 @@ function readStartingAfter(text: string | null): number {
 }
 
 /**
- * `POST /v1/responses/{id}/cancel`. A background response that has ended is left unchanged.
+ * Serves `POST /v1/responses/{id}/cancel`. A background response that has ended stays unchanged.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function cancelResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const key = keyOf(exchange);
-  const { response, isRunning } = await load(host, exchange);
+  const key = readRunKey(exchange);
+  const { response, isRunning } = await loadResponse(host, exchange);
   const { background }: ResponsesReply = response;
   if (background !== true) {
     const message = 'Only responses created with `background: true` can be cancelled.';
     throw new GatewayError('invalid_request', message);
   }
-  if (!isRunning) return json(response);
+  if (!isRunning) return createJsonReply(response);
   const cancelled = { ...response, status: 'cancelled' };
-  await new RunRows(host.database).end(key, cancelled, host.now(), endingOf(cancelled)).catch(unavailable);
-  runsOf(host).stop(key);
-  runsOf(host).wake(key);
-  return json((await load(host, exchange)).response);
+  await new RunRows(host.database).end(key, cancelled, host.now(), writeEndEvent(cancelled)).catch(throwUnavailable);
+  getBackgroundRuns(host).stop(key);
+  getBackgroundRuns(host).wake(key);
+  return createJsonReply((await loadResponse(host, exchange)).response);
 }
 
 /**
- * `GET /v1/responses/{id}/input_items`.
+ * Serves `GET /v1/responses/{id}/input_items`.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
 export async function listInputItems(host: Host, exchange: Exchange): Promise<Reply> {
-  return json(pageOf(await load(host, exchange), exchange.query));
+  return createJsonReply(selectPage(await loadResponse(host, exchange), exchange.query));
 }
 
 /**
- * `DELETE /v1/responses/{id}`.
+ * Serves `DELETE /v1/responses/{id}`.
  *
  * @throws GatewayError `response_not_found`, `unavailable`
  */
 export async function deleteResponse(host: Host, exchange: Exchange): Promise<Reply> {
-  const { accountId, id } = keyOf(exchange);
-  const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(unavailable);
+  const { accountId, id } = readRunKey(exchange);
+  const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(throwUnavailable);
   if (!isDeleted) throw responseNotFound(id);
-  runsOf(host).stop({ accountId, id });
-  runsOf(host).wake({ accountId, id });
-  return json({ id, object: 'response', deleted: true });
+  getBackgroundRuns(host).stop({ accountId, id });
+  getBackgroundRuns(host).wake({ accountId, id });
+  return createJsonReply({ id, object: 'response', deleted: true });
 }
 
 /**
- * Refuses OpenAI's other paths below `/v1/responses`, which would be mistaken for ids.
+ * Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be mistaken for ids.
  *
  * @throws GatewayError `not_found` always
  */
@@ -95,19 +98,19 @@ export function refuseUnsupported({ endpoint }: Exchange): never {
   throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);
 }
 
-function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
-  return findResponse(host, keyOf(exchange));
+function loadResponse(host: Host, exchange: Exchange): Promise<StoredResponse> {
+  return findResponse(host, readRunKey(exchange));
 }
 
-/** The caller's account and the requested id. Without `auth`, nothing is stored or found. */
-function keyOf(exchange: Exchange): RunKey {
+/** Reads the caller's account and the requested id. Without an account, no response is stored or found. */
+function readRunKey(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;
   if (accountId === undefined) throw responseNotFound(id);
   return { accountId, id };
 }
 
-export function json(value: object): Reply {
+export function createJsonReply(value: object): Reply {
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },

@@ -3,8 +3,8 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
- * A response of the Responses format that can be continued and fetched by its id until it expires. JSON is stored as text:
- * PostgreSQL's JSON types cannot store every character that JSON allows.
+ * A response of the Responses format that can be continued and fetched by its id until it expires. JSON is stored as text,
+ * because PostgreSQL's JSON types cannot store every character that JSON allows.
  */
 export const ResponseStore = defineEntity({
   name: 'ResponseStore',
@@ -13,11 +13,11 @@ export const ResponseStore = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     /** The id sent to the client. */
     id: impersonal(p.text().primary()),
-    /** Every item before the output, those of the continued responses included. */
+    /** All items before the output, including those of the continued responses. */
     input: personal(p.text()),
     /** The response object, whose output follows the input. */
     response: personal(p.text()),
-    /** Ids of the output items, for references to them. */
+    /** Ids of the output items that requests can refer to. */
     itemIds: impersonal(p.array()),
     createdAt: p.datetime(),
     /** Expiry of the lease that the running instance renews; null for a response that has ended. */

@@ -2,45 +2,45 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { StoredEvents } from './run-rows.ts';
 
-const collectTime = 200; // ms for which events are collected before they are stored
-const pauseAbove = 65_536; // characters of collected events above which reading the answer pauses until they are stored
-const failAbove = 1_048_576; // characters of collected events above which the answer is ended because storing them fails
+const collectMs = 200; // time for which events are collected before they are stored
+const pauseThreshold = 65_536; // buffered characters above which reading the answer pauses until they are stored
+const failThreshold = 1_048_576; // buffered characters above which the answer fails because they cannot be stored
 
-/** Stores the events of a stream in order and in batches. Its buffer stays small: no events are read while a batch is stored. */
+/** Stores the events of a stream in order and in batches. A full buffer pauses the reader until it is stored, so it stays small. */
 export class EventLog {
   readonly #store: (events: StoredEvents) => Promise<void>;
   readonly #log: Logger;
-  #events = '';
-  #last = -1;
+  #buffer = '';
+  #lastSequence = -1;
   #timer: NodeJS.Timeout | undefined;
-  #storing: Promise<void> = Promise.resolve();
-  total = 0;
+  #lastStoring: Promise<void> = Promise.resolve();
+  totalCharacters = 0;
 
   constructor(store: (events: StoredEvents) => Promise<void>, log: Logger) {
     this.#store = store;
     this.#log = log;
   }
 
-  get last(): number {
-    return this.#last;
+  get lastSequence(): number {
+    return this.#lastSequence;
   }
 
   add(event: string, sequence: number): void {
-    this.#events += event;
-    this.#last = sequence;
-    this.total += event.length;
-    this.#timer ??= setTimeout(() => inBackground(this.#log, 'storing events', () => this.flush()), collectTime);
+    this.#buffer += event;
+    this.#lastSequence = sequence;
+    this.totalCharacters += event.length;
+    this.#timer ??= setTimeout(() => inBackground(this.#log, 'storing events', () => this.flush()), collectMs);
   }
 
   /**
-   * Resolves when there is room for more events. While the database fails, events are collected until the room is used up.
+   * Waits until there is room for more events. While the database fails, events are buffered up to `failThreshold`.
    *
    * @throws the error of storing
    */
-  async room(): Promise<void> {
-    if (this.#events.length <= pauseAbove) return;
+  async waitForRoom(): Promise<void> {
+    if (this.#buffer.length <= pauseThreshold) return;
     await this.flush().catch((error: unknown) => {
-      if (this.#events.length > failAbove) throw error;
+      if (this.#buffer.length > failThreshold) throw error;
     });
   }
 
@@ -52,21 +52,21 @@ export class EventLog {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const before = this.#storing;
-    const storing = before.then(() => this.#write());
-    this.#storing = storing.catch(() => undefined);
+    const previous = this.#lastStoring;
+    const storing = previous.then(() => this.#storeBuffer());
+    this.#lastStoring = storing.catch(() => undefined);
     await storing;
   }
 
-  async #write(): Promise<void> {
-    if (this.#events === '') return;
-    const events = { events: this.#events, last_sequence: this.#last };
-    this.#events = '';
+  async #storeBuffer(): Promise<void> {
+    if (this.#buffer === '') return;
+    const batch = { events: this.#buffer, last_sequence: this.#lastSequence };
+    this.#buffer = '';
     try {
-      await this.#store(events);
+      await this.#store(batch);
     } catch (error) {
-      // They are stored together with the next batch.
-      this.#events = events.events + this.#events;
+      // The events are stored together with the next batch.
+      this.#buffer = batch.events + this.#buffer;
       throw error;
     }
   }

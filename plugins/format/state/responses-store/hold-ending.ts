@@ -3,20 +3,20 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 /**
- * Passes a stream on, but delivers its ending only after the complete answer has been stored, so that a client that received
+ * Forwards a stream but delivers its end only after the complete answer has been stored, so that a client that has received
  * the end can continue the response. Applies backpressure, and breaks off with the same error as the source.
  *
- * @param finished returns the answer; undefined until the source has delivered all of it or is about to
- * @param store never rejects
+ * @param getAnswer returns the complete answer, at the latest when its last chunk arrives; undefined until then
+ * @param store must not reject
  */
 export function holdEnding(
   source: Readable,
-  finished: () => JsonObject | undefined,
+  getAnswer: () => JsonObject | undefined,
   store: (answer: JsonObject) => Promise<unknown>,
 ): Readable {
-  let stored: Promise<void> | undefined;
+  let storing: Promise<void> | undefined;
   let isHolding = false;
-  const passing = new ReplyStream({
+  const output = new ReplyStream({
     read: () => {
       if (!isHolding) source.resume();
     },
@@ -24,37 +24,37 @@ export function holdEnding(
       source.destroy();
     },
   });
-  const hold = async (answer: JsonObject): Promise<void> => {
+  const storeAnswer = async (answer: JsonObject): Promise<void> => {
     isHolding = true;
     source.pause();
     await store(answer);
     isHolding = false;
   };
-  const pass = (chunk: Buffer): void => {
-    if (passing.destroyed) return;
-    if (passing.push(chunk)) source.resume();
+  const forward = (chunk: Buffer): void => {
+    if (output.destroyed) return;
+    if (output.push(chunk)) source.resume();
     else source.pause();
   };
-  /** Chunks and endings after a held chunk wait as well. */
-  const inOrder = (deliver: () => void): void => {
-    if (isHolding) stored?.then(deliver).catch((error: Error) => passing.breakOff(error));
+  /** Keeps later chunks and the end behind a held chunk. The source is paused, so no chunk arrives between the two steps. */
+  const afterStore = (deliver: () => void): void => {
+    if (isHolding) storing?.then(deliver).catch((error: Error) => output.breakOff(error));
     else deliver();
   };
 
   source.on('data', (chunk: Buffer) => {
-    const answer = stored === undefined ? finished() : undefined;
-    if (answer !== undefined) stored = hold(answer);
-    inOrder(() => pass(chunk));
+    const answer = storing === undefined ? getAnswer() : undefined;
+    if (answer !== undefined) storing = storeAnswer(answer);
+    afterStore(() => forward(chunk));
   });
   source.once('end', () =>
-    inOrder(() => {
-      if (!passing.destroyed) passing.push(null);
+    afterStore(() => {
+      if (!output.destroyed) output.push(null);
     }),
   );
-  source.once('error', (error) => inOrder(() => passing.breakOff(error)));
+  source.once('error', (error) => afterStore(() => output.breakOff(error)));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      inOrder(() => passing.breakOff(new Error('the answer was closed before its end')));
+      afterStore(() => output.breakOff(new Error('the answer was closed before its end')));
   });
-  return passing;
+  return output;
 }

@@ -13,37 +13,38 @@ interface ItemPage {
   readonly has_more: boolean;
 }
 
-const limits = { default: 20, max: 100 };
+const pageLimits = { default: 20, max: 100 };
 
 /**
- * The page of a response's input selected by `limit`, `order` and `after`; the latest items come first by default.
+ * Selects a page of a response's input by `limit`, `order` and `after`. By default, the latest items come first.
  *
  * @throws GatewayError `invalid_request` naming the parameter
  */
-export function pageOf(stored: StoredResponse, query: URLSearchParams): ItemPage {
+export function selectPage(storedResponse: StoredResponse, query: URLSearchParams): ItemPage {
   const limit = readLimit(query.get('limit'));
-  const all = stored.input.map((item, index) => present(item, stored.id, index));
-  const ordered = readOrder(query.get('order')) === 'asc' ? all : all.toReversed();
-  const begin = beginAfter(ordered, query.get('after'));
-  const data = ordered.slice(begin, begin + limit);
+  const items = storedResponse.input.map((item, index) => describeItem(item, storedResponse.id, index));
+  const orderedItems = readOrder(query.get('order')) === 'asc' ? items : items.toReversed();
+  const startIndex = findStart(orderedItems, query.get('after'));
+  const data = orderedItems.slice(startIndex, startIndex + limit);
   return {
     object: 'list',
     data,
     first_id: idOf(data[0]),
     last_id: idOf(data.at(-1)),
-    has_more: begin + limit < ordered.length,
+    has_more: startIndex + limit < orderedItems.length,
   };
 }
 
-/** An item as shown in lists: with a type, an id, and content as parts. */
-function present(item: JsonValue, responseId: string, index: number): JsonObject {
-  const given: ResponsesItem = isJsonObject(item) ? item : {};
-  const { content, role, id: own, type: named } = given;
-  const type = typeof named === 'string' ? named : 'message';
-  const id = typeof own === 'string' && own !== '' ? own : createItemId(type, responseId.replace(/^resp_/, ''), index);
-  if (type !== 'message' || typeof content !== 'string') return { ...given, id, type };
+/** Describes an item for lists, with a type, an id, and content as parts. */
+function describeItem(item: JsonValue, responseId: string, index: number): JsonObject {
+  const source: ResponsesItem = isJsonObject(item) ? item : {};
+  const { content, role, id: itemId, type: itemType } = source;
+  const type = typeof itemType === 'string' ? itemType : 'message';
+  const id =
+    typeof itemId === 'string' && itemId !== '' ? itemId : createItemId(type, responseId.replace(/^resp_/, ''), index);
+  if (type !== 'message' || typeof content !== 'string') return { ...source, id, type };
   const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
-  return { ...given, id, type, status: given.status ?? 'completed', content: [part] };
+  return { ...source, id, type, status: source.status ?? 'completed', content: [part] };
 }
 
 function textPart(text: string): JsonObject {
@@ -54,7 +55,7 @@ function idOf(item: JsonObject | undefined): string | null {
   return typeof item?.['id'] === 'string' ? item['id'] : null;
 }
 
-function beginAfter(items: readonly JsonObject[], after: string | null): number {
+function findStart(items: readonly JsonObject[], after: string | null): number {
   if (after === null || after === '') return 0;
   const index = items.findIndex(({ id }) => id === after);
   if (index !== -1) return index + 1;
@@ -62,10 +63,10 @@ function beginAfter(items: readonly JsonObject[], after: string | null): number 
 }
 
 function readLimit(text: string | null): number {
-  if (text === null || text === '') return limits.default;
+  if (text === null || text === '') return pageLimits.default;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= limits.max) return limit;
-  const message = `\`limit\` must be an integer from 1 to ${limits.max}.`;
+  if (limit >= 1 && limit <= pageLimits.max) return limit;
+  const message = `\`limit\` must be an integer from 1 to ${pageLimits.max}.`;
   throw new GatewayError('invalid_request', message, { param: 'limit' });
 }
 

@@ -5,13 +5,13 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { turnFor } from '#core/platform/timing/turn.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { unavailable } from './continuation.ts';
-import { isContinuable, isStorable, itemIdsOf, type NewRow, ResponseRows, sizeOf } from './rows.ts';
+import { throwUnavailable } from './continuation.ts';
+import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
 import { responsesSection } from './register.ts';
 import { scalarText } from '../../wire/members.ts';
 
 /** Data stored along with the answer to a request. */
-export interface Draft {
+export interface ResponseDraft {
   readonly accountId: string;
   /** All items before the answer's output. */
   readonly items: readonly JsonValue[];
@@ -20,19 +20,19 @@ export interface Draft {
 }
 
 /** Notes on an answer that could not be stored. */
-const tooLarge = 'not stored: the conversation is too large';
-const databaseFailed = 'not stored: the database failed';
+const tooLargeNote = 'not stored: the conversation is too large';
+const databaseFailedNote = 'not stored: the database failed';
 
-const deadline = 2_000; // ms that an answer waits for the database before it is sent unstored
-const cooldown = 5_000; // ms without another attempt after the database has failed
-const remindEvery = 60_000; // ms between log lines about a failing database
-const hour = 3_600_000; // ms
+const deadlineMs = 2_000; // time that an answer waits for the database before it is sent without being stored
+const cooldownMs = 5_000; // time without another attempt after the database has failed
+const reminderIntervalMs = 60_000; // time between log lines about a failing database
+const hourMs = 3_600_000;
 
 export class Recorder {
   readonly #host: Host;
   readonly #quota = new AccountQuota();
-  readonly #lines = new LineThrottle(remindEvery);
-  #coolingUntil = 0; // ms, monotonic
+  readonly #logThrottle = new LineThrottle(reminderIntervalMs);
+  #cooldownUntil = 0; // ms, monotonic
 
   constructor(host: Host) {
     this.#host = host;
@@ -43,109 +43,111 @@ export class Recorder {
   }
 
   /**
-   * Stores a response. Resolves to undefined, or to a note on the reason if it could not be stored. Never rejects: the client
-   * gets its answer in any case.
+   * Stores a response. Never rejects, so that the client gets its answer in any case.
+   *
+   * @returns the reason if the response could not be stored
    */
-  async save(draft: Draft, response: JsonObject): Promise<string | undefined> {
+  async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
-    const row = await this.#rowOf(draft, response);
+    const row = await this.#createRowIfStorable(draft, response);
     if (row === undefined) return undefined;
-    const size = sizeOf(row);
+    const size = measureRow(row);
     await turnFor(size);
     if (size > Math.min(max_bytes, max_account_bytes)) {
       log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
-      return tooLarge;
+      return tooLargeNote;
     }
-    if (performance.now() < this.#coolingUntil)
+    if (performance.now() < this.#cooldownUntil)
       return this.#reportFailure(row, new Error('the database failed recently'));
     try {
       const saving = this.#quota.save(new ResponseRows(database), row, max_account_bytes);
-      await withDeadline(saving, deadline, `the database took more than ${deadline} ms`);
+      await withDeadline(saving, deadlineMs, `the database took more than ${deadlineMs} ms`);
       return undefined;
     } catch (error) {
-      this.#coolingUntil = performance.now() + cooldown;
+      this.#cooldownUntil = performance.now() + cooldownMs;
       return this.#reportFailure(row, error);
     }
   }
 
   /**
-   * Stores a background response before it begins.
+   * Stores a background response before it runs.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
-  async begin(draft: Draft, response: JsonObject, runningUntil: number): Promise<void> {
+  async saveQueued(draft: ResponseDraft, response: JsonObject, runningUntil: number): Promise<void> {
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
-    const row = await this.#write(draft, response);
+    const row = await this.#createRow(draft, response);
     const maxBytes = Math.min(max_bytes, max_account_bytes);
-    if (sizeOf(row) > maxBytes)
+    if (measureRow(row) > maxBytes)
       throw new GatewayError(
         'request_too_large',
         `The conversation of a background response exceeds ${maxBytes} bytes.`,
       );
     const rows = new ResponseRows(this.#host.database);
     const saving = this.#quota.save(rows, { ...row, runningUntil }, max_account_bytes);
-    await withDeadline(saving, deadline, `the database took more than ${deadline} ms`).catch(unavailable);
+    await withDeadline(saving, deadlineMs, `the database took more than ${deadlineMs} ms`).catch(throwUnavailable);
   }
 
   /** @returns the note on the response */
   #reportFailure({ id }: NewRow, error: unknown): string {
-    const more = this.#lines.pass('storing');
-    if (more !== undefined)
-      logFailure(this.#host.log, `response ${id} could not be stored; its client cannot continue it${more}`, error);
-    return databaseFailed;
+    const suffix = this.#logThrottle.pass('storing');
+    if (suffix !== undefined)
+      logFailure(this.#host.log, `response ${id} could not be stored; its client cannot continue it${suffix}`, error);
+    return databaseFailedNote;
   }
 
-  async #rowOf(draft: Draft, response: JsonObject): Promise<NewRow | undefined> {
-    return isContinuable(response) && isStorable(response['id']) ? this.#write(draft, response) : undefined;
+  async #createRowIfStorable(draft: ResponseDraft, response: JsonObject): Promise<NewRow | undefined> {
+    return isContinuable(response) && isStorable(response['id']) ? this.#createRow(draft, response) : undefined;
   }
 
-  /** Serializes long texts in separate turns of the event loop: 31 MB take 50 ms. */
-  async #write({ accountId, items, previousId }: Draft, response: JsonObject): Promise<NewRow> {
+  /** Creates the row of a response. Long texts are serialized in separate turns of the event loop, because 31 MB take 50 ms. */
+  async #createRow({ accountId, items, previousId }: ResponseDraft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
-    const input = JSON.stringify(items);
-    await turnFor(input.length);
-    const stored = JSON.stringify({ ...response, previous_response_id: previousId ?? null, store: true });
-    await turnFor(stored.length);
+    const inputJson = JSON.stringify(items);
+    await turnFor(inputJson.length);
+    const responseJson = JSON.stringify({ ...response, previous_response_id: previousId ?? null, store: true });
+    await turnFor(responseJson.length);
     return {
       accountId,
       id: scalarText(response['id']),
-      input,
-      response: stored,
-      itemIds: itemIdsOf(response),
+      input: inputJson,
+      response: responseJson,
+      itemIds: listItemIds(response),
       createdAt: now,
-      expiresAt: now + this.#host.section(responsesSection).keep_hours * hour,
+      expiresAt: now + this.#host.section(responsesSection).keep_hours * hourMs,
     };
   }
 }
 
-/** Share of its limit that an account may add between two measurements. */
-const step = 1 / 64;
-/** Accounts whose additions are remembered. */
+/** Share of its limit that an account may add before it is measured again. */
+const measuringShare = 1 / 64;
+/** Maximum number of accounts whose added bytes are kept. */
 const maxAccounts = 10_000;
 
 /**
- * Keeps the stored responses of an account within its limit. Measuring reads the size of every row of the account, so it is
- * done only once per added 64th of the limit, and frees that much space in advance. Each process may add its own 64th.
+ * Keeps the stored responses of an account within its limit. Measuring reads the size of every row of the account, so an
+ * account is measured only once per added 64th of its limit, and that much space is freed in advance. Each process may add
+ * its own 64th.
  */
 export class AccountQuota {
-  /** Bytes saved since the last measurement, by account. An account without an entry must be measured. */
-  readonly #added = new Map<string, number>();
+  /** Bytes added since the last measurement, by account. An account without an entry must be measured. */
+  readonly #addedBytes = new Map<string, number>();
 
-  /** @param bound maximum bytes of all rows of the account together */
-  async save(rows: ResponseRows, row: NewRow, bound: number): Promise<void> {
+  /** @param maxBytes maximum bytes of all rows of the account together */
+  async save(rows: ResponseRows, row: NewRow, maxBytes: number): Promise<void> {
     const { accountId } = row;
-    const size = sizeOf(row);
-    const spare = Math.floor(bound * step);
-    const added = (this.#added.get(accountId) ?? Infinity) + size;
-    if (added <= spare) {
-      this.#added.set(accountId, added);
+    const size = measureRow(row);
+    const unmeasuredBytes = Math.floor(maxBytes * measuringShare);
+    const addedBytes = (this.#addedBytes.get(accountId) ?? Infinity) + size;
+    if (addedBytes <= unmeasuredBytes) {
+      this.#addedBytes.set(accountId, addedBytes);
       return rows.save(row);
     }
-    this.#added.delete(accountId);
-    const isWithin = await rows.saveWithin(row, Math.max(0, bound - spare - size));
-    if (!isWithin) return;
-    if (this.#added.size >= maxAccounts) this.#added.clear();
-    this.#added.set(accountId, 0);
+    this.#addedBytes.delete(accountId);
+    const isWithinLimit = await rows.saveWithin(row, Math.max(0, maxBytes - unmeasuredBytes - size));
+    if (!isWithinLimit) return;
+    if (this.#addedBytes.size >= maxAccounts) this.#addedBytes.clear();
+    this.#addedBytes.set(accountId, 0);
   }
 }

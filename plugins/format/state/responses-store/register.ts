@@ -3,14 +3,14 @@ import { bounds } from '#core/platform/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { integer, number, object } from '#core/platform/schema.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { cleanUp } from './find-response.ts';
-import { integer, number, object } from '#core/platform/schema.ts';
 
-/** Registers section, job and endpoints of stored responses. */
+/** Registers section, table, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
-  const endpoint = (name: string, given: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
-    server.gateway.endpoint({ ...given, name, dialect: 'openai', isMetered: false, isAliased: true });
+  const endpoint = (name: string, definition: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
+    server.gateway.endpoint({ ...definition, name, dialect: 'openai', isMetered: false, isAliased: true });
   server.gateway.section(responsesSection);
   server.gateway.tables({
     name: 'response_store',
@@ -77,8 +77,8 @@ export const responsesSection = defineSection({
       : [],
 });
 
-/** Ms after which the events of an ended response are deleted: its stream can be recreated from the response object. */
-const keepEvents = 3_600_000;
+/** Time after which the events of an ended response are deleted. Its stream can be recreated from the response object. */
+const eventRetentionMs = 3_600_000;
 
 /** Safe to run twice and concurrently. If it runs late, expired rows only take up space. */
 const cleanupJob: JobDefinition = {
@@ -86,7 +86,7 @@ const cleanupJob: JobDefinition = {
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },
   async run(_data, host) {
-    const count = await cleanUp(host, keepEvents);
+    const count = await cleanUp(host, eventRetentionMs);
     if (count > 0) host.log.info(`deleted ${count} stored responses that had expired`);
   },
 };

@@ -1,7 +1,7 @@
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
-import { nextNumber, secondNumber } from './run-rows.ts';
+import { nextSequence, secondSequence } from './run-rows.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
 
 /** A streamed event. */
@@ -13,83 +13,85 @@ export interface WrittenEvent {
 }
 
 const eventEnd = /(?<=\n\n)/;
-const typeOf = /^event: *(.+)$/m;
-const dataOf = /^data: *(.*)$/m;
-const sequenceOf = /"sequence_number" *: *(-?\d+)/g;
-const endings = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+const typePattern = /^event: *(.+)$/m;
+const dataPattern = /^data: *(.*)$/m;
+const sequencePattern = /"sequence_number" *: *(-?\d+)/g;
+const endTypes = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Splits a chunk that consists of whole events; comments are skipped. */
-export function eventsIn(chunk: string): WrittenEvent[] {
+/** Parses a chunk that consists of complete events. Comments are skipped. */
+export function parseEvents(chunk: string): WrittenEvent[] {
   return chunk.split(eventEnd).flatMap((text) => {
-    const [, type] = typeOf.exec(text) ?? [];
-    const [, data] = dataOf.exec(text) ?? [];
+    const [, type] = typePattern.exec(text) ?? [];
+    const [, data] = dataPattern.exec(text) ?? [];
     if (type === undefined || data === undefined) return [];
-    return [{ type, text, sequence: numberIn(data) }];
+    return [{ type, text, sequence: readSequence(data) }];
   });
 }
 
-/** The sequence number of an event. The member name may also occur in the input of a tool call. */
-function numberIn(data: string): number | undefined {
-  const [found, ...others] = [...data.matchAll(sequenceOf)].map(([, digits]) => Number(digits));
-  if (others.length === 0) return found;
+/** Reads the sequence number of an event. The name of the member may also occur in the input of a tool call. */
+function readSequence(data: string): number | undefined {
+  const [sequence, ...otherSequences] = [...data.matchAll(sequencePattern)].map(([, digits]) => Number(digits));
+  if (otherSequences.length === 0) return sequence;
   const { sequence_number: number }: ResponsesEvent = parseObject(data) ?? {};
   return typeof number === 'number' ? number : undefined;
 }
 
-/** Whether the event ends a stream. An error event is followed by such an event. */
+/** True if the event ends a stream. An error event does not: it is followed by such an event. */
 export function isEnding({ type }: WrittenEvent): boolean {
-  return endings.has(type);
+  return endTypes.has(type);
 }
 
-/** The response object in an event; undefined for an event about a part of the response. */
-export function responseIn({ type, text }: WrittenEvent): JsonObject | undefined {
+/** Reads the response object of an event; undefined for an event about a part of the response. */
+export function readResponse({ type, text }: WrittenEvent): JsonObject | undefined {
   if (!/^response\.[a-z_]+$/.test(type)) return undefined;
-  const { response }: ResponsesEvent = parseObject(dataOf.exec(text)?.[1] ?? '') ?? {};
+  const { response }: ResponsesEvent = parseObject(dataPattern.exec(text)?.[1] ?? '') ?? {};
   return isJsonObject(response) ? response : undefined;
 }
 
-export function writeEvent(type: string, response: JsonObject, sequence: number = nextNumber): string {
+export function writeEvent(type: string, response: JsonObject, sequence: number = nextSequence): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
 }
 
-export function endingOf(response: JsonObject, sequence?: number): string {
+export function writeEndEvent(response: JsonObject, sequence?: number): string {
   const { status } = response;
   const type = status === 'completed' || status === 'incomplete' ? status : 'failed';
   return writeEvent(`response.${type}`, response, sequence);
 }
 
 /**
- * The events that end the stream of a response. A failed response ends with an error and the response object, in the form of
+ * Writes the events that end the stream of a response. A failed response ends with an error and the response object, like in
  * `renderResponseFailed`.
  *
  * @param first sequence number of the first event
  */
-export function endingsOf(response: JsonObject, first: number = nextNumber): string {
+export function writeStreamEnd(response: JsonObject, first: number = nextSequence): string {
   const { error, status }: ResponsesReply = response;
-  if (status !== 'failed' || !isJsonObject(error)) return endingOf(response, first);
-  const second = first === nextNumber ? secondNumber : first + 1;
-  return writeError(error, first) + endingOf(response, second);
+  if (status !== 'failed' || !isJsonObject(error)) return writeEndEvent(response, first);
+  const second = first === nextSequence ? secondSequence : first + 1;
+  return writeError(error, first) + writeEndEvent(response, second);
 }
 
 function writeError({ code, message, type }: JsonObject, sequence: number): string {
-  const kind = typeof type === 'string' ? type : code === 'server_error' ? code : 'invalid_request_error';
-  const error = { type: kind, code: code ?? null, message: message ?? '', param: null };
+  const errorType = typeof type === 'string' ? type : code === 'server_error' ? code : 'invalid_request_error';
+  const error = { type: errorType, code: code ?? null, message: message ?? '', param: null };
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
 }
 
-/** Recreates all events of an ended response, for streams whose events are not stored. */
-export function eventsOf(response: JsonObject): WrittenEvent[] {
+/** Recreates all events of an ended response. */
+export function recreateEvents(response: JsonObject): WrittenEvent[] {
   const context = {
     id: String(response['id']).replace(/^resp_/, ''),
     model: String(response['model']),
     created: Number(response['created_at']),
     request: {},
   };
-  const text = endingOf(response, 0);
-  const [{ type }] = eventsIn(text) as [WrittenEvent];
+  const text = writeEndEvent(response, 0);
+  const [{ type }] = parseEvents(text) as [WrittenEvent];
   const data = text.slice(text.indexOf('data: ') + 6).trimEnd();
-  const ending = new StreamEvent({ name: type, data }, text, Buffer.from(text));
-  const events = new ResponsesReplyRepair(context, true).repairEvent(ending).flatMap((event) => eventsIn(event.text));
+  const endEvent = new StreamEvent({ name: type, data }, text, Buffer.from(text));
+  const events = new ResponsesReplyRepair(context, true)
+    .repairEvent(endEvent)
+    .flatMap((event) => parseEvents(event.text));
   if (type !== 'response.failed') return events;
-  return [...events.slice(0, -1), ...eventsIn(endingsOf(response, events.length - 1))];
+  return [...events.slice(0, -1), ...parseEvents(writeStreamEnd(response, events.length - 1))];
 }

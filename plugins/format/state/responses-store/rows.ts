@@ -8,7 +8,7 @@ import type { ResponseStore } from './entities.ts';
 /** A stored response. */
 export interface StoredResponse {
   readonly id: string;
-  /** All items before the output, those of the continued responses included. */
+  /** All items before the output, including those of the continued responses. */
   readonly input: readonly JsonValue[];
   /** The response object that was sent to the client. */
   readonly response: JsonObject;
@@ -24,16 +24,16 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
-  /** Expiry of the lease of a response that has only begun. */
+  /** Expiry of the lease of a response that is still running. */
   readonly runningUntil?: number; // epoch ms
 }
 
-type Stored = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
+type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
-const batch = 1_000;
-/** Rows deleted at once to make room: an answer waits for it, and each row may have megabytes. */
-const maxDeleted = 100;
-const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
+const batchSize = 1_000;
+/** Maximum number of rows deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
+const maxDeletedRows = 100;
+const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
   VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
     item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at,
@@ -48,19 +48,19 @@ export class ResponseRows {
   }
 
   async save(row: NewRow): Promise<void> {
-    await this.#database.query(insert, valuesOf(row));
+    await this.#database.query(insertResponse, toParameters(row));
   }
 
   /**
-   * Saves the row and deletes the oldest rows of its account until the other rows fit into `left` bytes. Reads the sizes of all
-   * rows of the account. Rows locked by another process are skipped, to avoid deadlocks.
+   * Saves the row and deletes the oldest ended rows of its account until the other rows fit into `remainingBytes`. Reads the
+   * sizes of all rows of the account. Rows locked by another process are skipped to avoid deadlocks.
    *
-   * @param left bytes allowed for the other rows
-   * @returns false if there were more rows to delete than an answer should wait for
+   * @param remainingBytes bytes allowed for the other rows
+   * @returns false if more rows may have to be deleted
    */
-  async saveWithin(row: NewRow, left: number): Promise<boolean> {
+  async saveWithin(row: NewRow, remainingBytes: number): Promise<boolean> {
     const deleted = await this.#database.query(
-      `WITH saved AS (${insert})
+      `WITH saved AS (${insertResponse})
        DELETE FROM response_store WHERE account_id = ? AND id IN (
          SELECT id FROM response_store WHERE account_id = ? AND id IN (
            SELECT id FROM (
@@ -70,18 +70,18 @@ export class ResponseRows {
            ) AS others WHERE bytes > ? AND has_ended ORDER BY bytes DESC LIMIT ?
          ) AND running_until IS NULL FOR UPDATE SKIP LOCKED
        ) RETURNING 1`,
-      [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, maxDeleted],
+      [...toParameters(row), row.accountId, row.accountId, row.accountId, row.id, remainingBytes, maxDeletedRows],
     );
-    return deleted.length < maxDeleted;
+    return deleted.length < maxDeletedRows;
   }
 
   /** @param now epoch ms; expired responses are not found */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
-    const [row] = await this.#database.query<Stored>(
+    const [row] = await this.#database.query<StoredRow>(
       `SELECT id, input, response, running_until IS NOT NULL AS is_running
        FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
-      [accountId, id, time(now)],
+      [accountId, id, toTimestamp(now)],
     );
     if (row === undefined) return undefined;
     await turnFor(row.input.length);
@@ -90,23 +90,23 @@ export class ResponseRows {
     return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
-  /** Output items of stored responses, by their ids. Unknown ids are missing in the map. */
+  /** Finds output items of stored responses by their ids. Unknown ids are missing in the map. */
   async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
-    const wanted = ids.filter(isStorable);
-    const found = new Map<string, JsonObject>();
-    if (wanted.length === 0) return found;
-    const rows = await this.#database.query<Pick<Stored, 'response'>>(
+    const storableIds = ids.filter(isStorable);
+    const itemsById = new Map<string, JsonObject>();
+    if (storableIds.length === 0) return itemsById;
+    const rows = await this.#database.query<Pick<StoredRow, 'response'>>(
       `SELECT response FROM (
          SELECT response, sum(octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes FROM response_store
          WHERE account_id = ? AND item_ids && ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) AND expires_at > ?
        ) AS newest WHERE bytes <= ?`,
-      [accountId, JSON.stringify(wanted), time(now), bounds.storedResponse],
+      [accountId, JSON.stringify(storableIds), toTimestamp(now), bounds.storedResponse],
     );
     for (const { response } of rows) {
       await turnFor(response.length);
-      collectItems(outputOf(JSON.parse(response) as JsonObject), new Set(wanted), found);
+      collectItems(outputOf(JSON.parse(response) as JsonObject), new Set(storableIds), itemsById);
     }
-    return found;
+    return itemsById;
   }
 
   /** @returns false if there was no such response */
@@ -114,12 +114,12 @@ export class ResponseRows {
     if (!isStorable(id)) return false;
     const rows = await this.#database.query(
       'DELETE FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ? RETURNING id',
-      [accountId, id, time(now)],
+      [accountId, id, toTimestamp(now)],
     );
     return rows.length > 0;
   }
 
-  /** Deletes expired responses in batches, so that locks stay short. Returns their number. */
+  /** Deletes expired responses in batches to keep locks short. Returns their number. */
   async deleteExpired(now: number): Promise<number> {
     let total = 0;
     for (;;) {
@@ -127,58 +127,61 @@ export class ResponseRows {
         `DELETE FROM response_store WHERE (account_id, id) IN (
            SELECT account_id, id FROM response_store WHERE expires_at <= ? LIMIT ? FOR UPDATE SKIP LOCKED
          ) RETURNING 1`,
-        [time(now), batch],
+        [toTimestamp(now), batchSize],
       );
       total += rows.length;
-      if (rows.length < batch) return total;
+      if (rows.length < batchSize) return total;
     }
   }
 }
 
-/** Bytes. */
-export function sizeOf({ input, response }: NewRow): number {
+/** Returns the size of a row's texts in bytes. */
+export function measureRow({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
-/** Whether an id looks like those of vendors. Other ids may change when stored in the database. */
+/** True if an id looks like a vendor's id. Other ids may change when stored in the database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
 
-const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
+const continuableStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
-/** Whether the response can be continued. */
 export function isContinuable(response: JsonObject): boolean {
-  return continuable.has(response['status']);
+  return continuableStatuses.has(response['status']);
 }
 
-/** Output items of a response; none for a failed response. */
+/** Returns the output items of a response; none if it failed. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }
 
-/** Adds the wanted items to `found`. */
+/** Adds the items with these ids to the map. */
 export function collectItems(
   items: readonly JsonValue[],
-  wanted: ReadonlySet<string>,
-  found: Map<string, JsonObject>,
+  ids: ReadonlySet<string>,
+  itemsById: Map<string, JsonObject>,
 ): void {
   for (const item of items) {
-    if (isJsonObject(item) && typeof item['id'] === 'string' && wanted.has(item['id'])) found.set(item['id'], item);
+    if (isJsonObject(item) && typeof item['id'] === 'string' && ids.has(item['id'])) itemsById.set(item['id'], item);
   }
 }
 
-function valuesOf(row: NewRow): readonly unknown[] {
+function toParameters(row: NewRow): readonly unknown[] {
   const { accountId, id, input, response, itemIds, createdAt, expiresAt, runningUntil } = row;
-  const times = [time(createdAt), time(expiresAt), runningUntil === undefined ? null : time(runningUntil)];
+  const times = [
+    toTimestamp(createdAt),
+    toTimestamp(expiresAt),
+    runningUntil === undefined ? null : toTimestamp(runningUntil),
+  ];
   return [accountId, id, input, response, JSON.stringify(itemIds), ...times];
 }
 
-/** Ids by which requests can refer to the output items. */
-export function itemIdsOf(response: JsonObject): string[] {
+/** Lists the ids of the output items that requests can refer to. */
+export function listItemIds(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }
 
-export function time(epoch: number): string {
+export function toTimestamp(epoch: number): string {
   return new Date(epoch).toISOString();
 }

@@ -2,9 +2,9 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ResponseEvent } from './entities.ts';
-import { itemIdsOf, time } from './rows.ts';
+import { listItemIds, toTimestamp } from './rows.ts';
 
-/** A background response. */
+/** Identifies a background response. */
 export interface RunKey {
   readonly accountId: string;
   readonly id: string;
@@ -15,17 +15,17 @@ type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
 
-/** Placeholder for the sequence number of the event that ends a response: only the database knows the last number. */
-export const nextNumber = -1;
-/** Placeholder for the sequence number after `nextNumber`. */
-export const secondNumber = -2;
+/** Placeholder for the sequence number of the event that ends a response. Only the database has the last number. */
+export const nextSequence = -1;
+/** Placeholder for the sequence number after `nextSequence`. */
+export const secondSequence = -2;
 
-const member = `'"sequence_number":'`;
-const numbered = (number: number): string => `'"sequence_number":${number}'`;
+const quotedMember = `'"sequence_number":'`;
+const quoteSequence = (number: number): string => `'"sequence_number":${number}'`;
 
-/** Rows read at once; each holds at most the events of one flush. */
-const page = 32;
-const ofRun = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
+/** Maximum number of rows read at once. Each has at most the events of one flush. */
+const pageSize = 32;
+const runningCondition = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
 
 /** Running responses of all instances, and the events of their streams. */
 export class RunRows {
@@ -35,74 +35,74 @@ export class RunRows {
     this.#database = database;
   }
 
-  /** Extends the lease. Returns false if the response has ended meanwhile: it was cancelled, deleted or declared abandoned. */
+  /** Extends the lease. Returns false if the response has ended: it was cancelled, deleted or declared abandoned. */
   async renew({ accountId, id }: RunKey, until: number): Promise<boolean> {
-    const sql = `UPDATE response_store SET running_until = ? WHERE ${ofRun} RETURNING 1`;
-    return (await this.#database.query(sql, [time(until), accountId, id])).length > 0;
+    const sql = `UPDATE response_store SET running_until = ? WHERE ${runningCondition} RETURNING 1`;
+    return (await this.#database.query(sql, [toTimestamp(until), accountId, id])).length > 0;
   }
 
   async update({ accountId, id }: RunKey, response: JsonObject): Promise<void> {
-    const sql = `UPDATE response_store SET response = ? WHERE ${ofRun}`;
+    const sql = `UPDATE response_store SET response = ? WHERE ${runningCondition}`;
     await this.#database.query(sql, [JSON.stringify(response), accountId, id]);
   }
 
-  /** Does nothing once the response has ended. */
+  /** Stores events. Has no effect once the response has ended. */
   async append({ accountId, id }: RunKey, { events, last_sequence }: StoredEvents, now: number): Promise<void> {
     await this.#database.query(
       `INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
-       SELECT account_id, id, ?, ?, ? FROM response_store WHERE ${ofRun}`,
-      [last_sequence, events, time(now), accountId, id],
+       SELECT account_id, id, ?, ?, ? FROM response_store WHERE ${runningCondition}`,
+      [last_sequence, events, toTimestamp(now), accountId, id],
     );
   }
 
   /**
    * Ends a running response with its final object.
    *
-   * @param ending events that end its stream, numbered `nextNumber` and `secondNumber`; undefined if they were already appended
-   * @returns false if it has already ended
+   * @param ending events that end its stream, numbered `nextSequence` and `secondSequence`; undefined if already appended
+   * @returns false if the response has already ended
    */
   async end({ accountId, id }: RunKey, response: JsonObject, now: number, ending?: string): Promise<boolean> {
     const update = `UPDATE response_store SET response = ?, running_until = NULL,
-      item_ids = ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) WHERE ${ofRun} RETURNING account_id, id`;
-    const values = [JSON.stringify(response), JSON.stringify(itemIdsOf(response)), accountId, id];
+      item_ids = ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) WHERE ${runningCondition} RETURNING account_id, id`;
+    const values = [JSON.stringify(response), JSON.stringify(listItemIds(response)), accountId, id];
     if (ending === undefined) return (await this.#database.query(update, values)).length > 0;
-    const ended = await this.#database.query(
+    const endedRows = await this.#database.query(
       `WITH ended AS (${update}), numbered AS (
          SELECT account_id, id, 1 + coalesce((SELECT max(last_sequence) FROM response_event
            WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
        )
        INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
-       SELECT account_id, id, number + ?, replace(replace(?, ${numbered(nextNumber)}, ${member} || number),
-         ${numbered(secondNumber)}, ${member} || (number + 1)), ? FROM numbered RETURNING 1`,
-      [...values, ending.includes(`"sequence_number":${secondNumber}`) ? 1 : 0, ending, time(now)],
+       SELECT account_id, id, number + ?, replace(replace(?, ${quoteSequence(nextSequence)}, ${quotedMember} || number),
+         ${quoteSequence(secondSequence)}, ${quotedMember} || (number + 1)), ? FROM numbered RETURNING 1`,
+      [...values, ending.includes(`"sequence_number":${secondSequence}`) ? 1 : 0, ending, toTimestamp(now)],
     );
-    return ended.length > 0;
+    return endedRows.length > 0;
   }
 
-  async state({ accountId, id }: RunKey, now: number): Promise<RunState> {
+  async findState({ accountId, id }: RunKey, now: number): Promise<RunState> {
     const [row] = await this.#database.query<{ readonly until: number | null }>(
       `SELECT ${epoch('running_until')} AS until FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
-      [accountId, id, time(now)],
+      [accountId, id, toTimestamp(now)],
     );
     if (row === undefined) return 'deleted';
     if (row.until === null) return 'ended';
     return row.until < now ? 'abandoned' : 'running';
   }
 
-  /** The next events after a sequence number; empty if there are none yet or they have been deleted. */
-  async eventsAfter({ accountId, id }: RunKey, sequence: number): Promise<readonly StoredEvents[]> {
+  /** Lists the next events after a sequence number; empty if there are none yet or they have been deleted. */
+  async listEventsAfter({ accountId, id }: RunKey, sequence: number): Promise<readonly StoredEvents[]> {
     return this.#database.query<StoredEvents>(
       `SELECT events, last_sequence FROM response_event
        WHERE account_id = ? AND response_id = ? AND last_sequence > ? ORDER BY last_sequence LIMIT ?`,
-      [accountId, id, sequence, page],
+      [accountId, id, sequence, pageSize],
     );
   }
 
-  /** Running responses whose lease has expired; those that have expired themselves are deleted, whatever their state. */
-  async abandoned(now: number): Promise<readonly RunKey[]> {
+  /** Lists running responses whose lease has expired, except expired responses, which are deleted in any state. */
+  async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
       `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? AND expires_at > ? LIMIT ?`,
-      [time(now), time(now), page],
+      [toTimestamp(now), toTimestamp(now), pageSize],
     );
   }
 
@@ -112,7 +112,7 @@ export class RunRows {
       `DELETE FROM response_event USING response_store WHERE response_event.created_at < ?
        AND response_store.account_id = response_event.account_id AND response_store.id = response_id
        AND running_until IS NULL`,
-      [time(before)],
+      [toTimestamp(before)],
     );
   }
 }

@@ -4,7 +4,7 @@ import type { RunKey } from './run-rows.ts';
 /** Background runs and waiting readers of this process. */
 class BackgroundRuns {
   readonly #stops = new Map<string, () => void>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiters = new Map<string, Set<() => void>>();
 
   /**
    * @param stop ends the run
@@ -23,26 +23,26 @@ class BackgroundRuns {
 
   /** Wakes the readers of a response that may have new events. */
   wake({ id }: RunKey): void {
-    for (const wakeUp of this.#waiting.get(id) ?? []) wakeUp();
+    for (const wakeReader of this.#waiters.get(id) ?? []) wakeReader();
   }
 
-  /** Resolves on `wake`, after this time, or when the signal aborts. */
-  async woken({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
+  /** Waits for `wake`, at most this long and until the signal aborts. */
+  async waitForWake({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const wakeUp = () => resolve();
-    const waiting = this.#waiting.get(id) ?? new Set();
-    this.#waiting.set(id, waiting.add(wakeUp));
-    const timer = setTimeout(wakeUp, milliseconds);
-    signal.addEventListener('abort', wakeUp, { once: true });
+    const wakeReader = () => resolve();
+    const waiters = this.#waiters.get(id) ?? new Set();
+    this.#waiters.set(id, waiters.add(wakeReader));
+    const timer = setTimeout(wakeReader, milliseconds);
+    signal.addEventListener('abort', wakeReader, { once: true });
     await promise;
     clearTimeout(timer);
-    signal.removeEventListener('abort', wakeUp);
-    waiting.delete(wakeUp);
-    if (waiting.size === 0) this.#waiting.delete(id);
+    signal.removeEventListener('abort', wakeReader);
+    waiters.delete(wakeReader);
+    if (waiters.size === 0) this.#waiters.delete(id);
   }
 }
 
-export function runsOf(host: Host): BackgroundRuns {
+export function getBackgroundRuns(host: Host): BackgroundRuns {
   return host.keep('format/background-runs', () => new BackgroundRuns());
 }

@@ -15,40 +15,40 @@ import { writeResponse } from '../../formats/responses/reply/reply-object.ts';
 import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
-import { BackgroundRun, lease } from './background-run.ts';
-import { expand, isSelfContained } from './continuation.ts';
-import { json } from './endpoints.ts';
+import { BackgroundRun, leaseMs } from './background-run.ts';
+import { expandInput, isSelfContained } from './continuation.ts';
+import { createJsonReply } from './endpoints.ts';
 import { holdEnding } from './hold-ending.ts';
-import { type Draft, Recorder } from './recorder.ts';
+import { type ResponseDraft, Recorder } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
-import { streamOf } from './stream-tail.ts';
+import { streamResponse } from './stream-tail.ts';
 import type { ResponsesReply, ResponsesRequest } from '../../wire/responses.ts';
 
-const draft = defineFact<Draft>('response_draft');
+const responseDraft = defineFact<ResponseDraft>('response_draft');
 
-/** Id of the response that a request continues, whose items are in its body already. */
+/** Id of the response that a request continues and whose items the body already contains. */
 export const continuedId = defineFact<string>('continued_response');
 
 /** All items of a request that continues a stored response. */
 export const expandedItems = defineFact<readonly JsonValue[]>('expanded_items');
 
 /** A request whose client does not wait for the response. */
-interface Background extends Draft {
+interface BackgroundDraft extends ResponseDraft {
   readonly isStream: boolean;
 }
 
-const background = defineFact<Background>('background_response');
+const backgroundDraft = defineFact<BackgroundDraft>('background_response');
 
 interface StoredCall {
-  /** The finished answer as the client gets it; undefined until then. */
+  /** Returns the complete answer as sent to the client; undefined until it is complete. */
   finished(): JsonObject | undefined;
 }
 
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
- * Lets clients of the Responses format continue an answer by its id, on upstreams of any format: requests get the items
- * that they refer to, and answers are stored before the client has their end.
+ * Lets clients of the Responses format continue an answer by its id, on upstreams of any format. References in requests are
+ * replaced by their items, and answers are stored before the client has received their end.
  */
 export class ResponsesStore {
   readonly #host: Host;
@@ -60,47 +60,51 @@ export class ResponsesStore {
   }
 
   /**
-   * Returns the request with the items that it refers to in place of the references.
+   * Replaces the references in a request by their items.
    *
-   * @throws GatewayError what `expand` throws; for a background response also `invalid_request`, `not_supported`
+   * @throws GatewayError see `expandInput`; `invalid_request` or `not_supported` for an invalid background response
    */
   enter(exchange: Exchange, request: ClientRequest): ClientRequest | Promise<ClientRequest> {
-    return request.format.name === 'responses' ? this.#resolve(exchange, request) : request;
+    return request.format.name === 'responses' ? this.#resolveReferences(exchange, request) : request;
   }
 
-  async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
+  async #resolveReferences(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
-    const named = exchange.find(continuedId);
+    const continuedResponseId = exchange.find(continuedId);
     // A request without references that stores nothing needs only the outline of a long body.
     const outline: ResponsesRequest = request.outline;
     if (outline.store === false && isSelfContained(outline))
-      return named === undefined ? request : request.with({ previousId: named });
+      return continuedResponseId === undefined ? request : request.with({ previousId: continuedResponseId });
     if (request.content.isLong) await request.content.loadBody(exchange.body);
     const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
-    const previousId = typeof id === 'string' ? id : named;
+    const previousId = typeof id === 'string' ? id : continuedResponseId;
     const accountId = exchange.find(principal)?.accountId;
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;
-    const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
+    const { items, isExpanded } = await expandInput(request.body, { rows, accountId, now: host.now(), maxBytes });
     if (isExpanded) exchange.set(expandedItems, items);
     if (body.background === true && request.purpose === 'answer') {
-      const own = readBackground(request.body, accountId, this.#recorder.isEnabled);
-      exchange.set(background, { accountId: own, items, previousId, isStream: request.isStream });
-      // The vendor allows the options of its own background jobs beside them only.
-      const { background: _, background_options: options, ...asked } = body;
+      const backgroundAccountId = requireBackgroundAccount(request.body, accountId, this.#recorder.isEnabled);
+      exchange.set(backgroundDraft, { accountId: backgroundAccountId, items, previousId, isStream: request.isStream });
+      // OpenAI accepts `background_options` only together with `background`.
+      const { background: _, background_options: options, ...requestBody } = body;
       const notes = isSet(options) ? ['dropped background_options'] : undefined;
-      const wanted = request.with({ previousId, isStream: true, notes });
-      return withBody(wanted, { ...asked, input: isExpanded ? [...items] : body.input, stream: true });
+      const streamingRequest = request.with({ previousId, isStream: true, notes });
+      return replaceBody(streamingRequest, {
+        ...requestBody,
+        input: isExpanded ? [...items] : body.input,
+        stream: true,
+      });
     }
     if (accountId !== undefined && body.store !== false && request.purpose === 'answer')
-      exchange.set(draft, { accountId, items, previousId });
-    if (isExpanded) return withBody(request.with({ previousId }), { ...body, input: [...items] });
+      exchange.set(responseDraft, { accountId, items, previousId });
+    if (isExpanded) return replaceBody(request.with({ previousId }), { ...body, input: [...items] });
     return previousId === undefined ? request : request.with({ previousId });
   }
 
   /**
-   * Answers a client that does not wait for its response, and lets it go on. Called when nothing can refuse the request any
-   * more. Undefined for any other. The notes are those of the first route: no attempt has been made yet.
+   * Answers the client of a background response and detaches its exchange; undefined for other requests. Called once the
+   * request can no longer be refused. The notes are those of the first route, because no attempt has been made yet.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
@@ -109,44 +113,49 @@ export class ResponsesStore {
     request: ClientRequest,
     call: { readonly expectedNotes: readonly string[] },
   ): Promise<void> | undefined {
-    const begun = exchange.find(background);
-    return begun === undefined ? undefined : this.#run(exchange, request, begun, call.expectedNotes);
+    const draft = exchange.find(backgroundDraft);
+    return draft === undefined ? undefined : this.#startRun(exchange, request, draft, call.expectedNotes);
   }
 
-  async #run(exchange: Exchange, request: ClientRequest, begun: Background, notes: readonly string[]): Promise<void> {
+  async #startRun(
+    exchange: Exchange,
+    request: ClientRequest,
+    draft: BackgroundDraft,
+    notes: readonly string[],
+  ): Promise<void> {
     const host = this.#host;
-    const queued = queuedResponse(createReplyContext(exchange, request));
-    await this.#recorder.begin(begun, queued, host.now() + lease);
-    const key = { accountId: begun.accountId, id: String(queued.id) };
+    const response = writeQueuedResponse(createReplyContext(exchange, request));
+    await this.#recorder.saveQueued(draft, response, host.now() + leaseMs);
+    const key = { accountId: draft.accountId, id: String(response.id) };
     if (exchange.isAborted) {
       await new ResponseRows(host.database).delete(key.accountId, key.id, host.now());
       return;
     }
-    const run = new BackgroundRun(host, exchange, key, queued);
-    const reply = begun.isStream ? streamOf(host, key, -1) : json(queued);
-    const noted = notes.length > 0 && { [notesHeaderName(host.service)]: formatNotes(notes) };
-    await exchange.detach({ ...reply, headers: { ...reply.headers, ...noted } }, run.take);
+    const run = new BackgroundRun(host, exchange, key, response);
+    const reply = draft.isStream ? streamResponse(host, key, -1) : createJsonReply(response);
+    const notesHeader = notes.length > 0 && { [notesHeaderName(host.service)]: formatNotes(notes) };
+    await exchange.detach({ ...reply, headers: { ...reply.headers, ...notesHeader } }, run.takeReply);
   }
 
-  /** Stores the answer if the client wants that. Never fails. */
+  /** Stores the answer if the client requested it. Never fails. */
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
-    const begun = exchange.find(draft);
+    const draft = exchange.find(responseDraft);
     const call = exchange.find(storedCall);
     const { body, status } = reply;
-    if (begun === undefined || call === undefined || status !== 200 || body === null || !this.#recorder.isEnabled) {
+    if (draft === undefined || call === undefined || status !== 200 || body === null || !this.#recorder.isEnabled) {
       return reply;
     }
     const save = async (answer: JsonObject): Promise<string | undefined> => {
-      const note = await this.#recorder.save(begun, answer);
+      const note = await this.#recorder.save(draft, answer);
       if (note !== undefined) addNote(exchange, note);
       return note;
     };
-    if (!(body instanceof Readable)) return this.#storeWhole(exchange, reply, call.finished(), save);
+    if (!(body instanceof Readable)) return this.#storeNonStreaming(exchange, reply, call.finished(), save);
     if (!isEventStream(reply)) return reply;
     return { ...reply, body: holdEnding(body, () => call.finished(), save) };
   }
 
-  async #storeWhole(
+  async #storeNonStreaming(
     exchange: Exchange,
     reply: Reply,
     answer: JsonObject | undefined,
@@ -158,22 +167,26 @@ export class ResponsesStore {
     if (note === undefined) return reply;
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
     const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
-    // Events that were converted from a JSON answer arrive as one body, too.
+    // Events converted from a JSON answer are also one body.
     if (isEventStream(reply) || member<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
-    const written = JSON.stringify({ ...answer, store: false });
-    await turnFor(written.length);
-    const bytes = Buffer.from(written);
+    const json = JSON.stringify({ ...answer, store: false });
+    await turnFor(json.length);
+    const bytes = Buffer.from(json);
     await turnFor(bytes.length);
     return { ...reply, headers, body: bytes };
   }
 }
 
 /**
- * The account of a request for a background response.
+ * Returns the account of a request for a background response.
  *
- * @throws GatewayError `not_supported` where nothing is stored, `invalid_request` for a response that must not be
+ * @throws GatewayError `not_supported` if no responses are stored, `invalid_request` if the request forbids storing
  */
-function readBackground({ store }: ResponsesRequest, accountId: string | undefined, isEnabled: boolean): string {
+function requireBackgroundAccount(
+  { store }: ResponsesRequest,
+  accountId: string | undefined,
+  isEnabled: boolean,
+): string {
   if (store === false) {
     const message = 'A background response is stored until it is fetched. Leave out `store`, or `background`.';
     throw new GatewayError('invalid_request', message, { param: 'store' });
@@ -183,7 +196,7 @@ function readBackground({ store }: ResponsesRequest, accountId: string | undefin
   throw new GatewayError('not_supported', message, { param: 'background' });
 }
 
-function queuedResponse(context: ReplyContext): ResponsesReply {
+function writeQueuedResponse(context: ReplyContext): ResponsesReply {
   return { ...writeResponse(context, { status: 'queued', output: [] }), background: true };
 }
 
@@ -191,14 +204,14 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** For the record: a stream's headers have been sent by then. */
+/** Adds a note to the record of the exchange. A stream's headers have already been sent. */
 function addNote(exchange: Exchange, note: string): void {
-  const served = exchange.find(delivery);
-  if (served !== undefined) served.notes = [...(served.notes ?? []), note];
+  const deliveryRecord = exchange.find(delivery);
+  if (deliveryRecord !== undefined) deliveryRecord.notes = [...(deliveryRecord.notes ?? []), note];
 }
 
-/** The request's own body and its references are long together: each step has a turn of the event loop. */
-async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
+/** Replaces the body. The body with its references may be long, so each step has its own turn of the event loop. */
+async function replaceBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
   await turnFor(request.content.text.length);
   const text = JSON.stringify(body);
   await turnFor(text.length);

@@ -2,66 +2,71 @@ import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { eventsIn, eventsOf, isEnding, type WrittenEvent } from './response-events.ts';
+import { parseEvents, recreateEvents, isEnding, type WrittenEvent } from './response-events.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
-import { runsOf } from './runs.ts';
+import { getBackgroundRuns } from './runs.ts';
 
-const pollEvery = 1_000; // ms after which a reader checks for events of another instance
-const keepAliveEvery = 10_000; // ms of silence before a comment keeps client and proxies connected
-const keepAlive = ': keep-alive\n\n';
+const pollIntervalMs = 1_000; // time after which a reader checks for events of other instances
+const keepAliveIntervalMs = 10_000; // time without events after which a comment keeps client and proxies connected
+const keepAliveComment = ': keep-alive\n\n';
 
 /**
- * Streams the events of a response after a given event, until it ends.
+ * Streams the events of a response until it ends.
  *
- * @param after sequence number of that event; -1 for all events
+ * @param afterSequence sequence number of the last event to skip; -1 for all events
  */
-export function streamOf(host: Host, key: RunKey, after: number): Reply {
+export function streamResponse(host: Host, key: RunKey, afterSequence: number): Reply {
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    body: tailOf(host, key, after),
-    keepAlive,
+    body: createBody(host, key, afterSequence),
+    keepAlive: keepAliveComment,
     // The next event may be minutes away.
     isAwaited: true,
   };
 }
 
-function tailOf(host: Host, key: RunKey, after: number): Readable {
-  const abandoned = new AbortController();
-  return createReplyStream(tail(host, key, after, abandoned.signal), () => abandoned.abort());
+function createBody(host: Host, key: RunKey, afterSequence: number): Readable {
+  const abortController = new AbortController();
+  return createReplyStream(readEvents(host, key, afterSequence, abortController.signal), () => abortController.abort());
 }
 
 /** @throws GatewayError `response_not_found` if the response is deleted meanwhile */
-async function* tail(host: Host, key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<string> {
+async function* readEvents(
+  host: Host,
+  key: RunKey,
+  afterSequence: number,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const rows = new RunRows(host.database);
-  const runs = runsOf(host);
-  let last = after;
+  const runs = getBackgroundRuns(host);
+  let lastSequence = afterSequence;
   let lastSent = performance.now();
   while (!signal.aborted) {
     // The state must be read first: once it is `ended`, all events are stored.
-    const state = await rows.state(key, host.now());
+    const state = await rows.findState(key, host.now());
     if (state === 'deleted') throw responseNotFound(key.id);
-    const stored = await rows.eventsAfter(key, last);
-    for (const event of stored.flatMap(({ events }) => eventsIn(events))) {
-      if ((event.sequence ?? last) <= last) continue;
-      last = event.sequence ?? last;
+    const batches = await rows.listEventsAfter(key, lastSequence);
+    for (const event of batches.flatMap(({ events }) => parseEvents(events))) {
+      if ((event.sequence ?? lastSequence) <= lastSequence) continue;
+      lastSequence = event.sequence ?? lastSequence;
       lastSent = performance.now();
       yield event.text;
       if (isEnding(event)) return;
     }
-    if (stored.length > 0) continue;
+    if (batches.length > 0) continue;
     if (state === 'abandoned') await findResponse(host, key);
-    else if (state === 'ended') return yield* (await remainingEvents(host, key, last)).map(({ text }) => text);
-    else await runs.woken(key, pollEvery, signal);
-    if (performance.now() - lastSent < keepAliveEvery) continue;
+    else if (state === 'ended') return yield* (await remainingEvents(host, key, lastSequence)).map(({ text }) => text);
+    else await runs.waitForWake(key, pollIntervalMs, signal);
+    if (performance.now() - lastSent < keepAliveIntervalMs) continue;
     lastSent = performance.now();
-    yield keepAlive;
+    yield keepAliveComment;
   }
 }
 
-/** Recreates the events of an ended response, whose own events have been deleted or were never stored. */
-async function remainingEvents(host: Host, key: RunKey, last: number): Promise<WrittenEvent[]> {
+/** Recreates the events of an ended response whose stored events have been deleted or never existed. */
+async function remainingEvents(host: Host, key: RunKey, lastSequence: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);
-  return eventsOf(response).filter(({ sequence }) => sequence === undefined || sequence > last);
+  return recreateEvents(response).filter(({ sequence }) => sequence === undefined || sequence > lastSequence);
 }

@@ -1,4 +1,4 @@
-import { eventsIn } from '../../../../../plugins/format/state/responses-store/response-events.ts';
+import { parseEvents } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import OpenAI from 'openai';
 import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -230,7 +230,7 @@ describe('a background response', () => {
     await expect
       .poll(readAbandoned)
       .toMatchObject({ status: 'failed', error: { message: expect.stringContaining('has stopped') } });
-    const events = eventsIn(await reading);
+    const events = parseEvents(await reading);
     expect(events.slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed']);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
     const stream = await client.responses.retrieve(id, { stream: true });

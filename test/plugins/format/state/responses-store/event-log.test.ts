@@ -29,7 +29,7 @@ it('events that could not be stored are stored with the next ones', async () => 
     return Promise.resolve();
   }, log);
   events.add(long, 0);
-  await events.room();
+  await events.waitForRoom();
   fails = false;
   events.add('b', 1);
   await events.flush();
@@ -41,7 +41,7 @@ it('a database that fails for long leaves no room for more events', async () => 
   const fill = async () => {
     for (let number = 0; number < 20; number++) {
       events.add(long, number);
-      await events.room();
+      await events.waitForRoom();
     }
   };
   await expect(fill()).rejects.toThrow('down');

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
-import { endingsOf, eventsIn, eventsOf } from '../../../../../plugins/format/state/responses-store/response-events.ts';
+import {
+  writeStreamEnd,
+  parseEvents,
+  recreateEvents,
+} from '../../../../../plugins/format/state/responses-store/response-events.ts';
 
 const response = (status: string, more: JsonObject = {}): JsonObject => ({
   id: 'resp_1',
@@ -16,7 +20,7 @@ const dataOf = ({ text }: { readonly text: string }) => JSON.parse(text.slice(te
 
 describe('the stream of a stored response whose own events are gone', () => {
   it('ends a failed one with an error and the response, numbered without gaps', () => {
-    const events = eventsOf(response('failed', { error }));
+    const events = recreateEvents(response('failed', { error }));
     expect(events.map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -37,11 +41,11 @@ describe('the stream of a stored response whose own events are gone', () => {
     ['incomplete', 'response.incomplete'],
     ['cancelled', 'response.failed'],
   ])('ends one that is %s with its own event alone', (status, type) => {
-    const types = eventsOf(response(status, { error: null })).map((event) => event.type);
+    const types = recreateEvents(response(status, { error: null })).map((event) => event.type);
     expect([types.includes('error'), types.at(-1)]).toEqual([false, type]);
   });
 });
 
 it('the events of a response whose numbers the database knows are numbered one behind the other', () => {
-  expect(eventsIn(endingsOf(response('failed', { error }))).map(({ sequence }) => sequence)).toEqual([-1, -2]);
+  expect(parseEvents(writeStreamEnd(response('failed', { error }))).map(({ sequence }) => sequence)).toEqual([-1, -2]);
 });

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { runsOf } from '../../../../../plugins/format/state/responses-store/runs.ts';
+import { getBackgroundRuns } from '../../../../../plugins/format/state/responses-store/runs.ts';
 
 it('the end of a run does not remove a later run of the same response', () => {
-  const runs = runsOf({ keep: (_name: string, create: () => unknown) => create() } as never);
+  const runs = getBackgroundRuns({ keep: (_name: string, create: () => unknown) => create() } as never);
   const key = { accountId: 'a', id: 'resp_1' };
   const [first, second] = [vi.fn(), vi.fn()];
   const removeFirst = runs.add(key, first);

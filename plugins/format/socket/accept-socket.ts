@@ -2,16 +2,16 @@ import type { WebSocket } from 'ws';
 import type { Upgrade } from '#core/gateway/http/upgrades.ts';
 import { chooseProtocol } from './handshake.ts';
 
-const closeTimeout = 5_000; // ms within which a client must answer the closing of its connection
+const closeTimeout = 5_000; // ms for the client's answer to a close frame
 
-/** Answers an upgrade with 101. Rejects an invalid handshake; the promise then stays pending. */
+/** Answers an upgrade with 101. Rejects an invalid handshake, after which the promise stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
 
-/** Loads the framing library on demand: most gateways never need it. */
+/** Loads the framing library on demand, because most gateways never need it. */
 export async function loadAcceptor(): Promise<Acceptor> {
   const { WebSocketServer } = await import('ws');
   const servers = new Map<number, InstanceType<typeof WebSocketServer>>();
-  const open = (maxPayload: number) => {
+  const createServer = (maxPayload: number) => {
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -28,7 +28,7 @@ export async function loadAcceptor(): Promise<Acceptor> {
     return server;
   };
   return ({ request, socket, head }, maxBytes) => {
-    const server = servers.get(maxBytes) ?? open(maxBytes);
+    const server = servers.get(maxBytes) ?? createServer(maxBytes);
     servers.set(maxBytes, server);
     const { promise, resolve } = Promise.withResolvers<WebSocket>();
     server.handleUpgrade(request, socket, head, resolve);

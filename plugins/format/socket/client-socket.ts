@@ -4,34 +4,34 @@ import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { refuseForMemory } from '#core/gateway/http/collect-body.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { composeBody } from './compose-body.ts';
-import { errorFrame, mostLanes, protocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
-import { bytesOf } from './event-frames.ts';
-import { headersOfTurn } from './handshake.ts';
+import { writeErrorFrame, maxLanes, writeProtocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
+import { toByteString } from './event-frames.ts';
+import { createTurnHeaders } from './handshake.ts';
 import { LastResponses } from './last-responses.ts';
-import { Lanes, mostRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
+import { Lanes, maxRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
 import {
   type ClientFrame,
   type CreateFrame,
-  namedLane,
+  readLaneName,
   readCreate,
   readFrame,
   refuseEvent,
-  textOf,
+  readText,
 } from './read-frame.ts';
-import { steerRefusal } from './steer-refusal.ts';
+import { writeSteerRefusal } from './steer-refusal.ts';
 import { FrameWriter } from './text-frames.ts';
 import type { SocketContext, SocketInit } from './socket-init.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
-const unauthenticatedTime = 10_000; // ms for the first message of a client without a valid key
-const closeGrace = 60_000; // ms for which an expired socket stays open to reject requests
+const unauthenticatedTimeoutMs = 10_000; // time for the first message of a client without a valid key
+const closeGraceMs = 60_000; // time for which an expired socket stays open to reject requests
 /** Consecutive rejected messages after which a client is disconnected. */
-const mostRefused = 200;
+const maxRefusals = 200;
 
 const emptyRequest = Buffer.from('{"type":"response.create"}');
 
-const tooOld = 'the connection is too old';
+const tooOldReason = 'the connection is too old';
 
 /** One WebSocket: its lanes, the responses that it can continue, and its lifetime. */
 export class ClientSocket implements TurnSocket {
@@ -41,25 +41,25 @@ export class ClientSocket implements TurnSocket {
   readonly #context: SocketContext;
   readonly #init: SocketInit;
   readonly #lanes: Lanes;
-  readonly #last: LastResponses;
-  readonly #names = new Set<string>();
+  readonly #lastResponses: LastResponses;
+  readonly #laneNames = new Set<string>();
   readonly #turns = new Set<SocketTurn>();
   readonly #openedAt: number;
   readonly #life: SocketLife;
   #isDraining = false;
-  #refused = 0;
+  #refusalCount = 0;
 
   constructor(context: SocketContext, init: SocketInit) {
     this.#context = context;
     this.#init = init;
     this.isCodex = init.isCodex;
     this.noticePrefix = init.noticePrefix;
-    this.#last = new LastResponses(context.kept);
+    this.#lastResponses = new LastResponses(context.keptConversations);
     this.#openedAt = context.now();
     this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
     this.frames = new FrameWriter(init.ws, init.socket);
     this.#lanes = new Lanes(
-      { ...mostRequests, wait: init.queueWait * 1000 },
+      { ...maxRequests, maxWaitMs: init.queueWaitSeconds * 1000 },
       () => !this.frames.isFull,
       () => this.#closeIfDone(),
       () => context.now(),
@@ -70,31 +70,33 @@ export class ClientSocket implements TurnSocket {
   listen(onClosed: () => void): void {
     const { ws, socket } = this.#init;
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    ws.on('ping', (data: Buffer) => this.#life.control(data.length));
-    ws.on('pong', (data: Buffer) => this.#life.control(data.length));
+    ws.on('ping', (data: Buffer) => this.#life.countControlFrame(data.length));
+    ws.on('pong', (data: Buffer) => this.#life.countControlFrame(data.length));
     // A protocol violation: ws closes the connection with the matching code.
     ws.on('error', () => undefined);
     ws.once('close', () => {
-      this.#leave();
+      this.#abandonTurns();
       onClosed();
     });
     // Bytes are counted before ws reads them and may find the end of a message.
-    socket.prependListener('data', (chunk: Buffer) => this.#count(chunk.length));
+    socket.prependListener('data', (chunk: Buffer) => this.#countBytes(chunk.length));
     socket.on('drain', () => this.#resume());
-    socket.once('end', () => this.#leave());
+    socket.once('end', () => this.#abandonTurns());
   }
 
   // For turns.
 
-  keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
+  keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
     const { ws } = this.#init;
     const isOpen = ws.readyState === ws.OPEN;
-    const next = isOpen ? this.#context.kept.keep(turn.account, id, turn.prefix, items) : undefined;
-    this.#last.replace(laneOf(turn.frame), next);
+    const keptResponse = isOpen
+      ? this.#context.keptConversations.keep(turn.account, id, turn.keptSegments, items)
+      : undefined;
+    this.#lastResponses.replace(laneOf(turn.frame), keptResponse);
   }
 
-  forget({ frame }: SocketTurn): void {
-    this.#last.forget(laneOf(frame), frame.previousId);
+  forgetPrevious({ frame }: SocketTurn): void {
+    this.#lastResponses.forget(laneOf(frame), frame.previousId);
   }
 
   rejectKey(): void {
@@ -107,11 +109,11 @@ export class ClientSocket implements TurnSocket {
   sweep(limits: LifeLimits): void {
     const { ws, isAuthenticated } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
-    const end = this.#life.look(limits);
-    if (!isAuthenticated && this.#age() > unauthenticatedTime) this.#turnAway();
-    else if (end === 'slow') this.#close(1008, 'the message did not arrive in time');
-    else if (end !== undefined) ws.terminate();
-    else if (this.#isTooOld(closeGrace) && this.#lanes.isIdle) this.#close(1001, tooOld);
+    const endReason = this.#life.check(limits);
+    if (!isAuthenticated && this.#ageMs() > unauthenticatedTimeoutMs) this.#rejectUnauthenticated();
+    else if (endReason === 'slow') this.#close(1008, 'the message did not arrive in time');
+    else if (endReason !== undefined) ws.terminate();
+    else if (this.#isTooOld(closeGraceMs) && this.#lanes.isIdle) this.#close(1001, tooOldReason);
   }
 
   /** Closes the connection once no request runs. */
@@ -120,14 +122,14 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** For a client without a valid key that sent no message, an empty request is rejected, recorded and counted. */
-  #turnAway(): void {
-    this.#read(emptyRequest);
+  /** Rejects, records and counts an empty request for a client without a valid key that sent no message. */
+  #rejectUnauthenticated(): void {
+    this.#readMessage(emptyRequest);
   }
 
-  #count(bytes: number): void {
+  #countBytes(bytes: number): void {
     const { memory, ws } = this.#init;
-    if (ws.readyState !== ws.OPEN || this.#life.receive(bytes)) return;
+    if (ws.readyState !== ws.OPEN || this.#life.countBytes(bytes)) return;
     memory.refuse('body');
     this.#close(1013, 'too little memory');
     setImmediate(() => ws.terminate());
@@ -142,17 +144,17 @@ export class ClientSocket implements TurnSocket {
     if (this.#isDraining && this.#lanes.isIdle) this.#close(1012, 'the gateway is restarting');
   }
 
-  #leave(): void {
+  #abandonTurns(): void {
     this.#lanes.close();
-    for (const turn of this.#turns) turn.leave();
-    this.#last.clear();
+    for (const turn of this.#turns) turn.abandon();
+    this.#lastResponses.clear();
     this.#init.memory.release();
   }
 
   #resume(): void {
     if (this.frames.isFull) return;
     for (const turn of this.#turns) turn.resume();
-    this.#lanes.look();
+    this.#lanes.startRequests();
   }
 
   // Messages.
@@ -165,55 +167,56 @@ export class ClientSocket implements TurnSocket {
       this.#close(1003, 'send text');
       return;
     }
-    this.#read(data);
+    this.#readMessage(data);
   }
 
-  #read(message: Buffer): void {
+  #readMessage(message: Buffer): void {
     let streamId: string | undefined;
     try {
       const frame = readFrame(message);
-      streamId = namedLane(frame);
-      this.#handle(frame);
+      streamId = readLaneName(frame);
+      this.#handleFrame(frame);
     } catch (error) {
       this.#refuse(error, streamId);
     }
   }
 
-  #handle(frame: ClientFrame): void {
-    if (frame.type === 'response.create') this.#create(frame);
-    else if (frame.type === 'response.steer') this.#say(steerRefusal(frame));
+  #handleFrame(frame: ClientFrame): void {
+    if (frame.type === 'response.create') this.#admitRequest(frame);
+    else if (frame.type === 'response.steer') this.#sendRefusal(writeSteerRefusal(frame));
     else if (frame.type === 'response.interrupt') this.#interrupt(frame);
     else refuseEvent(frame);
   }
 
   /** @throws GatewayError, ProtocolFault */
-  #create(event: ClientFrame): void {
+  #admitRequest(event: ClientFrame): void {
     const frame = readCreate(event);
     const { streamId } = frame;
     if (this.#isDraining) throw new ProtocolFault(protocolErrors.restarting);
     if (this.#isTooOld()) {
-      this.#refuse(new ProtocolFault(protocolErrors.tooOld(this.#init.minutes)), streamId);
-      if (this.#lanes.isIdle) this.#close(1001, tooOld);
+      this.#refuse(new ProtocolFault(protocolErrors.tooOld(this.#init.maxMinutes)), streamId);
+      if (this.#lanes.isIdle) this.#close(1001, tooOldReason);
       return;
     }
-    if (streamId !== undefined && !this.#names.has(streamId) && this.#names.size >= mostLanes)
+    if (streamId !== undefined && !this.#laneNames.has(streamId) && this.#laneNames.size >= maxLanes)
       throw new ProtocolFault(protocolErrors.tooManyLanes);
-    if (streamId !== undefined) this.#names.add(streamId);
-    this.#wait(frame);
+    if (streamId !== undefined) this.#laneNames.add(streamId);
+    this.#enqueue(frame);
   }
 
   /** @throws GatewayError if too many requests are waiting or there is no memory for the request */
-  #wait(frame: CreateFrame): void {
-    const { waiting, maxBytes } = this.#init;
+  #enqueue(frame: CreateFrame): void {
+    const { waitingMemory, maxBytes } = this.#init;
     const { length } = frame.bytes;
-    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) throw tooManyWaiting();
-    if (!waiting.grow(length)) throw refuseForMemory(waiting);
-    let held = length;
+    if (!this.#lanes.isIdle && waitingMemory.bytes + length > maxBytes) throw tooManyWaiting();
+    if (!waitingMemory.grow(length)) throw refuseForMemory(waitingMemory);
+    let heldBytes = length;
+    // Called when the body is read and again when the request ends.
     const release = () => {
-      waiting.shrink(held);
-      held = 0;
+      waitingMemory.shrink(heldBytes);
+      heldBytes = 0;
     };
-    const start = (waited: number) => this.#run(frame, waited, release).finally(release);
+    const start = (waitedMs: number) => this.#runTurn(frame, waitedMs, release).finally(release);
     const refuse = () => {
       release();
       this.#refuse(tooManyRunning(), frame.streamId);
@@ -224,58 +227,58 @@ export class ClientSocket implements TurnSocket {
   }
 
   #isTooOld(grace = 0): boolean {
-    return this.#age() > this.#init.minutes * 60_000 + grace;
+    return this.#ageMs() > this.#init.maxMinutes * 60_000 + grace;
   }
 
-  #age(): number {
+  #ageMs(): number {
     return this.#context.now() - this.#openedAt;
   }
 
   /**
    * Never rejects.
    *
-   * @param waited ms for which the request has waited for other requests of this socket
-   * @param onRead called when the request no longer waits: the stages after those that limit requests read its body
+   * @param waitedMs time that the request has waited for other requests of this socket
+   * @param onRead called when the request no longer waits, because the stages after the limiting stages read its body
    */
-  async #run(frame: CreateFrame, waited: number, onRead: () => void): Promise<void> {
+  async #runTurn(frame: CreateFrame, waitedMs: number, onRead: () => void): Promise<void> {
     const { conversations, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
-    const previous = this.#last.find(frame.previousId);
+    const previous = this.#lastResponses.find(frame.previousId);
     if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
       this.#refuse(new ProtocolFault(protocolErrors.previousNotFound(frame.previousId)), frame.streamId);
       return;
     }
-    const before = previous?.segments.map((segment) => segment.hold());
-    const slotWait = Math.max(0, this.#init.queueWait * 1000 - waited);
-    const turn = new SocketTurn(this, frame, before, slotWait);
+    const previousSegments = previous?.segments.map((segment) => segment.addHolder());
+    const slotWaitMs = Math.max(0, this.#init.queueWaitSeconds * 1000 - waitedMs);
+    const turn = new SocketTurn(this, frame, previousSegments, slotWaitMs);
     this.#turns.add(turn);
-    this.#refused = 0;
-    // A request that is answered here sends no conversation to an upstream.
-    const items = frame.generates ? before : before?.slice(0, 0);
+    this.#refusalCount = 0;
+    // A warm-up request sends no conversation to an upstream.
+    const segments = frame.generates ? previousSegments : previousSegments?.slice(0, 0);
     const body = composeBody(
       frame,
-      items?.map(({ bytes }) => bytes),
+      segments?.map(({ bytes }) => bytes),
     );
     await conversations.runMessage(
       {
         endpoint: frame.generates ? endpoint : warmUp,
         path,
         query,
-        headers: headersOfTurn(headers, sizeOf(body)),
+        headers: createTurnHeaders(headers, sizeOf(body)),
         remoteAddress,
         body,
         onRead,
-        outlines: new Map(items?.map((segment) => [segment.bytes, segment])),
+        outlines: new Map(segments?.map((segment) => [segment.bytes, segment])),
       },
       turn,
     );
     this.#turns.delete(turn);
-    for (const segment of before ?? []) segment.letGo();
+    for (const segment of previousSegments ?? []) segment.removeHolder();
   }
 
   /** @throws GatewayError `invalid_request` for a response that does not run */
   #interrupt(frame: ClientFrame): void {
-    const id = textOf(frame, 'response_id');
+    const id = readText(frame, 'response_id');
     for (const turn of this.#turns) if (turn.responseId === id && id !== undefined && turn.interrupt()) return;
     const message = `Response with id '${(id ?? '').slice(0, 200)}' is not running.`;
     throw new GatewayError('invalid_request', message, { param: 'response_id' });
@@ -284,24 +287,24 @@ export class ClientSocket implements TurnSocket {
   #refuse(error: unknown, streamId: string | undefined): void {
     const recipient = { streamId, isCodex: this.isCodex };
     if (error instanceof ProtocolFault) {
-      this.#say(protocolError(error.error, recipient));
+      this.#sendRefusal(writeProtocolError(error.error, recipient));
       return;
     }
     if (!(error instanceof GatewayError))
       noteFailure(this.#context.conversations.serving.host.log, 'reading a message', error);
     const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
     const { format } = this.#context.endpoint;
-    this.#say(errorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));
+    this.#sendRefusal(writeErrorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));
   }
 
   /** Answers a message that does not become a request. */
-  #say(frame: string): void {
-    this.frames.send([bytesOf(frame)]);
-    if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
+  #sendRefusal(frame: string): void {
+    this.frames.send([toByteString(frame)]);
+    if (++this.#refusalCount > maxRefusals) this.#close(1008, 'too many messages that cannot be served');
   }
 }
 
-/** The lane of a request; empty for the lane without a name, because no name is empty. */
+/** Returns the lane of a request. An empty text stands for the unnamed lane, because names are not empty. */
 function laneOf({ streamId }: CreateFrame): string {
   return streamId ?? '';
 }

@@ -1,14 +1,18 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Maximum number of running and of waiting requests of one socket. */
-export const mostRequests = { running: 16, waiting: 64 } as const;
+/** Maximum number of running and of waiting requests per socket. */
+export const maxRequests = { running: 16, waiting: 64 } as const;
 
 interface QueuedRequest {
   readonly lane: string;
   /** False if the request runs regardless of the limit. */
   readonly isCounted: boolean;
-  /** Runs the request and resolves when it ends. Must not reject. @param waited ms since it became the first of its lane */
-  start(waited: number): Promise<void>;
+  /**
+   * Runs the request and resolves when it ends. Must not reject.
+   *
+   * @param waitedMs time since the request became the first of its lane
+   */
+  start(waitedMs: number): Promise<void>;
   /** Called if the limit was reached for the request's whole waiting time. */
   refuse(): void;
   /** Called if the socket closed before the request ran. */
@@ -18,25 +22,25 @@ interface QueuedRequest {
 interface LaneLimits {
   readonly running: number; // requests of all lanes
   readonly waiting: number; // requests
-  readonly wait: number; // ms that the first request of a lane waits while the limit of running ones is reached
+  readonly maxWaitMs: number; // time that the first request of a lane waits while the limit of running requests is reached
 }
 
-/** The order of the requests of one socket: requests of a lane run one after the other, different lanes run concurrently. */
+/** Orders the requests of one socket: requests of a lane run one after the other, requests of different lanes concurrently. */
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #mayStart: () => boolean;
   readonly #onIdle: () => void;
   readonly #now: () => number;
-  readonly #waiting: QueuedRequest[] = [];
-  readonly #busy = new Set<string>();
+  readonly #queue: QueuedRequest[] = [];
+  readonly #busyLanes = new Set<string>();
   /** Time at which each request became the first of its lane. */
   readonly #firstSince = new Map<QueuedRequest, number>();
   #timer: NodeJS.Timeout | undefined;
-  #running = 0;
+  #runningCount = 0;
   #isClosed = false;
 
   /**
-   * @param mayStart false while the client does not read its responses: nothing starts until `look` is called
+   * @param mayStart returns false while the client does not read its responses; no request starts until `startRequests` is called
    * @param onIdle called when the last request has ended
    * @param now ms of a monotonic clock
    */
@@ -48,42 +52,42 @@ export class Lanes {
   }
 
   get isIdle(): boolean {
-    return this.#busy.size === 0 && this.#waiting.length === 0;
+    return this.#busyLanes.size === 0 && this.#queue.length === 0;
   }
 
   /** @returns false if too many requests wait or the socket has closed */
   add(request: QueuedRequest): boolean {
-    if (this.#isClosed || this.#waiting.length >= this.#limits.waiting) return false;
-    this.#waiting.push(request);
-    this.look();
+    if (this.#isClosed || this.#queue.length >= this.#limits.waiting) return false;
+    this.#queue.push(request);
+    this.startRequests();
     return true;
   }
 
   /** Stops all waiting requests from running. */
   close(): void {
     this.#isClosed = true;
-    for (const request of this.#waiting.splice(0)) request.release();
+    for (const request of this.#queue.splice(0)) request.release();
     clearTimeout(this.#timer);
   }
 
   /** Starts the requests that may run, and rejects requests that have waited too long. */
-  look(): void {
+  startRequests(): void {
     if (this.#isClosed || !this.#mayStart()) return;
     const now = this.#now();
-    const busy = new Set(this.#busy);
-    for (const request of this.#waiting.slice()) {
-      if (busy.has(request.lane)) continue;
-      const since = this.#firstSince.get(request) ?? now;
-      const mayRun = !request.isCounted || this.#running < this.#limits.running;
-      if (mayRun) this.#start(request, now - since);
-      else if (now - since < this.#limits.wait) this.#firstSince.set(request, since);
+    const busyLanes = new Set(this.#busyLanes);
+    for (const request of this.#queue.slice()) {
+      if (busyLanes.has(request.lane)) continue;
+      const firstSince = this.#firstSince.get(request) ?? now;
+      const canRun = !request.isCounted || this.#runningCount < this.#limits.running;
+      if (canRun) this.#start(request, now - firstSince);
+      else if (now - firstSince < this.#limits.maxWaitMs) this.#firstSince.set(request, firstSince);
       else {
         this.#remove(request);
         request.refuse();
         // The next request of the lane is now the first.
         continue;
       }
-      busy.add(request.lane);
+      busyLanes.add(request.lane);
     }
     this.#setTimer(now);
   }
@@ -91,35 +95,35 @@ export class Lanes {
   #setTimer(now: number): void {
     clearTimeout(this.#timer);
     if (this.#firstSince.size === 0) return;
-    const next = Math.min(...this.#firstSince.values()) + this.#limits.wait;
-    this.#timer = setTimeout(() => this.look(), Math.ceil(next - now)).unref();
+    const next = Math.min(...this.#firstSince.values()) + this.#limits.maxWaitMs;
+    this.#timer = setTimeout(() => this.startRequests(), Math.ceil(next - now)).unref();
   }
 
   #remove(request: QueuedRequest): void {
-    this.#waiting.splice(this.#waiting.indexOf(request), 1);
+    this.#queue.splice(this.#queue.indexOf(request), 1);
     this.#firstSince.delete(request);
   }
 
-  #start(request: QueuedRequest, waited: number): void {
+  #start(request: QueuedRequest, waitedMs: number): void {
     this.#remove(request);
-    this.#busy.add(request.lane);
-    if (request.isCounted) this.#running++;
+    this.#busyLanes.add(request.lane);
+    if (request.isCounted) this.#runningCount++;
     const end = () => {
-      this.#busy.delete(request.lane);
-      if (request.isCounted) this.#running--;
-      this.look();
+      this.#busyLanes.delete(request.lane);
+      if (request.isCounted) this.#runningCount--;
+      this.startRequests();
       if (this.isIdle) this.#onIdle();
     };
-    request.start(waited).then(end, end);
+    request.start(waitedMs).then(end, end);
   }
 }
 
 export function tooManyWaiting(): GatewayError {
-  const message = `Too many requests wait on this WebSocket: ${mostRequests.waiting}, or too many bytes.`;
+  const message = `Too many requests wait on this WebSocket: ${maxRequests.waiting}, or too many bytes.`;
   return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }
 
 export function tooManyRunning(): GatewayError {
-  const message = `${mostRequests.running} requests are in flight on this WebSocket, as many as may be. Wait for one to finish.`;
+  const message = `${maxRequests.running} requests are in flight on this WebSocket, as many as may be. Wait for one to finish.`;
   return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }

@@ -1,38 +1,38 @@
-import type { Kept, KeptConversations } from './kept.ts';
+import type { KeptConversation, KeptConversations } from './kept-conversations.ts';
 
-/** The last response of each lane of a socket, which the next requests can continue. */
+/** The last response of each lane of a socket, which the next request can continue. */
 export class LastResponses {
   readonly #conversations: KeptConversations;
-  readonly #byLane = new Map<string, Kept>();
+  readonly #conversationsByLane = new Map<string, KeptConversation>();
 
   constructor(conversations: KeptConversations) {
     this.#conversations = conversations;
   }
 
-  /** @param next undefined if there is no room for the response: the lane can then not be continued */
-  replace(lane: string, next: Kept | undefined): void {
-    const last = this.#byLane.get(lane);
+  /** @param conversation undefined if there is no room for the response, so the lane cannot be continued */
+  replace(lane: string, conversation: KeptConversation | undefined): void {
+    const last = this.#conversationsByLane.get(lane);
     if (last !== undefined) this.#conversations.drop(last);
-    if (next === undefined) this.#byLane.delete(lane);
-    else this.#byLane.set(lane, next);
+    if (conversation === undefined) this.#conversationsByLane.delete(lane);
+    else this.#conversationsByLane.set(lane, conversation);
   }
 
-  /** Drops a response if it is the last one of this lane. */
+  /** Drops a response if it is the last response of this lane. */
   forget(lane: string, id: string | undefined): void {
-    if (id !== undefined && this.#byLane.get(lane)?.id === id) this.replace(lane, undefined);
+    if (id !== undefined && this.#conversationsByLane.get(lane)?.id === id) this.replace(lane, undefined);
   }
 
-  find(id: string | undefined): Kept | undefined {
+  find(id: string | undefined): KeptConversation | undefined {
     if (id === undefined) return undefined;
-    for (const kept of this.#byLane.values()) {
-      if (kept.id !== id || kept.isGone) continue;
-      this.#conversations.touch(kept);
-      return kept;
+    for (const conversation of this.#conversationsByLane.values()) {
+      if (conversation.id !== id || conversation.isEvicted) continue;
+      this.#conversations.touch(conversation);
+      return conversation;
     }
     return undefined;
   }
 
   clear(): void {
-    for (const lane of this.#byLane.keys()) this.replace(lane, undefined);
+    for (const lane of this.#conversationsByLane.keys()) this.replace(lane, undefined);
   }
 }

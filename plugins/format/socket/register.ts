@@ -3,10 +3,10 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { SocketFront } from './front.ts';
 import { websocketSection } from './section.ts';
 
-/** Also serves the Responses API over WebSockets. */
+/** Registers the Responses API over WebSockets. */
 export function registerSocket(server: Server): void {
   let front: SocketFront | undefined;
-  // Commands do not need it: they serve no requests.
+  // Loaded at the start of the server, because commands serve no requests.
   server.ext('onPreStart', async () => {
     const { SocketFront } = await import('./front.ts');
     front = new SocketFront(server, 'responses');

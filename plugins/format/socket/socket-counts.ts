@@ -1,22 +1,22 @@
-/** Counts the open sockets of each owner: an account or a network. */
+/** Counts open sockets by owner, which is an account or a network. */
 export class SocketCounts {
   readonly #counts = new Map<string, number>();
 
-  /** @returns a function that ends the count of the new socket; undefined if the owner has reached the limit */
-  open(owner: string, most: number): (() => void) | undefined {
+  /** @returns a function that removes the socket from the count; undefined if the owner has reached the limit */
+  addSocket(owner: string, limit: number): (() => void) | undefined {
     const count = this.#counts.get(owner) ?? 0;
-    if (count >= most) return undefined;
+    if (count >= limit) return undefined;
     this.#counts.set(owner, count + 1);
     let isOpen = true;
     return () => {
-      if (isOpen) this.#close(owner);
+      if (isOpen) this.#removeSocket(owner);
       isOpen = false;
     };
   }
 
-  #close(owner: string): void {
-    const left = (this.#counts.get(owner) ?? 0) - 1;
-    if (left > 0) this.#counts.set(owner, left);
+  #removeSocket(owner: string): void {
+    const remaining = (this.#counts.get(owner) ?? 0) - 1;
+    if (remaining > 0) this.#counts.set(owner, remaining);
     else this.#counts.delete(owner);
   }
 }

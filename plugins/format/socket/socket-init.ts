@@ -4,18 +4,18 @@ import type { WebSocket } from 'ws';
 import type { MessageRunner } from '#core/gateway/http/run-message.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
-import type { KeptConversations } from './kept.ts';
+import type { KeptConversations } from './kept-conversations.ts';
 
-/** Shared by all sockets of the process. */
+/** Dependencies that all sockets of the process share. */
 export interface SocketContext {
   readonly conversations: MessageRunner;
-  readonly kept: KeptConversations;
+  readonly keptConversations: KeptConversations;
   readonly endpoint: Endpoint;
   readonly warmUp: Endpoint;
   now(): number; // ms, monotonic
 }
 
-/** A connection that has been accepted. */
+/** An accepted connection and its limits. */
 export interface SocketInit {
   readonly ws: WebSocket;
   readonly socket: Socket;
@@ -27,10 +27,11 @@ export interface SocketInit {
   /** False if the key is not valid. */
   readonly isAuthenticated: boolean;
   readonly noticePrefix: string;
-  readonly minutes: number;
-  readonly queueWait: number; // seconds
-  /** Memory for the arriving message, and for messages whose bodies have not been read yet. */
+  readonly maxMinutes: number;
+  readonly queueWaitSeconds: number;
+  /** Memory for the arriving message. */
   readonly memory: MemoryShare;
-  readonly waiting: MemoryShare;
+  /** Memory for messages whose bodies have not been read yet. */
+  readonly waitingMemory: MemoryShare;
   readonly maxBytes: number; // bytes, for one message and for all waiting messages
 }

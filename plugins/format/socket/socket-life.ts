@@ -3,12 +3,12 @@ import type { WebSocket } from 'ws';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { countAcceptedBytes } from '#core/gateway/http/stalled-client.ts';
 
-const pingEvery = 25_000; // ms between pings: proxies cut idle connections after 60 s
-const longestSilence = 40_000; // ms for which a ping may be unanswered
+const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
+const maxSilenceMs = 40_000; // time for which a ping may be unanswered
 /** Control frames between two checks after which a client is disconnected. */
-const mostControls = 500;
-const smallMessage = 65_536; // bytes of an unfinished message that are not counted
-const controlHead = 6; // bytes of a client's control frame before its payload: head and mask
+const maxControlFrames = 500;
+const uncountedBytes = 65_536; // bytes of an unfinished message that are not counted
+const controlHeaderBytes = 6; // bytes of a client's control frame before its payload: header and mask
 
 export interface LifeLimits {
   readonly writeTimeout: number; // seconds without a byte taken by the client
@@ -17,9 +17,9 @@ export interface LifeLimits {
 }
 
 /** Reason for ending a connection. */
-type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
+type EndReason = 'silent' | 'stuck' | 'slow' | 'flooding';
 
-/** Watches the connection of a WebSocket: whether the client is alive, reads, and finishes the messages that it begins. */
+/** Checks whether the client of a WebSocket is alive, reads, and finishes the messages that it begins. */
 export class SocketLife {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
@@ -28,14 +28,17 @@ export class SocketLife {
   #pingedAt: number;
   /** Time since which a ping has been unanswered. */
   #silentSince: number | undefined;
-  #controls = 0;
-  /** Bytes of the arriving message, and the time at which it began. */
-  #incoming = 0;
-  #incomingSince = 0;
-  #taken: number | undefined; // bytes that the system had taken at the last check
+  #controlFrames = 0;
+  /** Bytes of the arriving message, and the time of its first byte. */
+  #messageBytes = 0;
+  #messageSince = 0;
+  #takenBytes: number | undefined; // bytes that the system had taken at the last check
   #stuckSince: number | undefined; // time since which the system has taken no more bytes
 
-  /** @param memory memory for the arriving message @param now ms, monotonic */
+  /**
+   * @param memory memory for the arriving message
+   * @param now returns ms of a monotonic clock
+   */
   constructor(ws: WebSocket, socket: Socket, memory: MemoryShare, now: () => number) {
     this.#ws = ws;
     this.#socket = socket;
@@ -44,58 +47,70 @@ export class SocketLife {
     this.#pingedAt = now();
   }
 
-  /** Counts arrived bytes. @returns false if there is no memory for their message */
-  receive(bytes: number): boolean {
-    // A client answers no ping in the middle of a message.
+  /**
+   * Counts arrived bytes.
+   *
+   * @returns false if there is no memory for their message
+   */
+  countBytes(bytes: number): boolean {
+    // A client does not answer a ping in the middle of a message.
     this.#silentSince = undefined;
-    if (this.#incoming === 0) this.#incomingSince = this.#now();
-    this.#incoming += bytes;
-    const needed = this.#incoming - smallMessage - this.#memory.bytes;
+    if (this.#messageBytes === 0) this.#messageSince = this.#now();
+    this.#messageBytes += bytes;
+    const needed = this.#messageBytes - uncountedBytes - this.#memory.bytes;
     return needed <= 0 || this.#memory.grow(needed);
   }
 
-  /** Ends the arriving message, which is complete. */
+  /** Resets the count after a complete message. */
   endMessage(): void {
     this.#silentSince = undefined;
-    this.#incoming = 0;
+    this.#messageBytes = 0;
     this.#memory.shrink(this.#memory.bytes);
   }
 
-  /** Counts a ping or a pong, which is not part of a message. @param payload bytes */
-  control(payload: number): void {
+  /**
+   * Counts a ping or a pong, which is not part of a message.
+   *
+   * @param payload bytes
+   */
+  countControlFrame(payload: number): void {
     this.#silentSince = undefined;
-    this.#controls++;
-    this.#incoming = Math.max(0, this.#incoming - controlHead - payload);
+    this.#controlFrames++;
+    this.#messageBytes = Math.max(0, this.#messageBytes - controlHeaderBytes - payload);
   }
 
-  /** Checks the connection every few seconds and sends a ping if due. @returns the reason to end the connection */
-  look({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndOfLife | undefined {
+  /**
+   * Checks the connection and sends a ping if due. Called every few seconds.
+   *
+   * @returns the reason to end the connection; undefined if it is healthy
+   */
+  check({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndReason | undefined {
     const now = this.#now();
-    const controls = this.#controls;
-    this.#controls = 0;
-    if (controls > mostControls) return 'flooding';
-    if (now - this.#stuckUntil(now) > writeTimeout * 1000) return 'stuck';
-    if (this.#silentSince !== undefined && now - this.#silentSince > longestSilence) return 'silent';
-    const longest = (bodyTimeout + this.#incoming / minRate) * 1000;
-    if (this.#incoming > 0 && now - this.#incomingSince > longest) return 'slow';
+    const controlFrames = this.#controlFrames;
+    this.#controlFrames = 0;
+    if (controlFrames > maxControlFrames) return 'flooding';
+    if (now - this.#sampleProgress(now) > writeTimeout * 1000) return 'stuck';
+    if (this.#silentSince !== undefined && now - this.#silentSince > maxSilenceMs) return 'silent';
+    const maxMessageMs = (bodyTimeout + this.#messageBytes / minRate) * 1000;
+    if (this.#messageBytes > 0 && now - this.#messageSince > maxMessageMs) return 'slow';
     this.#ping(now);
     return undefined;
   }
 
   #ping(now: number): void {
     // Unsent bytes already show whether the client reads, and a ping queued after them is answered late.
-    if (now - this.#pingedAt < pingEvery || this.#ws.bufferedAmount > 0) return;
+    if (now - this.#pingedAt < pingIntervalMs || this.#ws.bufferedAmount > 0) return;
     this.#pingedAt = now;
     this.#silentSince ??= now;
     this.#ws.ping();
   }
 
-  /** The last time at which the system took bytes for the client; now if no bytes wait. */
-  #stuckUntil(now: number): number {
-    const taken = countAcceptedBytes(this.#socket);
-    if (taken === undefined) this.#stuckSince = undefined;
-    else if (taken !== this.#taken || this.#stuckSince === undefined) this.#stuckSince = now;
-    this.#taken = taken;
+  /** Samples the bytes that the system has taken. Returns the last time at which it took some; now if no bytes wait. */
+  #sampleProgress(now: number): number {
+    const takenBytes = countAcceptedBytes(this.#socket);
+    if (takenBytes === undefined) this.#stuckSince = undefined;
+    else if (takenBytes !== this.#takenBytes || this.#stuckSince === undefined) this.#stuckSince = now;
+    this.#takenBytes = takenBytes;
     return this.#stuckSince ?? now;
   }
 }

@@ -1,11 +1,11 @@
 import { parseObject } from '#core/platform/json.ts';
 import type { ClientFrame } from './read-frame.ts';
 
-const longestEcho = 16_384; // maximum bytes of an event whose input the rejection repeats
+const maxEchoBytes = 16_384; // size of an event up to which the rejection repeats its input
 
-/** The answer to `response.steer`, which repeats the input like OpenAI's answer. */
-export function steerRefusal({ bytes }: ClientFrame): string {
-  const isShort = bytes.length <= longestEcho;
+/** Writes the rejection of `response.steer`, which repeats the input like OpenAI's rejection. */
+export function writeSteerRefusal({ bytes }: ClientFrame): string {
+  const isShort = bytes.length <= maxEchoBytes;
   const { input, previous_response_id } = (isShort && parseObject(bytes.toString())) || {};
   const error = {
     type: 'invalid_request_error',

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** A whole text message. */
-const finalText = 0x81;
+/** First byte of an unfragmented text message. */
+const finalTextHeader = 0x81;
 
 /** Sends the text messages of a socket. */
 export class FrameWriter {
@@ -27,7 +27,7 @@ export class FrameWriter {
     if (payloads.length === 0) return;
     // The events of a chunk arrive one by one, and a write to the system costs as much as framing a hundred events.
     if (this.#unsent === '') process.nextTick(() => this.flush());
-    this.#unsent += textFrames(payloads);
+    this.#unsent += writeTextFrames(payloads);
   }
 
   flush(): void {
@@ -37,24 +37,24 @@ export class FrameWriter {
 }
 
 /**
- * Frames text messages like a server and joins them into one piece. ws passes each message to the system separately, which takes a
- * third of the processor time of a turn with many small events.
+ * Frames text messages of a server and joins them. The library ws writes each message separately, which takes a third of the
+ * processor time of a turn with many small events.
  *
  * Source: RFC 6455, section 5.2.
  *
  * @param payloads bytes, one character per byte, as in the result
  */
-export function textFrames(payloads: readonly string[]): string {
+export function writeTextFrames(payloads: readonly string[]): string {
   let frames = '';
-  for (const payload of payloads) frames += headerFor(payload.length) + payload;
+  for (const payload of payloads) frames += writeHeader(payload.length) + payload;
   return frames;
 }
 
-function headerFor(length: number): string {
-  if (length < 126) return String.fromCharCode(finalText, length);
-  if (length < 65_536) return String.fromCharCode(finalText, 126, length >>> 8, length & 0xff);
+function writeHeader(length: number): string {
+  if (length < 126) return String.fromCharCode(finalTextHeader, length);
+  if (length < 65_536) return String.fromCharCode(finalTextHeader, 126, length >>> 8, length & 0xff);
   const bytes = Buffer.alloc(10);
-  bytes[0] = finalText;
+  bytes[0] = finalTextHeader;
   bytes[1] = 127;
   bytes.writeBigUInt64BE(BigInt(length), 2);
   return bytes.toString('latin1');

@@ -8,88 +8,101 @@ import { renderError, renderStreamError } from '#core/gateway/pipeline/render-er
 import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
-import { keptItems, ownItems } from './compose-body.ts';
-import { errorFrame, protocolError, protocolErrors } from './error-frames.ts';
-import { bytesOf, eventsOf, inLane, laneOpening, type FramedEvent } from './event-frames.ts';
-import type { KeptItems } from './kept.ts';
+import { separateItems, readInputItems } from './compose-body.ts';
+import { writeErrorFrame, writeProtocolError, protocolErrors } from './error-frames.ts';
+import { toByteString, parseEvents, writePayload, createLanePrefix, type FramedEvent } from './event-frames.ts';
+import type { ConversationSegment } from './kept-conversations.ts';
 import type { CreateFrame } from './read-frame.ts';
 import type { FrameWriter } from './text-frames.ts';
-import { eventsOfWhole, TurnOutput } from './turn-output.ts';
+import { convertToEvents, TurnOutput } from './turn-output.ts';
 
 /** A turn's interface to its socket. */
 export interface TurnSocket {
   readonly isCodex: boolean;
-  /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
+  /** Prefix of the headers that are sent in `response.metadata` together with the request's id. */
   readonly noticePrefix: string;
   /** While it is full, the turn waits to be resumed. */
   readonly frames: Pick<FrameWriter, 'isFull' | 'send'>;
-  /** Makes the response continuable. @param items all items of its conversation after `before` */
-  keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
-  /** Called when the request failed: drops the response that it continues in its own lane. */
-  forget(turn: SocketTurn): void;
-  /** Called when the API key is not valid. */
+  /**
+   * Keeps the response so that it can be continued.
+   *
+   * @param items all items of its conversation after the turn's `keptSegments`
+   */
+  keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
+  /** Drops the response that a failed request continues in its own lane. */
+  forgetPrevious(turn: SocketTurn): void;
+  /** Closes the connection because the API key is not valid. */
   rejectKey(): void;
 }
 
 /** The client side of the exchange of a `response.create`. */
 export class SocketTurn implements MessageClient {
   readonly frame: CreateFrame;
-  /** Segments of the kept conversation that the request continues; undefined for a whole request or a stored response. */
-  readonly before: readonly KeptItems[] | undefined;
+  /** Segments of the kept conversation that the request continues; undefined for a new conversation or a stored response. */
+  readonly previousSegments: readonly ConversationSegment[] | undefined;
   readonly #socket: TurnSocket;
-  readonly #slotWait: number;
+  readonly #slotWaitMs: number;
   readonly #output = new TurnOutput();
-  readonly #opening: string | undefined;
+  readonly #lanePrefix: string | undefined;
   readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
   /** True once the client has the end of the response. */
-  #isOver = false;
-  /** True once the client has left, so nothing more may be sent. */
-  #isLeft = false;
+  #hasEnded = false;
+  /** True once the client is gone, so nothing may be sent. */
+  #isClientGone = false;
   #heldError: FramedEvent | undefined;
 
-  /** @param wait ms that the request may wait for a slot of its key */
-  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined, wait: number) {
+  /** @param slotWaitMs time that the request may wait for a slot of its key */
+  constructor(
+    socket: TurnSocket,
+    frame: CreateFrame,
+    previousSegments: readonly ConversationSegment[] | undefined,
+    slotWaitMs: number,
+  ) {
     this.#socket = socket;
-    this.#slotWait = wait;
+    this.#slotWaitMs = slotWaitMs;
     this.frame = frame;
-    this.#opening = laneOpening(frame.streamId);
-    this.before = before;
+    this.#lanePrefix = createLanePrefix(frame.streamId);
+    this.previousSegments = previousSegments;
   }
 
   /** Id of the response; undefined until it has begun. */
   get responseId(): string | undefined {
-    return this.#isOver ? undefined : this.#output.id;
+    return this.#hasEnded ? undefined : this.#output.id;
   }
 
   onStart(exchange: Exchange): void {
     this.#exchange = exchange;
-    exchange.set(slotWait, this.#slotWait);
-    if (this.before !== undefined && this.frame.previousId !== undefined)
+    exchange.set(slotWait, this.#slotWaitMs);
+    if (this.previousSegments !== undefined && this.frame.previousId !== undefined)
       exchange.set(continuedId, this.frame.previousId);
-    if (this.#isLeft) exchange.abort(new ClientGone());
+    if (this.#isClientGone) exchange.abort(new ClientGone());
   }
 
-  /** Called when the client has left. */
-  leave(): void {
-    this.#isLeft = true;
+  /** Aborts the exchange because the client is gone. */
+  abandon(): void {
+    this.#isClientGone = true;
     this.#exchange?.abort(new ClientGone());
   }
 
-  /** Called when the client reads again. */
+  /** Continues reading the reply because the client reads again. */
   resume(): void {
     this.#reading?.resume();
   }
 
-  /** Ends the response for the client, which keeps the finished items. @returns false if no response is running */
+  /**
+   * Ends the response for the client, which keeps the finished items.
+   *
+   * @returns false if no response is running
+   */
   interrupt(): boolean {
-    const ending = this.#isOver ? undefined : this.#output.interrupted(this.#exchange?.find(delivery)?.usage);
+    const ending = this.#hasEnded ? undefined : this.#output.writeInterruption(this.#exchange?.find(delivery)?.usage);
     const { id } = this.#output;
     if (ending === undefined || id === undefined) return false;
-    this.#isOver = true;
-    this.#socket.keep(this, id, this.#added());
-    this.#send([inLane(ending.data, this.#opening)]);
+    this.#hasEnded = true;
+    this.#socket.keepResponse(this, id, this.#listNewItems());
+    this.#sendFrames([writePayload(ending.data, this.#lanePrefix)]);
     this.#exchange?.abort(new ClientGone());
     return true;
   }
@@ -103,33 +116,34 @@ export class SocketTurn implements MessageClient {
       discard(reply);
       return { ...this.#sent, status: undefined };
     }
-    if (reply.status !== 200) return this.#refuse(exchange, reply);
-    const metadata = metadataOf(exchange, reply, this.#socket.noticePrefix);
+    if (reply.status !== 200) return this.#sendRejection(exchange, reply);
+    const metadata = createMetadata(exchange, reply, this.#socket.noticePrefix);
     const events = reply.headers['content-type']?.startsWith('text/event-stream') === true;
-    if (reply.body instanceof Readable && events) await this.#stream(exchange, reply, reply.body, metadata, onStalled);
-    else this.#whole(exchange, reply, metadata, events);
-    this.#finish(exchange);
+    if (reply.body instanceof Readable && events)
+      await this.#sendStream(exchange, reply, reply.body, metadata, onStalled);
+    else this.#sendNonStreaming(exchange, reply, metadata, events);
+    this.#finishStream(exchange);
     return { ...this.#sent, status: 200 };
   }
 
-  #refuse(exchange: Exchange, reply: Reply): MessageDelivery {
+  #sendRejection(exchange: Exchange, reply: Reply): MessageDelivery {
     discard(reply);
     const code = exchange.failure?.code;
-    const recipient = this.#recipient(exchange);
+    const recipient = this.#createRecipient(exchange);
     const { previousId } = this.frame;
     const isUnknown = code === 'previous_response_not_found' && previousId !== undefined;
-    this.#socket.forget(this);
-    this.#isOver = true;
-    this.#say(
+    this.#socket.forgetPrevious(this);
+    this.#hasEnded = true;
+    this.#sendFrame(
       isUnknown && (exchange.failure?.details.param ?? '') === 'previous_response_id'
-        ? protocolError(protocolErrors.previousNotFound(previousId), recipient)
-        : errorFrame(reply, recipient),
+        ? writeProtocolError(protocolErrors.previousNotFound(previousId), recipient)
+        : writeErrorFrame(reply, recipient),
     );
     if (code === 'invalid_api_key') this.#socket.rejectKey();
     return { ...this.#sent, status: reply.status };
   }
 
-  async #stream(
+  async #sendStream(
     exchange: Exchange,
     reply: Reply,
     body: Readable,
@@ -137,104 +151,105 @@ export class SocketTurn implements MessageClient {
     onStalled: (seconds: number) => GatewayError,
   ): Promise<void> {
     const reading = readReply(exchange, body, {
-      write: (chunk) => this.#take(eventsOf(chunk), metadata),
+      write: (chunk) => this.#forwardEvents(parseEvents(chunk), metadata),
       isFull: () => this.#socket.frames.isFull,
       onStalled,
     });
     this.#reading = reading;
     const reason = await reading.ended;
-    if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, metadata);
+    if (reason instanceof GatewayError && !this.#hasEnded) this.#endBroken(exchange, reply, reason, metadata);
   }
 
-  /** Ends a broken response: with an event if the response has begun, otherwise like a rejection. */
-  #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
+  /** Ends a broken response with an event if it has begun, otherwise with a rejection. */
+  #endBroken(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
-      this.#fail(exchange, error);
+      this.#sendFailure(exchange, error);
       return;
     }
     try {
       const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
       exchange.find(replyListener)?.(text);
-      this.#take(eventsOf(Buffer.from(text)), metadata);
+      this.#forwardEvents(parseEvents(Buffer.from(text)), metadata);
     } catch (thrown) {
-      this.#fail(exchange, toGatewayError(thrown));
+      this.#sendFailure(exchange, toGatewayError(thrown));
     }
   }
 
-  #whole(exchange: Exchange, { body }: Reply, metadata: JsonObject, isEvents: boolean): void {
+  #sendNonStreaming(exchange: Exchange, { body }: Reply, metadata: JsonObject, isEvents: boolean): void {
     const bytes = Buffer.from((body ?? '') as string);
     exchange.find(replyListener)?.(bytes);
     const response = isEvents ? undefined : parseObject(bytes.toString());
-    this.#take(isEvents ? eventsOf(bytes) : eventsOfWhole(response ?? {}), metadata);
+    this.#forwardEvents(isEvents ? parseEvents(bytes) : convertToEvents(response ?? {}), metadata);
   }
 
-  /** Ends the response for a stream that ended with only an error or without a final event. */
-  #finish(exchange: Exchange): void {
-    if (this.#isOver || exchange.isClientGone) return;
+  /** Ends the response of a stream that had no final event, or only an error. */
+  #finishStream(exchange: Exchange): void {
+    if (this.#hasEnded || exchange.isClientGone) return;
     const truncated = new GatewayError('upstream_failed', 'The response was truncated.');
     if (this.#heldError === undefined) exchange.fail(truncated);
-    this.#fail(exchange, exchange.failure ?? truncated);
+    this.#sendFailure(exchange, exchange.failure ?? truncated);
   }
 
-  #fail(exchange: Exchange, error: GatewayError): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#socket.forget(this);
-    this.#say(errorFrame(renderError(error, exchange), this.#recipient(exchange)));
+  #sendFailure(exchange: Exchange, error: GatewayError): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#socket.forgetPrevious(this);
+    this.#sendFrame(writeErrorFrame(renderError(error, exchange), this.#createRecipient(exchange)));
   }
 
   /** @returns false if the client reads too slowly */
-  #take(events: readonly FramedEvent[], metadata: JsonObject): boolean {
+  #forwardEvents(events: readonly FramedEvent[], metadata: JsonObject): boolean {
     const frames: string[] = [];
     for (const event of events) {
-      if (this.#isOver) break;
-      const stage = this.#output.read(event);
-      if (stage === 'error') {
+      if (this.#hasEnded) break;
+      const progress = this.#output.read(event);
+      if (progress === 'error') {
         // A failure ends with the event of its response or with a rejection.
         this.#heldError = event;
         continue;
       }
-      if (stage === 'ended') this.#end(this.#output.id);
-      if (stage === 'failed') this.#end(undefined);
-      frames.push(inLane(event.data, this.#opening));
-      if (stage === 'begun') frames.push(inLane(bytesOf(JSON.stringify(metadata)), this.#opening));
+      if (progress === 'ended') this.#endResponse(this.#output.id);
+      if (progress === 'failed') this.#endResponse(undefined);
+      frames.push(writePayload(event.data, this.#lanePrefix));
+      if (progress === 'begun') frames.push(writePayload(toByteString(JSON.stringify(metadata)), this.#lanePrefix));
     }
-    this.#send(frames);
+    this.#sendFrames(frames);
     return !this.#socket.frames.isFull;
   }
 
   /** @param id id of the response, which can be continued; undefined if the response failed */
-  #end(id: string | undefined): void {
-    this.#isOver = true;
-    if (id === undefined) this.#socket.forget(this);
-    else this.#socket.keep(this, id, this.#added());
+  #endResponse(id: string | undefined): void {
+    this.#hasEnded = true;
+    if (id === undefined) this.#socket.forgetPrevious(this);
+    else this.#socket.keepResponse(this, id, this.#listNewItems());
   }
 
-  /** The kept conversation before the items of this turn; empty if the request looked up the whole conversation. */
-  get prefix(): readonly KeptItems[] {
-    return this.#exchange?.find(expandedItems) === undefined ? (this.before ?? []) : [];
+  /** The kept conversation before the items of this turn; empty if the store has expanded the request to the complete conversation. */
+  get keptSegments(): readonly ConversationSegment[] {
+    return this.#exchange?.find(expandedItems) === undefined ? (this.previousSegments ?? []) : [];
   }
 
-  /** The items after the kept conversation: those of the request and of its answer. */
-  #added(): readonly Buffer[] {
-    const stored = this.#exchange?.find(expandedItems);
-    const asked = stored === undefined ? ownItems(this.frame) : Buffer.from(JSON.stringify(stored).slice(1, -1));
-    return keptItems([asked, ...this.#output.items()]);
+  /** Lists the items after the kept conversation, which are those of the request and of its answer. */
+  #listNewItems(): readonly Buffer[] {
+    const storedItems = this.#exchange?.find(expandedItems);
+    const requestItems =
+      storedItems === undefined ? readInputItems(this.frame) : Buffer.from(JSON.stringify(storedItems).slice(1, -1));
+    return separateItems([requestItems, ...this.#output.listItems()]);
   }
 
-  #say(frame: string): void {
-    this.#send([bytesOf(frame)]);
+  #sendFrame(frame: string): void {
+    this.#sendFrames([toByteString(frame)]);
   }
 
-  #send(frames: readonly string[]): void {
+  #sendFrames(frames: readonly string[]): void {
     if (frames.length === 0) return;
     this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
     for (const { length } of frames) this.#sent.bytes += length;
     this.#socket.frames.send(frames);
   }
 
-  #recipient(exchange: Exchange) {
+  #createRecipient(exchange: Exchange) {
     return { streamId: this.frame.streamId, requestId: exchange.id, isCodex: this.#socket.isCodex };
   }
 
@@ -244,8 +259,8 @@ export class SocketTurn implements MessageClient {
   }
 }
 
-/** The response headers of a POST as an event, which Codex reads and SDKs ignore. */
-function metadataOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
-  const metadata = Object.entries(headers).filter(([name]) => name.startsWith(begin));
+/** Creates an event with the response headers of a POST, which Codex reads and SDKs ignore. */
+function createMetadata(exchange: Exchange, { headers }: Reply, prefix: string): JsonObject {
+  const metadata = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(metadata) } };
 }

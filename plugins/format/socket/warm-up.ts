@@ -8,32 +8,31 @@ import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
 
 /**
- * The endpoint for `generate: false`: it answers with a response without output that later responses continue. A request needs a key
- * and a plan, counts toward the rate limit `other`, and calls no upstream.
- *
- * @param answering endpoint whose requests this endpoint prepares
+ * Creates the endpoint for `generate: false`. It responds without output, so that later requests can continue the response. A
+ * request needs a key and a plan, counts toward the rate limit `other`, and calls no upstream. Format and path are those of the
+ * endpoint for full requests.
  */
-export function warmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
+export function createWarmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
   return {
     name: 'responses_warm_up',
     method: 'POST',
     path,
     format,
     isMetered: false,
-    answer: (exchange) => answer(host(), exchange),
+    answer: (exchange) => respond(host(), exchange),
   };
 }
 
 /** @throws GatewayError `invalid_request`, `model_not_found` */
-async function answer(host: Host, exchange: Exchange): Promise<Reply> {
-  const asked: ResponsesRequest = await exchange.body.json();
-  const name = requireModel(asked.model);
+async function respond(host: Host, exchange: Exchange): Promise<Reply> {
+  const body: ResponsesRequest = await exchange.body.json();
+  const name = requireModel(body.model);
   const context = {
     id: shortId(exchange.id),
     model: nameInReply(findModel(host, name), name),
     created: Math.floor(exchange.receivedAt / 1000),
-    request: { ...asked, store: false, previous_response_id: exchange.find(continuedId) ?? null },
-    outline: asked,
+    request: { ...body, store: false, previous_response_id: exchange.find(continuedId) ?? null },
+    outline: body,
   };
   const response = writeResponse(context, { status: 'completed', output: [], usage: {} });
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findRawElement } from '../../../../plugins/format/request/raw-element.ts';
-import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
+import { findMembers } from '../../../../plugins/format/socket/member-spans.ts';
 
 describe('an element of a truncated JSON text', () => {
   it('is not found if more of its number or literal may follow', () => {
@@ -15,5 +15,5 @@ describe('an element of a truncated JSON text', () => {
 });
 
 it('members with numbers and literals are found up to the end of the object', () => {
-  expect(memberSpans(Buffer.from('{"a":12,"b":null}'))?.map(({ name }) => name)).toEqual(['a', 'b']);
+  expect(findMembers(Buffer.from('{"a":12,"b":null}'))?.map(({ name }) => name)).toEqual(['a', 'b']);
 });

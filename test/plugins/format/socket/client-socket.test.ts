@@ -4,7 +4,7 @@ import { slotWait } from '#core/gateway/facts.ts';
 import type { MessageRunner, MessageClient, InboundMessage } from '#core/gateway/http/run-message.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { ClientSocket } from '../../../../plugins/format/socket/client-socket.ts';
-import { KeptConversations } from '../../../../plugins/format/socket/kept.ts';
+import { KeptConversations } from '../../../../plugins/format/socket/kept-conversations.ts';
 import type { SocketContext, SocketInit } from '../../../../plugins/format/socket/socket-init.ts';
 import { createExchange } from '../../../support/exchange.ts';
 
@@ -47,8 +47,8 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
   const said: string[] = [];
   const socket = Object.assign(new EventEmitter(), { write: (text: string) => said.push(text) });
   const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses', isMetered: true };
-  const kept = new KeptConversations({ total: MiB, account: MiB }, () => true);
-  const context = { conversations, kept, endpoint, warmUp: endpoint, now: () => performance.now() };
+  const keptConversations = new KeptConversations({ total: MiB, account: MiB }, () => true);
+  const context = { conversations, keptConversations, endpoint, warmUp: endpoint, now: () => performance.now() };
   const client = new ClientSocket(
     context as SocketContext,
     {
@@ -58,11 +58,11 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
       path: '/v1/responses',
       query: new URLSearchParams(),
       isAuthenticated: true,
-      minutes: 60,
-      queueWait,
+      maxMinutes: 60,
+      queueWaitSeconds: queueWait,
       maxBytes,
       memory: memory.share('account'),
-      waiting: memory.share('account'),
+      waitingMemory: memory.share('account'),
     } as unknown as SocketInit,
   );
   client.listen(() => undefined);

@@ -1,17 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { composeBody, keptItems, ownItems } from '../../../../plugins/format/socket/compose-body.ts';
-import { errorFrame, namesCodex, ProtocolFault } from '../../../../plugins/format/socket/error-frames.ts';
-import { bytesOf, eventsOf, inLane, laneOpening, textOfBytes } from '../../../../plugins/format/socket/event-frames.ts';
-import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
+import { composeBody, separateItems, readInputItems } from '../../../../plugins/format/socket/compose-body.ts';
+import { writeErrorFrame, isCodexClient, ProtocolFault } from '../../../../plugins/format/socket/error-frames.ts';
+import {
+  toByteString,
+  parseEvents,
+  writePayload,
+  createLanePrefix,
+  fromByteString,
+} from '../../../../plugins/format/socket/event-frames.ts';
+import { findMembers } from '../../../../plugins/format/socket/member-spans.ts';
 import { readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
-import { textFrames } from '../../../../plugins/format/socket/text-frames.ts';
-import { eventsOfWhole, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
+import { writeTextFrames } from '../../../../plugins/format/socket/text-frames.ts';
+import { convertToEvents, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
 
 const create = (text: string) => readCreate(readFrame(Buffer.from(text)));
 const bodyOf = (text: string, kept?: readonly string[]) => {
   const pieces = composeBody(
     create(text),
-    kept?.map((items) => Buffer.concat(keptItems([Buffer.from(items)]))),
+    kept?.map((items) => Buffer.concat(separateItems([Buffer.from(items)]))),
   );
   return Buffer.concat(pieces).toString();
 };
@@ -19,8 +25,8 @@ const bodyOf = (text: string, kept?: readonly string[]) => {
 describe('the members of an object', () => {
   it('are found by their places, whatever is in them', () => {
     const text = ' { "a" : "x\\"}", "b":[1,{"c":"]"}] ,"d":-1.5e3,"e":null,"f":{}}\n';
-    const spans = memberSpans(Buffer.from(text)) ?? [];
-    expect(spans.map(({ name, begin, end }) => [name, text.slice(begin, end)])).toEqual([
+    const spans = findMembers(Buffer.from(text)) ?? [];
+    expect(spans.map(({ name, start: begin, end }) => [name, text.slice(begin, end)])).toEqual([
       ['a', '"a" : "x\\"}"'],
       ['b', '"b":[1,{"c":"]"}]'],
       ['d', '"d":-1.5e3'],
@@ -30,7 +36,7 @@ describe('the members of an object', () => {
   });
 
   it('are none in an empty object', () => {
-    expect(memberSpans(Buffer.from('{ }'))).toEqual([]);
+    expect(findMembers(Buffer.from('{ }'))).toEqual([]);
   });
 
   it.each([
@@ -47,13 +53,13 @@ describe('the members of an object', () => {
     '{"a":1,}',
     '{"a":]}',
   ])('are unknown in %j, which is no object', (text) => {
-    expect(memberSpans(Buffer.from(text))).toBeUndefined();
+    expect(findMembers(Buffer.from(text))).toBeUndefined();
   });
 
   it('are given up in a text that would hold up the process', () => {
-    expect(memberSpans(Buffer.from(`{"a":[${'"",'.repeat(1_000_000)}""]}`))).toBeUndefined();
-    expect(memberSpans(Buffer.from(`{"a":"${'\\"'.repeat(1_000_000)}"}`))).toBeUndefined();
-    expect(memberSpans(Buffer.from(`{"a":${'[1,'.repeat(2_000_000)}1${']'.repeat(2_000_000)}}`))).toBeUndefined();
+    expect(findMembers(Buffer.from(`{"a":[${'"",'.repeat(1_000_000)}""]}`))).toBeUndefined();
+    expect(findMembers(Buffer.from(`{"a":"${'\\"'.repeat(1_000_000)}"}`))).toBeUndefined();
+    expect(findMembers(Buffer.from(`{"a":${'[1,'.repeat(2_000_000)}1${']'.repeat(2_000_000)}}`))).toBeUndefined();
   });
 });
 
@@ -91,7 +97,7 @@ describe('the body of a request on a socket', () => {
     ['{"type":"x","input":null}', ''],
     ['{"type":"x","input":[1, 2 ]}', '1, 2'],
   ])('of %s adds the items %s', (text, items) => {
-    expect(ownItems(readFrame(Buffer.from(text))).toString()).toBe(items);
+    expect(readInputItems(readFrame(Buffer.from(text))).toString()).toBe(items);
   });
 });
 
@@ -135,29 +141,29 @@ describe('the events of a stream', () => {
     ['without names', 'data: {"type":"a"}\n\ndata:{"type":"b"}\n\ndata: [DONE]\n\n'],
     ['of several lines', 'event: a\ndata: {\ndata: "type":"a"}\n\nevent: b\ndata: {"type":"b"}\n\n'],
   ])('%s are found', (_how, text) => {
-    const events = eventsOf(Buffer.from(text));
+    const events = parseEvents(Buffer.from(text));
     expect(events.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(events.map(({ data }) => JSON.parse(data) as unknown)).toEqual([{ type: 'a' }, { type: 'b' }]);
   });
 
   it('get the name of their lane', () => {
-    expect(inLane('{"type":"a"}', laneOpening('x'))).toBe('{"stream_id":"x","type":"a"}');
-    expect(inLane('{"type":"a"}', laneOpening(undefined))).toBe('{"type":"a"}');
+    expect(writePayload('{"type":"a"}', createLanePrefix('x'))).toBe('{"stream_id":"x","type":"a"}');
+    expect(writePayload('{"type":"a"}', createLanePrefix(undefined))).toBe('{"type":"a"}');
   });
 
   it('keep every byte, whatever is in them', () => {
     const data = '{"type":"a","delta":"é€😀"}';
     for (const begin of ['event: a\n', '']) {
-      const [event] = eventsOf(Buffer.from(`${begin}data: ${data}\n\n`));
+      const [event] = parseEvents(Buffer.from(`${begin}data: ${data}\n\n`));
       expect(event?.data.length).toBe(Buffer.byteLength(data));
-      expect(textOfBytes(event?.data ?? '')).toBe(data);
+      expect(fromByteString(event?.data ?? '')).toBe(data);
     }
   });
 });
 
 const event = (name: string, members: object) => ({
   name,
-  data: bytesOf(JSON.stringify({ type: name, sequence_number: 4, ...members })),
+  data: toByteString(JSON.stringify({ type: name, sequence_number: 4, ...members })),
 });
 
 describe('the output of a response', () => {
@@ -166,21 +172,21 @@ describe('the output of a response', () => {
     expect(output.read(event('response.created', { response: { id: 'r' } }))).toBe('begun');
     expect(output.read(event('response.output_item.done', { item: { type: 'x' }, output_index: 0 }))).toBe('running');
     expect(output.read(event('response.completed', { response: { id: 'r', output: [] } }))).toBe('ended');
-    expect([output.id, ...output.items().map(String)]).toEqual(['r', '{"type":"x"}']);
+    expect([output.id, ...output.listItems().map(String)]).toEqual(['r', '{"type":"x"}']);
   });
 
   it('is that of the end where nothing else was sent', () => {
     const output = new TurnOutput();
     output.read(event('response.completed', { response: { id: 'r', output: [{ a: 1 }, { b: 2 }] } }));
-    expect(output.items().map(String)).toEqual(['{"a":1}', '{"b":2}']);
+    expect(output.listItems().map(String)).toEqual(['{"a":1}', '{"b":2}']);
   });
 
   it('of an interrupted response has what is finished, and its usage', () => {
     const output = new TurnOutput();
-    expect(output.interrupted(undefined)).toBeUndefined();
+    expect(output.writeInterruption(undefined)).toBeUndefined();
     output.read(event('response.created', { response: { id: 'r', status: 'in_progress', model: 'm' } }));
     output.read(event('response.output_item.done', { item: { type: 'x' } }));
-    const ending = output.interrupted({ input: 3, output: 4 });
+    const ending = output.writeInterruption({ input: 3, output: 4 });
     expect(JSON.parse(String(ending?.data))).toMatchObject({
       type: 'response.incomplete',
       sequence_number: 5,
@@ -197,7 +203,7 @@ describe('the output of a response', () => {
   });
 
   it('of an answer that was not streamed begins and ends', () => {
-    const events = eventsOfWhole({ id: 'r', status: 'completed', output: [1], usage: {} });
+    const events = convertToEvents({ id: 'r', status: 'completed', output: [1], usage: {} });
     expect(events.map(({ name }) => name)).toEqual(['response.created', 'response.completed']);
     expect(JSON.parse(String(events[0]?.data))).toMatchObject({ response: { status: 'in_progress', output: [] } });
   });
@@ -211,7 +217,7 @@ const reply = (status: number, code: string | null, headers = {}) => ({
 
 const frame = (status: number, code: string | null = null, codexIs = false, headers = {}) =>
   JSON.parse(
-    errorFrame(reply(status, code, headers), { isCodex: codexIs, requestId: 'req_1', streamId: 'a' }),
+    writeErrorFrame(reply(status, code, headers), { isCodex: codexIs, requestId: 'req_1', streamId: 'a' }),
   ) as object;
 
 describe('an error frame', () => {
@@ -258,7 +264,7 @@ describe('an error frame', () => {
     [{ 'user-agent': 'OpenAI/JS 7.59.0' }, false],
     [{}, false],
   ])('knows Codex by %o: %s', (headers, is) => {
-    expect(namesCodex(headers)).toBe(is);
+    expect(isCodexClient(headers)).toBe(is);
   });
 });
 
@@ -280,6 +286,6 @@ function payloadsOf(bytes: Buffer): string[] {
 describe('text messages', () => {
   it.each([0, 1, 125, 126, 16_384, 16_385, 65_535, 65_536, 100_000])('of %i bytes have their lengths', (size) => {
     const payloads = ['a'.repeat(size), '{}', 'ÿ'.repeat(size)];
-    expect(payloadsOf(Buffer.from(textFrames(payloads), 'latin1'))).toEqual(payloads);
+    expect(payloadsOf(Buffer.from(writeTextFrames(payloads), 'latin1'))).toEqual(payloads);
   });
 });

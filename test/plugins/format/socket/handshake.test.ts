@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseProtocol, hasKey, headersOfSocket } from '../../../../plugins/format/socket/handshake.ts';
+import { chooseProtocol, hasKey, createSocketHeaders } from '../../../../plugins/format/socket/handshake.ts';
 
 describe('the headers of requests on a socket', () => {
   it('are those with which it was opened, without cookies and what belongs to the connection', () => {
@@ -14,7 +14,7 @@ describe('the headers of requests on a socket', () => {
       'user-agent': 'u',
       authorization: 'Bearer dp-1',
     };
-    expect(headersOfSocket(opened)).toEqual({
+    expect(createSocketHeaders(opened)).toEqual({
       host: 'x',
       'user-agent': 'u',
       authorization: 'Bearer dp-1',
@@ -29,7 +29,7 @@ describe('the headers of requests on a socket', () => {
     [{ 'sec-websocket-protocol': 'p' }, undefined],
     [{}, undefined],
   ])('of %o have the key %s', (opened, authorization) => {
-    const headers = headersOfSocket(opened);
+    const headers = createSocketHeaders(opened);
     expect([headers.authorization, hasKey(headers)]).toEqual([authorization, authorization !== undefined]);
   });
 });

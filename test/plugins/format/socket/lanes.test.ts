@@ -4,7 +4,7 @@ import { Lanes } from '../../../../plugins/format/socket/lanes.ts';
 /** Lanes, and the requests that have begun, each ended by hand. */
 function setUp(limits = {}, mayStart = () => true) {
   let idle = 0;
-  const all = { running: 16, waiting: 64, wait: 15_000, ...limits };
+  const all = { running: 16, waiting: 64, maxWaitMs: 15_000, ...limits };
   const lanes = new Lanes(
     all,
     mayStart,
@@ -49,7 +49,7 @@ describe('the requests of a socket', () => {
     add('a');
     expect(begun).toEqual([]);
     reads = true;
-    lanes.look();
+    lanes.startRequests();
     expect(begun).toEqual(['a']);
   });
 
@@ -126,7 +126,7 @@ describe('the requests of a socket', () => {
   });
 
   it('that may not wait are refused at once where as many run as may', () => {
-    const { add, begun, refused } = setUp({ running: 1, wait: 0 });
+    const { add, begun, refused } = setUp({ running: 1, maxWaitMs: 0 });
     add('a');
     add('b');
     expect([begun, refused]).toEqual([['a'], ['b']]);
@@ -142,7 +142,7 @@ describe('the requests of a socket', () => {
     expect(refused).toEqual([]);
     await end('a');
     reads = true;
-    lanes.look();
+    lanes.startRequests();
     expect([begun, refused]).toEqual([['a', 'b'], []]);
   });
 

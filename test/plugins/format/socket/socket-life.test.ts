@@ -23,7 +23,7 @@ function setUp(capacity = 1024 * MiB) {
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second += 5) {
       state.now += 5_000;
-      const end = life.look(limits);
+      const end = life.check(limits);
       if (end !== undefined) return end;
     }
     return undefined;
@@ -35,7 +35,7 @@ it('an idle connection is pinged every 25 s, and lives as long as it answers', (
   const { state, life, pass } = setUp();
   for (let minute = 0; minute < 10; minute++) {
     expect(pass(30)).toBeUndefined();
-    life.control(125);
+    life.countControlFrame(125);
   }
   expect(state.pings).toBeGreaterThanOrEqual(10);
 });
@@ -57,7 +57,7 @@ it('a client that is in the middle of a message answers no ping', () => {
   const { life, pass } = setUp();
   expect(pass(20)).toBeUndefined();
   for (let step = 0; step < 20; step++) {
-    life.receive(1_000_000);
+    life.countBytes(1_000_000);
     expect(pass(5)).toBeUndefined();
   }
 });
@@ -65,8 +65,8 @@ it('a client that is in the middle of a message answers no ping', () => {
 it('empty pings take only themselves off an unfinished message', () => {
   const { life, pass } = setUp();
   for (let step = 0; step < 10; step++) {
-    life.receive(2_000 + 16 * 6);
-    for (let ping = 0; ping < 16; ping++) life.control(0);
+    life.countBytes(2_000 + 16 * 6);
+    for (let ping = 0; ping < 16; ping++) life.countControlFrame(0);
     pass(5);
   }
   expect(pass(20)).toBe('slow');
@@ -85,13 +85,13 @@ it('a client that reads nothing ends after the write timeout, and one that reads
 
 it('a message that never ends is too slow, and one that keeps its pace is not', () => {
   const { life, pass } = setUp();
-  life.receive(10);
-  life.control(125);
+  life.countBytes(10);
+  life.countControlFrame(125);
   expect(pass(20)).toBeUndefined();
-  life.receive(500);
+  life.countBytes(500);
   for (let step = 0; step < 12; step++) {
-    life.control(125);
-    life.receive(131);
+    life.countControlFrame(125);
+    life.countBytes(131);
     pass(5);
   }
   expect(pass(5)).toBe('slow');
@@ -99,17 +99,17 @@ it('a message that never ends is too slow, and one that keeps its pace is not', 
 
 it('a flood of control frames ends the connection', () => {
   const { life, pass } = setUp();
-  for (let count = 0; count < 501; count++) life.control(125);
+  for (let count = 0; count < 501; count++) life.countControlFrame(125);
   expect(pass(5)).toBe('flooding');
 });
 
 it('the bytes of an unfinished message are reserved as they come, and given back at its end', () => {
   const { life, memory } = setUp(8 * MiB);
-  expect(life.receive(60_000)).toBe(true);
+  expect(life.countBytes(60_000)).toBe(true);
   expect(memory.bytes).toBe(0);
-  expect(life.receive(MiB)).toBe(true);
+  expect(life.countBytes(MiB)).toBe(true);
   expect(memory.bytes).toBeGreaterThan(MiB - 10_000);
-  expect(life.receive(16 * MiB)).toBe(false);
+  expect(life.countBytes(16 * MiB)).toBe(false);
   life.endMessage();
   expect(memory.bytes).toBe(0);
 });

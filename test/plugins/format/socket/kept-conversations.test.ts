@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outlineOfItems } from '#core/platform/json-outline/outline.ts';
-import { type Kept, KeptConversations } from '../../../../plugins/format/socket/kept.ts';
+import { type KeptConversation, KeptConversations } from '../../../../plugins/format/socket/kept-conversations.ts';
 
 const MiB = 1024 ** 2;
 const bytes = (size: number) => [Buffer.alloc(size, 'x')];
@@ -10,7 +10,7 @@ function setUp(limits = {}, mayKeep: (bytes: number) => boolean = () => true) {
 }
 
 /** Keeps what nothing came before. */
-function keep(kept: KeptConversations, id: string, size: number, account = 'a'): Kept | undefined {
+function keep(kept: KeptConversations, id: string, size: number, account = 'a'): KeptConversation | undefined {
   return kept.keep(account, id, [], bytes(size));
 }
 
@@ -28,8 +28,8 @@ const isLong = (size: number) => size > 10_000;
 describe('kept conversations', () => {
   it('share what they have in common, until the last of them is dropped', () => {
     const kept = setUp();
-    const first = keep(kept, 'r1', MiB) as Kept;
-    const fork = kept.keep('a', 'r2', first.segments, bytes(10)) as Kept;
+    const first = keep(kept, 'r1', MiB) as KeptConversation;
+    const fork = kept.keep('a', 'r2', first.segments, bytes(10)) as KeptConversation;
     expect(fork.segments.map((segment) => segment.bytes.length)).toEqual([MiB, 10]);
     expect(kept.held).toBeLessThan(MiB + 4_096);
     kept.drop(first);
@@ -40,9 +40,9 @@ describe('kept conversations', () => {
 
   it('of many short turns have few segments, and count the memory around each', () => {
     const kept = setUp();
-    let last = kept.keep('a', 'r0', [], bytes(10)) as Kept;
+    let last = kept.keep('a', 'r0', [], bytes(10)) as KeptConversation;
     for (let turn = 1; turn < 1_000; turn++) {
-      const next = kept.keep('a', `r${turn}`, last.segments, bytes(100)) as Kept;
+      const next = kept.keep('a', `r${turn}`, last.segments, bytes(100)) as KeptConversation;
       kept.drop(last);
       last = next;
     }
@@ -62,7 +62,7 @@ describe('kept conversations', () => {
   it('are looked through once for all turns, and count what is kept of that', () => {
     const kept = setUp();
     const items = Buffer.from(`{"role":"user","content":"${'x'.repeat(20_000)}"},`);
-    const { segments } = kept.keep('a', 'r1', [], [items]) as Kept;
+    const { segments } = kept.keep('a', 'r1', [], [items]) as KeptConversation;
     const before = kept.held;
     const [outline] = segments.map((segment) => segment.outline);
     expect(outline?.text).toBe(`{"role":"user","content":"${'x'.repeat(32)}~cut"},`);
@@ -74,13 +74,13 @@ describe('kept conversations', () => {
 
   it('have no more outlines than fit into the bound of their account, for which its others go', () => {
     const kept = setUp({ account: 340_000 });
-    const other = keep(kept, 'r1', 60_000) as Kept;
-    const foreign = keep(kept, 'o', 60_000, 'b') as Kept;
-    const long = kept.keep('a', 'r2', [], manyTexts(100_000)) as Kept;
-    const fork = kept.keep('a', 'r3', long.segments, manyTexts(150_000)) as Kept;
+    const other = keep(kept, 'r1', 60_000) as KeptConversation;
+    const foreign = keep(kept, 'o', 60_000, 'b') as KeptConversation;
+    const long = kept.keep('a', 'r2', [], manyTexts(100_000)) as KeptConversation;
+    const fork = kept.keep('a', 'r3', long.segments, manyTexts(150_000)) as KeptConversation;
     const outlines = fork.segments.map(({ outline }) => outline?.size ?? 0);
     expect(outlines).toEqual([expect.toSatisfy(isLong), expect.toSatisfy(isLong)]);
-    expect([other.isGone, fork.isGone, foreign.isGone]).toEqual([true, false, false]);
+    expect([other.isEvicted, fork.isEvicted, foreign.isEvicted]).toEqual([true, false, false]);
     const held = kept.held - 62_000;
     expect(held).toBeLessThanOrEqual(340_000);
     // Found again, but not kept beyond it.
@@ -94,40 +94,40 @@ describe('kept conversations', () => {
     ['the memory of the process', { account: 355_000 }, (size: number) => size !== outlineSize(250_000)],
   ])('lose none of the others to an outline that does not fit into %s all the same', (_bound, limits, mayKeep) => {
     const kept = setUp(limits, mayKeep);
-    const own = keep(kept, 'r1', 20_000) as Kept;
-    const foreign = keep(kept, 'o', 20_000, 'b') as Kept;
-    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    const own = keep(kept, 'r1', 20_000) as KeptConversation;
+    const foreign = keep(kept, 'o', 20_000, 'b') as KeptConversation;
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
     const { held } = kept;
     expect(long.segments[0]?.outline?.size).toBe(outlineSize(250_000));
-    expect([own.isGone, foreign.isGone, kept.held]).toEqual([false, false, held]);
+    expect([own.isEvicted, foreign.isEvicted, kept.held]).toEqual([false, false, held]);
   });
 
   it('are not dropped for an outline when what they free is in use', () => {
     const kept = setUp({ account: 400_000 });
-    const own = keep(kept, 'r1', 100_000) as Kept;
-    for (const segment of own.segments) segment.hold();
-    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    const own = keep(kept, 'r1', 100_000) as KeptConversation;
+    for (const segment of own.segments) segment.addHolder();
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
     expect(long.segments[0]?.outline).toBeDefined();
-    expect(own.isGone).toBe(false);
-    own.segments[0]?.letGo();
+    expect(own.isEvicted).toBe(false);
+    own.segments[0]?.removeHolder();
     expect(long.segments[0]?.outline).toBeDefined();
-    expect(own.isGone).toBe(true);
+    expect(own.isEvicted).toBe(true);
   });
 
   it('of other accounts stay when an outline needs their room', () => {
     const kept = setUp({ total: 340_000 });
-    const foreign = keep(kept, 'o', 60_000, 'b') as Kept;
-    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    const foreign = keep(kept, 'o', 60_000, 'b') as KeptConversation;
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
     expect(long.segments[0]?.outline).toBeDefined();
-    expect(foreign.isGone).toBe(false);
+    expect(foreign.isEvicted).toBe(false);
   });
 
   it('of an account lose their outlines rather than their last response', () => {
     const kept = setUp({ account: 160_000 });
-    const first = kept.keep('a', 'r1', [], manyTexts(100_000)) as Kept;
+    const first = kept.keep('a', 'r1', [], manyTexts(100_000)) as KeptConversation;
     expect(first.segments[0]?.outline).toBeDefined();
-    const next = kept.keep('a', 'r2', first.segments, bytes(50_000)) as Kept;
-    expect(next.isGone).toBe(false);
+    const next = kept.keep('a', 'r2', first.segments, bytes(50_000)) as KeptConversation;
+    expect(next.isEvicted).toBe(false);
     kept.drop(first);
     expect(kept.held).toBeLessThanOrEqual(160_000);
   });
@@ -140,18 +140,18 @@ describe('kept conversations', () => {
 
   it('of an account are bounded: what it used longest ago goes first', () => {
     const kept = setUp();
-    const [one, two] = [keep(kept, 'r1', 2 * MiB), keep(kept, 'r2', 2 * MiB)] as [Kept, Kept];
-    const other = keep(kept, 'o', 2 * MiB, 'b') as Kept;
+    const [one, two] = [keep(kept, 'r1', 2 * MiB), keep(kept, 'r2', 2 * MiB)] as [KeptConversation, KeptConversation];
+    const other = keep(kept, 'o', 2 * MiB, 'b') as KeptConversation;
     kept.touch(one);
     keep(kept, 'r3', 2 * MiB);
-    expect([one.isGone, two.isGone, other.isGone]).toEqual([false, true, false]);
+    expect([one.isEvicted, two.isEvicted, other.isEvicted]).toEqual([false, true, false]);
   });
 
   it('of all accounts are bounded', () => {
     const kept = setUp();
-    const first = keep(kept, 'r', 4 * MiB, 'a0') as Kept;
+    const first = keep(kept, 'r', 4 * MiB, 'a0') as KeptConversation;
     for (let index = 1; index < 4; index++) keep(kept, 'r', 4 * MiB, `a${index}`);
-    expect(first.isGone).toBe(true);
+    expect(first.isEvicted).toBe(true);
     expect(kept.held).toBeLessThanOrEqual(10 * MiB);
   });
 
@@ -163,27 +163,27 @@ describe('kept conversations', () => {
 
   it('are given back when the process needs the room', () => {
     const kept = setUp();
-    const conversations = Array.from({ length: 4 }, (_, index) => keep(kept, `r${index}`, MiB) as Kept);
+    const conversations = Array.from({ length: 4 }, (_, index) => keep(kept, `r${index}`, MiB) as KeptConversation);
     kept.giveBack(1.5 * MiB);
-    expect(conversations.map(({ isGone }) => isGone)).toEqual([true, true, false, false]);
+    expect(conversations.map(({ isEvicted: isGone }) => isGone)).toEqual([true, true, false, false]);
   });
 
   it('make room for a new one, or are without it', () => {
     let room = true;
     const kept = setUp({}, () => room);
-    const first = keep(kept, 'r1', MiB) as Kept;
+    const first = keep(kept, 'r1', MiB) as KeptConversation;
     room = false;
     expect(keep(kept, 'r2', MiB)).toBeUndefined();
-    expect(first.isGone).toBe(true);
+    expect(first.isEvicted).toBe(true);
   });
 
   it('stay as long as somebody reads them', () => {
     const kept = setUp();
-    const first = keep(kept, 'r1', 100) as Kept;
-    const [segment] = first.segments.map((one) => one.hold());
+    const first = keep(kept, 'r1', 100) as KeptConversation;
+    const [segment] = first.segments.map((one) => one.addHolder());
     kept.drop(first);
     expect(segment?.bytes.length).toBe(100);
-    segment?.letGo();
+    segment?.removeHolder();
     expect(segment?.bytes.length).toBe(0);
   });
 });

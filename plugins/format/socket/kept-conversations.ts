@@ -1,0 +1,241 @@
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import type { Reclaimable } from '#core/platform/memory/budget.ts';
+import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
+import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
+
+const conversationOverhead = 1_024; // bytes of a conversation without its segments
+const segmentOverhead = 896; // bytes of a segment without its items
+
+/** Maximum size of a segment that is copied into the next segment, so that a conversation of many short turns has few segments. */
+const maxCopiedBytes = 8_192;
+
+/** Items of a conversation as JSON text, each followed by a comma. Conversations may share a segment; the last holder frees it. */
+export class ConversationSegment implements OutlinedItems {
+  readonly bytes: Buffer;
+  readonly #countBytes: (bytes: number) => void;
+  readonly #reserve: (segment: ConversationSegment, bytes: number) => boolean;
+  #outline: ItemsOutline | undefined;
+  /** True if the segment is too short for an outline or its outline is too large to be useful. */
+  #hasNoOutline = false;
+  #size: number;
+  #holders = 0;
+
+  /**
+   * @param pieces bytes to copy, because they may be slices of a much larger frame
+   * @param countBytes receives the bytes of memory taken or, if negative, freed
+   * @param reserve makes room for the outline; returns false if there is none
+   */
+  constructor(
+    pieces: readonly Buffer[],
+    countBytes: (bytes: number) => void,
+    reserve: (segment: ConversationSegment, bytes: number) => boolean,
+  ) {
+    const size = sizeOf(pieces);
+    // Not allocated from the pool, because a slice would keep the whole pool alive.
+    this.bytes = Buffer.allocUnsafeSlow(size);
+    let offset = 0;
+    for (const piece of pieces) offset += piece.copy(this.bytes, offset);
+    this.#countBytes = countBytes;
+    this.#reserve = reserve;
+    this.#size = size + segmentOverhead;
+    countBytes(this.#size);
+    // The bytes are lent, so that an exchange does not free them together with its body.
+    lendBytes([this.bytes]);
+  }
+
+  /** Bytes of memory taken, including the outline. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Created for the first turn that continues the items. Kept if there is room, so that later turns need not scan the items. */
+  get outline(): ItemsOutline | undefined {
+    if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
+    const outline = this.bytes.length < maxCopiedBytes ? undefined : outlineOfItems(this.bytes);
+    this.#hasNoOutline = outline === undefined || outline.size > this.bytes.length / 2;
+    if (outline === undefined || this.#hasNoOutline) return undefined;
+    if (this.#reserve(this, outline.size)) this.#replaceOutline(outline);
+    return outline;
+  }
+
+  /** Drops the outline to make room for the next items. */
+  dropOutline(): void {
+    if (this.#outline !== undefined) this.#replaceOutline(undefined);
+  }
+
+  #replaceOutline(outline: ItemsOutline | undefined): void {
+    const change = (outline?.size ?? 0) - (this.#outline?.size ?? 0);
+    this.#outline = outline;
+    this.#size += change;
+    this.#countBytes(change);
+  }
+
+  /** True if the segment has exactly this many holders. */
+  isHeldOnlyBy(holders: number): boolean {
+    return this.#holders === holders;
+  }
+
+  addHolder(): this {
+    this.#holders++;
+    return this;
+  }
+
+  removeHolder(): void {
+    if (--this.#holders > 0) return;
+    reclaimBytes([this.bytes]);
+    freeBytes([this.bytes]);
+    this.#countBytes(-this.#size);
+  }
+}
+
+/** The conversation of a response that can be continued, including its output. */
+export interface KeptConversation {
+  readonly id: string;
+  readonly account: string;
+  readonly segments: readonly ConversationSegment[];
+  /** True once the conversation was evicted. */
+  isEvicted: boolean;
+}
+
+interface KeptLimits {
+  readonly total: number; // bytes
+  readonly account: number; // bytes
+}
+
+/**
+ * Keeps the conversations of all sockets. The least recently used conversation is evicted first; its client then sends it again
+ * in full.
+ */
+export class KeptConversations implements Reclaimable {
+  readonly maxBytes: number;
+  readonly #limits: KeptLimits;
+  readonly #mayKeep: (bytes: number) => boolean;
+  /** Least recently used first. */
+  readonly #conversations = new Set<KeptConversation>();
+  readonly #bytesByAccount = new Map<string, number>(); // bytes
+  #heldBytes = 0;
+
+  constructor(limits: KeptLimits, mayKeep: (bytes: number) => boolean) {
+    this.#limits = limits;
+    this.maxBytes = limits.total;
+    this.#mayKeep = mayKeep;
+  }
+
+  get held(): number {
+    return this.#heldBytes;
+  }
+
+  get size(): number {
+    return this.#conversations.size;
+  }
+
+  /**
+   * Keeps the conversation of a response, including the items that the response added.
+   *
+   * @param previousSegments segments of the continued conversation, which the caller holds
+   * @param newItems items after these segments
+   * @returns undefined if there is no room
+   */
+  keep(
+    account: string,
+    id: string,
+    previousSegments: readonly ConversationSegment[],
+    newItems: readonly Buffer[],
+  ): KeptConversation | undefined {
+    const lastSegment = previousSegments.at(-1);
+    const isJoined = lastSegment !== undefined && lastSegment.bytes.length <= maxCopiedBytes;
+    const sharedSegments = isJoined ? previousSegments.slice(0, -1) : previousSegments;
+    const ownBytes = isJoined ? [lastSegment.bytes, ...newItems] : newItems;
+    const size = sizeOf(ownBytes) + conversationOverhead + segmentOverhead;
+    const measureConversation = () => sharedSegments.reduce((sum, segment) => sum + segment.size, size);
+    const maxSize = Math.min(this.#limits.account, this.#limits.total);
+    if (measureConversation() > maxSize) for (const segment of sharedSegments) segment.dropOutline();
+    if (measureConversation() > maxSize) return undefined;
+    this.#makeRoom(account, size);
+    if (!this.#mayKeep(size)) return undefined;
+    const segment = new ConversationSegment(
+      ownBytes,
+      (bytes) => this.#countBytes(account, bytes),
+      (items, bytes) => this.#reserveOutline(account, items, bytes),
+    );
+    this.#countBytes(account, conversationOverhead);
+    const conversation: KeptConversation = {
+      id,
+      account,
+      segments: [...sharedSegments, segment].map((holder) => holder.addHolder()),
+      isEvicted: false,
+    };
+    this.#conversations.add(conversation);
+    return conversation;
+  }
+
+  /** Marks a conversation as the most recently used. */
+  touch(conversation: KeptConversation): void {
+    if (this.#conversations.delete(conversation)) this.#conversations.add(conversation);
+  }
+
+  drop(conversation: KeptConversation): void {
+    if (!this.#conversations.delete(conversation)) return;
+    conversation.isEvicted = true;
+    this.#countBytes(conversation.account, -conversationOverhead);
+    for (const segment of conversation.segments) segment.removeHolder();
+  }
+
+  giveBack(bytes: number): void {
+    this.#evict(bytes);
+  }
+
+  #makeRoom(account: string, size: number): void {
+    this.#evict(this.#getHeldBytes(account) + size - this.#limits.account, account);
+    this.#evict(this.#heldBytes + size - this.#limits.total);
+    if (!this.#mayKeep(size)) this.#evict(size);
+  }
+
+  /**
+   * Makes room for the outline of a segment by evicting other conversations of the account if needed. Conversations with this segment
+   * are kept. If evicting all others would not be enough, none is evicted.
+   *
+   * @returns false if there is no room
+   */
+  #reserveOutline(account: string, segment: ConversationSegment, bytes: number): boolean {
+    if (!this.#mayKeep(bytes)) return false;
+    const { account: maxAccountBytes, total } = this.#limits;
+    let excess = Math.max(this.#getHeldBytes(account) - maxAccountBytes, this.#heldBytes - total) + bytes;
+    const candidates: KeptConversation[] = [];
+    const releaseCounts = new Map<ConversationSegment, number>(); // how often
+    for (const conversation of this.#conversations) {
+      if (excess <= 0) break;
+      if (conversation.account !== account || conversation.segments.includes(segment)) continue;
+      candidates.push(conversation);
+      excess -= conversationOverhead;
+      for (const candidate of conversation.segments) {
+        const releases = (releaseCounts.get(candidate) ?? 0) + 1;
+        releaseCounts.set(candidate, releases);
+        if (candidate.isHeldOnlyBy(releases)) excess -= candidate.size;
+      }
+    }
+    if (excess > 0) return false;
+    for (const conversation of candidates) this.drop(conversation);
+    return true;
+  }
+
+  /** Drops conversations, of this account or of all accounts, until this many bytes are freed. */
+  #evict(bytes: number, account?: string): void {
+    const targetBytes = this.#getHeldBytes(account) - bytes;
+    for (const conversation of this.#conversations) {
+      if (this.#getHeldBytes(account) <= targetBytes) return;
+      if (account === undefined || conversation.account === account) this.drop(conversation);
+    }
+  }
+
+  #getHeldBytes(account: string | undefined): number {
+    return account === undefined ? this.#heldBytes : (this.#bytesByAccount.get(account) ?? 0);
+  }
+
+  #countBytes(account: string, bytes: number): void {
+    this.#heldBytes += bytes;
+    const accountBytes = this.#getHeldBytes(account) + bytes;
+    if (accountBytes > 0) this.#bytesByAccount.set(account, accountBytes);
+    else this.#bytesByAccount.delete(account);
+  }
+}

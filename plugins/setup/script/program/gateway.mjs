@@ -17,7 +17,8 @@ const largestAnswer = 4 * 1024 * 1024;
  * Sends a request with the key. The key is in no argument of a process, which every user of the machine can list. Redirects
  * are not followed: the key is for the gateway alone.
  *
- * @returns status (0: no answer), body, seconds, and failure: a sentence, or '' when the gateway itself has answered
+ * @returns status (0: no answer), body, partial (what came of a body that broke off), seconds, and failure: a sentence, or '' when the
+ *   gateway itself has answered
  */
 export function request(method, path, json = '', limit = 30) {
   const asked = { method, url: run.data.baseUrl + path, json, limit, key: run.key, agent: `${run.slug}-setup` };
@@ -85,7 +86,7 @@ function askByCurl(curl, { method, url, json, limit, key, agent }) {
   if (!/^(000|2\d\d)$/.test(connect)) return { status: 0, body: '', reason: 'proxy', detail: connect };
   const [reason] =
     told.code === -2 ? ['timeout'] : (curlReasons.find(([, ...codes]) => codes.includes(told.code)) ?? []);
-  return { status: 0, body: '', reason, detail };
+  return { status: 0, body: '', partial: told.output.slice(0, end), reason, detail };
 }
 
 /** Asks in a child process, because this program runs synchronously. */
@@ -130,13 +131,10 @@ export function answerByRuntime(asked) {
       length += chunk.length;
       if (length >= largestAnswer) tell({ reason: 'length' });
     });
-    response.on('error', fail).on('aborted', () => tell({ reason: 'broken' }));
+    const received = () => Buffer.concat(chunks).toString('latin1');
+    response.on('error', fail).on('aborted', () => tell({ reason: 'broken', partial: received() }));
     response.on('end', () =>
-      tell({
-        status: response.statusCode,
-        body: Buffer.concat(chunks).toString('latin1'),
-        location: response.headers.location ?? '',
-      }),
+      tell({ status: response.statusCode, body: received(), location: response.headers.location ?? '' }),
     );
   });
 }

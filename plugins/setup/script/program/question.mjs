@@ -14,7 +14,10 @@ export function askModel(format, model) {
 function ask(format, model) {
   const paths = { chat: '/v1/chat/completions', gemini: `/v1beta/models/${model}:streamGenerateContent?alt=sse` };
   const answer = request('POST', paths[format] ?? `/v1/${format}`, JSON.stringify(questionFor(format, model)), 120);
-  return { seconds: answer.seconds, problem: answer.failure.replace(/\.$/, '') || findProblem(format, model, answer) };
+  // A stream that failed says why, and breaks off.
+  const error = findError(messagesIn(answer.partial ?? ''));
+  const problem = error || answer.failure.replace(/\.$/, '') || findProblem(format, model, answer);
+  return { seconds: answer.seconds, problem };
 }
 
 const text = 'Call the tool report_ready with ok set to true. Do not answer with text.';
@@ -62,15 +65,28 @@ function questionFor(format, model) {
 /** '' when the answer has a call of the tool and its end; else why not. */
 function findProblem(format, model, answer) {
   if (answer.status !== 200) return explainRefusal(model, answer);
-  const events = answer.body.split(/(?:\r?\n){2,}/).map(dataOf);
-  const messages = events.map(readJson).filter(Boolean);
-  const error = messages.map(errorOf).find(Boolean);
-  if (error) return `the stream ended with an error: ${printable(error)}`;
-  const hasEnd = format === 'chat' ? events.includes('[DONE]') : messages.some((message) => isEnd[format](message));
+  const messages = messagesIn(answer.body);
+  const error = findError(messages);
+  if (error) return error;
+  const hasEnd =
+    format === 'chat' ? dataIn(answer.body).includes('[DONE]') : messages.some((message) => isEnd[format](message));
   if (!hasEnd) return 'the stream broke off before its end';
   return messages.some((message) => callsIn[format](message).includes(name))
     ? ''
     : `${model} answered without calling the tool`;
+}
+
+function findError(messages) {
+  const error = messages.map(errorOf).find(Boolean);
+  return error ? `the stream ended with an error: ${printable(error)}` : '';
+}
+
+function messagesIn(body) {
+  return dataIn(body).map(readJson).filter(Boolean);
+}
+
+function dataIn(body) {
+  return body.split(/(?:\r?\n){2,}/).map(dataOf);
 }
 
 function dataOf(event) {

@@ -1,7 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestGateway } from '../../../support/gateway.ts';
 import { startDemoGateway } from './demo-gateway.ts';
-import { runParts, startStub, type StubGateway, testKey } from './parts-fixture.ts';
+import { runParts, startStub, type StubGateway, testKey, toolFolder } from './parts-fixture.ts';
 
 const formats = ['chat', 'responses', 'messages', 'gemini'] as const;
 type Format = (typeof formats)[number];
@@ -78,6 +79,7 @@ describe('answer', () => {
     text: (format) => json({ text: name, choices: [{ delta: { content: name } }] }) + ends[format],
     cut: (format) => calls[format],
     error: (format) => calls[format] + errors[format] + ends[format],
+    failed: (format) => calls[format] + errors[format],
     json: () => JSON.stringify({ choices: [{ message: { tool_calls: [{ function: { name } }] } }] }),
   };
   let stub: StubGateway;
@@ -86,7 +88,9 @@ describe('answer', () => {
     stub = await startStub((path, response) => {
       const format = formats.find((one) => path.includes(one === 'gemini' ? 'v1beta' : one)) ?? 'chat';
       const answer = answers[path.split('/')[1] ?? ''];
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer?.(format));
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (path.startsWith('/failed/')) response.write(answer?.(format), () => response.socket?.end());
+      else response.end(answer?.(format));
     });
   });
   afterAll(() => stub[Symbol.asyncDispose]());
@@ -101,6 +105,14 @@ describe('answer', () => {
     const models = Object.fromEntries(formats.map((format) => [format, 'm']));
     const { stdout } = await runParts(askAll(testKey, models), { baseUrl: `${stub.url}/${kind}` });
     expect(stdout).toMatch(expected);
+  });
+
+  it.each(['curl', 'this runtime'])('has the words of a stream that failed and broke off: by %s', async (client) => {
+    const path = await toolFolder(client === 'curl' ? ['curl'] : []);
+    const models = Object.fromEntries(formats.map((format) => [format, 'm']));
+    const { stdout } = await runParts(askAll(testKey, models), { baseUrl: `${stub.url}/failed`, path });
+    await rm(path, { recursive: true });
+    expect(stdout).toMatch(/^(\w+: the stream ended with an error: It "broke"\.\n){4}$/);
   });
 
   it('tools of the same format and model share one request of --verify', async () => {

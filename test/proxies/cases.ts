@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { GatewayHome } from '../support/gateway-home.ts';
 import { testCertificate } from '../support/tls-upstream.ts';
+import { brokenPrompt } from '../rolling/upstream.ts';
 import { openHttp2WebSocket } from './http2.ts';
 import type { Proxy } from './proxies.ts';
 
@@ -29,6 +30,7 @@ interface Answer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
+  readonly isWhole: boolean;
 }
 
 /** Ms for a call that waits for nothing. */
@@ -57,15 +59,16 @@ export async function tryDoctor({ proxy, url }: Behind, home: GatewayHome): Prom
 /** Calls of clients. */
 export async function tryCalls({ proxy, url }: Behind, key: string): Promise<string[]> {
   const authorization = `Bearer ${key}`;
-  const ask = (stream: boolean) =>
+  const ask = (stream: boolean, content = 'Hello') =>
     call(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'dp/mock', stream, messages: [{ role: 'user', content: 'Hello' }] }),
+      body: JSON.stringify({ model: 'dp/mock', stream, messages: [{ role: 'user', content }] }),
     });
-  const [plain, stream, model, largeHead, oversizedHead, upgrade, overHttp2] = await Promise.all([
+  const [plain, stream, broken, model, largeHead, oversizedHead, upgrade, overHttp2] = await Promise.all([
     ask(false),
     ask(true),
+    ask(true, brokenPrompt),
     call(`${url}/v1/models/dp%2Fmock`, { headers: { authorization } }),
     call(`${url}/v1/models`, { headers: { authorization, 'x-large': 'x'.repeat(20_000) } }),
     call(`${url}/v1/models`, { headers: { authorization, 'x-large': 'x'.repeat(200_000) } }),
@@ -75,14 +78,12 @@ export async function tryCalls({ proxy, url }: Behind, key: string): Promise<str
   const checks: Record<string, readonly [boolean, Answer]> = {
     'a call': [plain.status === 200 && plain.text.includes('chat.completion'), plain],
     'a stream': [stream.text.trimEnd().endsWith('[DONE]'), stream],
+    'a stream that fails': [broken.text.includes('data: {"error"') && !broken.isWhole, broken],
     'a model with %2F in the path': [model.status === 200 && model.text.includes('dp/mock'), model],
     'a head of 20 KB': [largeHead.status === 431 && isReadable(largeHead), largeHead],
     'a head of 200 KB': [oversizedHead.status >= 400 && isReadable(oversizedHead), oversizedHead],
     'a WebSocket': [upgrade.status === 101, upgrade],
-    'a WebSocket over HTTP/2': [
-      overHttp2 === (proxy.http2WebSocket ?? 'not offered'),
-      { status: 0, type: '', text: overHttp2 },
-    ],
+    'a WebSocket over HTTP/2': [overHttp2 === (proxy.http2WebSocket ?? 'not offered'), { ...nothing, text: overHttp2 }],
   };
   return faultsOf(proxy, checks);
 }
@@ -120,7 +121,9 @@ interface Call {
   readonly body?: string;
 }
 
-/** On a connection of its own. A failed connection is a response with status 0. */
+const nothing: Answer = { status: 0, type: '', text: '', isWhole: false };
+
+/** On a connection of its own. A failed connection is a response with status 0; the error follows a text that broke off. */
 async function call(url: string, { method = 'GET', headers = {}, body }: Call): Promise<Answer> {
   const request = requestHttps(url, {
     method,
@@ -130,18 +133,19 @@ async function call(url: string, { method = 'GET', headers = {}, body }: Call): 
     signal: AbortSignal.timeout(usual),
   });
   request.on('error', () => undefined);
+  const answer: { -readonly [Name in keyof Answer]: Answer[Name] } = { ...nothing };
   try {
     request.end(body);
     const [response] = (await Promise.race([once(request, 'response'), once(request, 'upgrade')])) as [IncomingMessage];
-    const { statusCode: status = 0, headers: answered } = response;
-    if (status === 101) {
+    answer.status = response.statusCode ?? 0;
+    if (answer.status === 101) {
       response.socket.destroy();
-      return { status, type: '', text: '' };
+      return answer;
     }
-    let text = '';
-    for await (const piece of response) text += String(piece);
-    return { status, type: answered['content-type'] ?? '', text };
+    answer.type = response.headers['content-type'] ?? '';
+    for await (const piece of response) answer.text += String(piece);
+    return { ...answer, isWhole: true };
   } catch (error) {
-    return { status: 0, type: '', text: error instanceof Error ? error.message : String(error) };
+    return { ...answer, text: answer.text + (error instanceof Error ? error.message : String(error)) };
   }
 }

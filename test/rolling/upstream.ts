@@ -11,6 +11,9 @@ function chunk(content: string): string {
 /** What a client asks whom the upstream never answers. The server emits `asked`, and `left` when the connection has closed. */
 export const endlessPrompt = 'Never answer.';
 
+/** What a client asks whose stream breaks off behind its first word. */
+export const brokenPrompt = 'Break off.';
+
 /** Answers at once, or streams for some seconds, on a free port of this address. */
 export async function startUpstream(host = '127.0.0.1'): Promise<Server> {
   const server = createServer(async (incoming, response) => {
@@ -32,6 +35,7 @@ export async function startUpstream(host = '127.0.0.1'): Promise<Server> {
     for (let count = 0; count < chunks.count && !response.destroyed; count++) {
       response.write(chunk(`word ${count} `));
       await setTimeout(chunks.pause);
+      if (body.includes(brokenPrompt)) response.destroy();
     }
     const end = {
       id: 'c',

@@ -12,11 +12,11 @@ export interface Question extends ChaosRequest {
  * How a request ended for the client.
  *
  * - `complete`: a whole answer that ended as its format requires.
- * - `error`: a stream that ended with an error in the client's format.
+ * - `error`: a stream that ended with an error in the client's format, and without the end of its body.
  * - `refused`: an error status with a body in the client's format.
- * - `malformed`: something the client's format does not allow.
+ * - `malformed`: something the client's format does not allow, or a failed stream with the end of its body.
  * - `truncated`: an answer that ended early without an error.
- * - `cut`: the connection broke after the head.
+ * - `cut`: the connection broke after the head, without an error in the client's format.
  * - `none`: no response headers arrived.
  * - `left`: the client closed the connection.
  */
@@ -75,9 +75,9 @@ export class Client implements AsyncDisposable {
       });
       status = response.statusCode;
       await read(response, question, reading, () => leaving.abort());
-      ending = endingOf(status, question, reading);
+      ending = endingOf(status, reading);
     } catch {
-      ending = leaving.signal.aborted ? 'left' : status === undefined ? 'none' : 'cut';
+      ending = leaving.signal.aborted ? 'left' : brokenEndingOf(status, question, reading);
     }
     const { text, code } = reading;
     const received = ['malformed', 'truncated', 'refused'].includes(ending) ? reading.received : undefined;
@@ -123,9 +123,15 @@ async function read(
   }
 }
 
-function endingOf(status: number, { isStream }: Question, reading: Reading): Ending {
+function endingOf(status: number, reading: Reading): Ending {
   if (reading.isMalformed) return 'malformed';
   if (status >= 400) return reading.code === undefined ? 'malformed' : 'refused';
-  if (reading.code !== undefined) return isStream ? 'error' : 'malformed';
+  if (reading.code !== undefined) return 'malformed';
   return reading.isComplete ? 'complete' : 'truncated';
+}
+
+function brokenEndingOf(status: number | undefined, { isStream }: Question, reading: Reading): Ending {
+  if (status === undefined) return 'none';
+  if (reading.isMalformed) return 'malformed';
+  return isStream && reading.code !== undefined ? 'error' : 'cut';
 }

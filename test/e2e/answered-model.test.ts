@@ -3,6 +3,7 @@ import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers, failureEvents } from '../plugins/upstream/streams-fixture.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 /** The name by which the upstream calls the model, in answers: a version of the one that it was asked for. */
 const version = 'vendor-model-2026-11-01';
@@ -67,7 +68,7 @@ async function ask(format: TextFormat, model: string, isStream: boolean, prompt 
   const [path, body] = asks[format];
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
   const answer = await fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  return answer.text();
+  return (await readBody(answer)).text;
 }
 
 /** Every model that an answer names. */

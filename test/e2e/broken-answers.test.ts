@@ -9,6 +9,7 @@ import {
   type ScriptedResponse,
 } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 let fault: (response: ScriptedResponse, format: TextFormat, path: string) => void | Promise<void>;
 let broken: FaultyUpstream;
@@ -81,7 +82,7 @@ async function ask(
   format: TextFormat,
   model: string,
   isStream: boolean,
-): Promise<{ status: number; text: string; wait: string | null }> {
+): Promise<{ status: number; text: string; isWhole: boolean; wait: string | null }> {
   const messages = [{ role: 'user', content: 'hi' }];
   const asks = {
     chat: ['/v1/chat/completions', { model, messages, stream: isStream }],
@@ -98,17 +99,15 @@ async function ask(
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  let text = '';
-  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += chunk;
+  const received = await readBody(answer, (text) => {
     if (text.includes('one ')) reading.resolve();
-  }
-  return { status: answer.status, text, wait: answer.headers.get('retry-after') };
+  });
+  return { status: answer.status, ...received, wait: answer.headers.get('retry-after') };
 }
 
 /** The last event of a failed stream in each format. */
 const endings: Readonly<Record<TextFormat, RegExp>> = {
-  chat: /data: \{"error":\{[^\n]*\}\n\ndata: \[DONE\]\n\n$/,
+  chat: /data: \{"error":\{[^\n]*\}\n\n$/,
   messages: /event: error\ndata: \{"type":"error",[^\n]*\}\n\n$/,
   responses: /event: response\.failed\ndata: \{[^\n]*"status":"failed"[^\n]*\}\n\n$/,
   gemini: /data: \{"error":\{[^\n]*\}\r?\n\r?\n$/,
@@ -235,10 +234,11 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
       response.cut();
     };
     const isBeforeContent = count <= opening.length;
-    const { status, text } = await ask(format, `${route}-alone`, true);
+    const { status, text, isWhole } = await ask(format, `${route}-alone`, true);
     if (isBeforeContent) return expect(status).toBe(502);
     expect(status).toBe(200);
     expect(text).toContain('one ');
+    expect(isWhole).toBe(isOver(text));
     // A stream with a finish reason is complete, even if the last event is missing.
     if (isOver(text)) expect(events.slice(0, count).join('')).toMatch(/finish_reason":"stop|stop_reason":"end_turn/);
     expect(text.includes('two') || !isOver(text)).toBe(true);
@@ -251,8 +251,9 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
       await reading.promise;
       response.end([failureEvents[route](error), ...closing].join(''));
     };
-    const { text } = await ask(format, `${route}-alone`, true);
+    const { text, isWhole } = await ask(format, `${route}-alone`, true);
     expect(text).toMatch(endings[format]);
+    expect(isWhole).toBe(false);
     expect([text.includes('one '), text.includes('"two"')]).toEqual([true, false]);
   });
 

@@ -4,6 +4,7 @@ import { readers } from '../support/readers/index.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 /** Events of a Chat stream before its finish reason. */
 type Events = readonly string[];
@@ -110,6 +111,7 @@ interface Received {
   readonly id: string;
   readonly status: number;
   readonly text: string;
+  readonly isWhole: boolean;
 }
 
 async function ask(client: TextFormat, script: Break, variant = 'a'): Promise<Received> {
@@ -131,7 +133,7 @@ async function ask(client: TextFormat, script: Break, variant = 'a'): Promise<Re
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return { id: answer.headers.get('x-request-id') ?? '', status: answer.status, text: await answer.text() };
+  return { id: answer.headers.get('x-request-id') ?? '', status: answer.status, ...(await readBody(answer)) };
 }
 
 /** Sends these events one by one, and then breaks off. */
@@ -152,10 +154,10 @@ const finishes: Readonly<Record<TextFormat, RegExp>> = {
   gemini: /"finishReason"/,
 };
 
-function expectBroken(client: TextFormat, { status, text }: Received, events: Events): void {
+function expectBroken(client: TextFormat, { status, text, isWhole }: Received, events: Events): void {
   // Before any content no route has answered.
   if (events.length <= 1) return expect(status).toBeGreaterThanOrEqual(500);
-  expect(status).toBe(200);
+  expect([status, isWhole]).toEqual([200, false]);
   expect(text).not.toMatch(finishes[client]);
   const { error: reported, finish }: Answer = readers[client].stream(text);
   expect([reported?.message, finish]).toEqual([expect.stringMatching(/\S/), undefined]);

@@ -7,6 +7,7 @@ import { recompute } from '../honest/recompute.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -78,7 +79,7 @@ async function send(client: TextFormat, route: TextFormat, { isStream = false, p
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
-  const text = await answer.text().catch(() => '');
+  const { text } = await readBody(answer);
   return { text, id: answer.headers.get('x-request-id') ?? '' };
 }
 

@@ -104,6 +104,8 @@ interface RunningStream {
   readonly id: string;
   /** The whole text, when the stream has ended. */
   readonly rest: Promise<string>;
+  /** The text of a stream that ends without its end. */
+  readonly broken: Promise<string>;
 }
 
 /** Requests a stream and waits for its first content. */
@@ -124,8 +126,11 @@ async function openStream(url: string, path?: string, body: object = question): 
     return text;
   };
   const rest = readOn();
-  rest.catch(() => undefined);
-  return { id: response.headers.get('x-request-id') ?? '', rest };
+  const broken = rest.then(
+    () => 'ended regularly',
+    () => text,
+  );
+  return { id: response.headers.get('x-request-id') ?? '', rest, broken };
 }
 
 interface Row {
@@ -197,9 +202,11 @@ describe('SIGTERM', () => {
     const responses = await openStream(gateway.url, '/v1/responses', { model: 'test', input: 'hi' });
     const messages = await openStream(gateway.url, '/v1/messages');
     expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(await chat.rest).toMatch(/data: \{"error":.*"code":"shutting_down".*\n\ndata: \[DONE\]\n\n$/);
-    expect(await responses.rest).toMatch(/event: response\.failed\ndata: .*"code":"server_error".*\n\n$/);
-    expect(await messages.rest).toMatch(/event: error\ndata: \{"type":"error",.*connection reset by the server.*\n\n$/);
+    expect(await chat.broken).toMatch(/data: \{"error":.*"code":"shutting_down".*\n\n$/);
+    expect(await responses.broken).toMatch(/event: response\.failed\ndata: .*"code":"server_error".*\n\n$/);
+    expect(await messages.broken).toMatch(
+      /event: error\ndata: \{"type":"error",.*connection reset by the server.*\n\n$/,
+    );
     const rows = await records();
     expect(rows).toHaveLength(3);
     for (const row of rows) expect(row).toMatchObject({ outcome: 'failed', status: 200, error_code: 'shutting_down' });

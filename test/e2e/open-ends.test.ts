@@ -8,6 +8,7 @@ import {
   type ScriptedResponse,
 } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 type Play = (response: ScriptedResponse, format: TextFormat) => void | Promise<void>;
 
@@ -78,7 +79,8 @@ async function ask(
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, text: await answer.text(), id: answer.headers.get('x-request-id') ?? '' };
+  const { text } = await readBody(answer);
+  return { status: answer.status, text, id: answer.headers.get('x-request-id') ?? '' };
 }
 
 /** Asks with a script of its own, beside other tests. @returns also the request that reached the upstream */

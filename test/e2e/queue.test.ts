@@ -3,6 +3,7 @@ import { findRequest } from '#core/gateway/records/read-requests.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 import { answer } from '../plugins/upstream/fixture.ts';
 
 /** Resolves what the vendor holds back. */
@@ -102,7 +103,7 @@ it('a stream that waits longer than keep_alive_after is kept alive, and ends wit
     200,
     expect.stringMatching(/^position=1, expected=\d+\.\d, waited=0\.\d$/),
   ]);
-  const text = await response.text();
+  const { text } = await readBody(response);
   expect(text).toContain('rate_limit');
   expect(text).toContain('none became free within 1 s');
   await free();

@@ -122,6 +122,7 @@ interface Answered {
   readonly events: readonly { readonly name: string | undefined; readonly data: Json }[];
   readonly trailers: NodeJS.Dict<string>;
   readonly announced: string | undefined;
+  readonly isWhole: boolean;
 }
 // Replies are read as a client would, without checking their types.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -148,7 +149,10 @@ async function ask(format: ChaosFormat, model: string, more: object = {}): Promi
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).once('error', reject);
   });
-  const chunks = (await response.toArray()) as Buffer[];
+  const chunks: Buffer[] = [];
+  // A broken answer has no end: its connection closes.
+  response.on('error', () => undefined).on('data', (chunk: Buffer) => chunks.push(chunk));
+  await new Promise((resolve) => response.once('close', resolve));
   const blocks = Buffer.concat(chunks).toString().split('\n\n');
   const events = blocks
     .filter((block) => block.includes('data: '))
@@ -163,6 +167,7 @@ async function ask(format: ChaosFormat, model: string, more: object = {}): Promi
     events,
     trailers: response.trailers,
     announced: response.headers['trailer'],
+    isWhole: response.complete,
   };
 }
 
@@ -339,6 +344,7 @@ const ends = async (model: string, text: string, attempts: string[], more: objec
   const answered = await ask('chat', model, more);
   expect(answered.text).toBe(text);
   expect(answered.events.filter(({ data }) => typeof data.error?.message === 'string')).toHaveLength(1);
+  expect(answered.isWhole).toBe(false);
   const record = await recordOf(answered.id);
   expect(record.outcome).toBe('failed');
   expect(attemptsOf(record)).toEqual(attempts);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, yamlFor } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -41,11 +42,14 @@ it('SIGTERM ends a gateway whatever its plugins do, and its clients are told', a
   await using gateway = await home.start();
   const hung = fetch(`${gateway.url}/v1/hung`);
   const endless = await fetch(`${gateway.url}/v1/endless`);
-  const text = endless.text();
+  const received = readBody(endless);
   await vi.waitFor(() => expect(gateway.output()).toContain('hung now'), { timeout: 30_000 });
   const exited = once(gateway.process, 'exit');
   gateway.process.kill('SIGTERM');
-  expect(await text).toMatch(/^data: 1\n\n.*The gateway is stopping/s);
+  expect(await received).toEqual({
+    text: expect.stringMatching(/^data: 1\n\n.*The gateway is stopping/s),
+    isWhole: false,
+  });
   expect((await hung).status).toBe(503);
   const [code] = (await exited) as [number | null];
   expect(code).toBe(1);

@@ -11,6 +11,7 @@ import { validate } from '#core/extension/validation/validate-config.ts';
 import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { silentLog } from '../support/database.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
@@ -258,7 +259,10 @@ export const breaker = {
     await home.write(`plugins: [piper]\n${yaml}`, 'stage_timeout: 1');
     await using gateway = await home.start();
     const response = await ask(gateway.url);
-    expect(await response.text()).toMatch(/^data: 1\n\ndata: \{"error":.*\n\ndata: \[DONE\]\n\n$/);
+    expect(await readBody(response)).toEqual({
+      text: expect.stringMatching(/^data: 1\n\ndata: \{"error":.*\n\n$/),
+      isWhole: false,
+    });
     expect(gateway.output()).toContain('stage "piper" has sent no chunk for 1 s (body)');
   });
 

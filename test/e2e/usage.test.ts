@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+import { readBody } from '../support/read-body.ts';
 
 const formats = ['chat', 'messages', 'responses', 'gemini'] as const;
 type Format = (typeof formats)[number];
@@ -182,10 +183,8 @@ describe.concurrent('an upstream that counts nothing', () => {
       reply.cut();
     };
     const response = await ask(client, to, handler, { stream: true });
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    await reader.read();
-    hasBegun.resolve();
-    while (!(await reader.read()).done);
+    const { isWhole } = await readBody(response, () => hasBegun.resolve());
+    expect(isWhole).toBe(false);
     const row = await recordOf(response);
     expect(row).toMatchObject({ outcome: 'failed', usage_estimated: true });
     expect([about(row.input_tokens, prompt), about(row.output_tokens, said)]).toEqual([true, true]);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { closeBrokenOff } from './pipelining.ts';
 
 /** Chunks up to this size are copied into one buffer with their framing, which is cheaper than writing several buffers. */
 const maxCopiedBytes = 16_384;
-const lastChunk = '0\r\n\r\n';
 
 /**
  * Writes a streaming body after the head of a response, as chunks of RFC 9112 §7.1. Node passes each chunk to the system as four buffers.
@@ -15,15 +15,12 @@ export class BodyWriter {
   #hasWritten = false;
   #isFull = false;
 
-  /**
-   * @param response a response whose `writeHead` was called
-   * @param hasTrailers true lets Node write the chunks itself, followed by the trailers
-   */
-  constructor(response: ServerResponse, hasTrailers: boolean) {
+  /** @param response a response whose `writeHead` was called */
+  constructor(response: ServerResponse) {
     this.#response = response;
     // HTTP/1.0 has no chunks, and responses to HEAD have no body.
-    this.#isChunked = response.chunkedEncoding && !hasTrailers;
-    if (this.#isChunked) response.chunkedEncoding = false;
+    this.#isChunked = response.chunkedEncoding;
+    response.chunkedEncoding = false;
   }
 
   /** True while the client does not keep up. */
@@ -64,18 +61,26 @@ export class BodyWriter {
     this.#response.emit('drain');
   }
 
+  /** Ends the response, which must not be ended in any other way. */
+  end(): void {
+    // Lets Node write the last chunk and the trailers.
+    this.#response.chunkedEncoding = this.#isChunked;
+    this.#response.end();
+  }
+
   /**
-   * Ends the response, which must not be ended in any other way.
+   * Ends the response without the end of its body, so that no client treats the body as complete.
    *
    * @param text last part of the body
    */
-  end(text = ''): void {
-    if (!this.#isChunked) {
-      this.#response.end(text);
+  breakOff(text = ''): void {
+    if (this.#response.req.method === 'HEAD') {
+      this.end();
       return;
     }
     if (text !== '') this.write(text);
-    this.#response.end(lastChunk, 'latin1');
+    closeBrokenOff(this.#response);
+    this.#response.end();
   }
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { wait } from '#core/platform/timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
+import { brokenOffGraceMs } from './pipelining.ts';
 
 const pollIntervalMs = 20;
 const abortGraceMs = 2_000;
@@ -60,6 +61,7 @@ async function finishRunning(handler: ExchangeHandler, timeoutMs: number): Promi
   if (handler.running === 0) return;
   handler.abortAll(stoppingError());
   await waitUntilIdle(handler, abortGraceMs);
+  await pause(brokenOffGraceMs);
 }
 
 async function waitUntilIdle(handler: ExchangeHandler, timeoutMs: number): Promise<void> {
@@ -67,6 +69,6 @@ async function waitUntilIdle(handler: ExchangeHandler, timeoutMs: number): Promi
   while (handler.running > 0 && performance.now() < deadline) await pause();
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
+function pause(milliseconds = pollIntervalMs): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -11,6 +11,11 @@ import { bounds } from '#core/platform/bounds.ts';
 
 /** Time for which a connection ended by the gateway stays open, so that the client reads the response before a reset. */
 const lingerMs = 1_000;
+/**
+ * Time between the last bytes of a response that broke off and the close of its connection. When a connection breaks, many HTTP libraries
+ * (such as aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
+ */
+export const brokenOffGraceMs = 250;
 
 interface QueuedRequest {
   readonly request: IncomingMessage;
@@ -73,9 +78,32 @@ export function closeAfterRunning(socket: ClientSocket): void {
   if (!lastResponse.headersSent) lastResponse.setHeader('connection', 'close');
   // Node would destroy the connection, and the reset could overtake the responses.
   socket.destroySoon = () => closeGently(socket);
-  // Stops parsing the remainder of the current 64 KB chunk.
-  if (socket.parser) socket.parser.onIncoming = () => 2;
-  process.nextTick(discardInput, socket);
+  stopParsing(socket);
+}
+
+/**
+ * Closes the connection of a response whose body ends early, after a time in which the client reads the last bytes. Queued requests are
+ * recorded but not answered, because the client could not find the start of their responses.
+ */
+export function closeBrokenOff(response: ServerResponse): void {
+  const socket: ClientSocket | null = response.socket;
+  if (socket === null) {
+    response.destroy();
+    return;
+  }
+  stopParsing(socket);
+  // Node would destroy the connection at once.
+  socket.destroySoon = () => undefined;
+  response.once('finish', () => {
+    const close = () => (isSizedByClose(response) ? socket.resetAndDestroy() : closeGently(socket));
+    if (pipelineOf(socket).queue.length > 0) close();
+    else setTimeout(close, brokenOffGraceMs).unref();
+  });
+}
+
+/** True for HTTP/1.0, where the end of the connection is the end of the body: only a reset shows that the body is incomplete. */
+function isSizedByClose({ useChunkedEncodingByDefault }: ServerResponse): boolean {
+  return !useChunkedEncodingByDefault;
 }
 
 /** Sends the last bytes of a connection, and destroys it after `lingerMs`. */
@@ -116,6 +144,12 @@ function startNext(socket: ClientSocket): void {
   socket[running] = next.response;
   if (queue.length > 0 || isClosing) next.response.once('close', () => startNext(socket));
   next.start(next.request, next.response);
+}
+
+function stopParsing(socket: ClientSocket): void {
+  // Stops parsing the remainder of the current 64 KB chunk.
+  if (socket.parser) socket.parser.onIncoming = () => 2;
+  process.nextTick(discardInput, socket);
 }
 
 function discardInput(socket: Socket): void {

@@ -37,9 +37,9 @@ export interface SendOptions {
 }
 
 /**
- * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error in the client's format, or with a reset if
- * the format has none, but never like a regular end. A client that stops reading is disconnected, because it would hold an upstream
- * connection and a slot forever.
+ * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error in the client's format, if that has one, and
+ * never with the end of its body: a client that ignores the error sees a broken connection. A client that stops reading is disconnected,
+ * because it would hold an upstream connection and a slot forever.
  */
 export function sendReply(
   response: ServerResponse,
@@ -111,7 +111,7 @@ function sendStream(
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
-  const writer = new BodyWriter(response, trailers !== undefined);
+  const writer = new BodyWriter(response);
   // Node sends the head only with the first bytes of the body.
   if (reply.isAwaited === true) writer.write(keepAliveText ?? '');
   const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, writer, keepAliveText);
@@ -120,7 +120,7 @@ function sendStream(
   const giveUp = (thrown: unknown) => {
     noteFailure(log, 'sending a stream', thrown, exchange.id);
     exchange.fail(toGatewayError(thrown));
-    response.destroy();
+    if (!response.writableEnded) writer.breakOff();
     body.destroy();
   };
   const breakOff = (thrown: unknown) => {
@@ -128,13 +128,12 @@ function sendStream(
     const error = toGatewayError(thrown);
     exchange.fail(error);
     if (!isEventStream) {
-      response.destroy();
+      writer.breakOff();
       return;
     }
     try {
       const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
-      if (trailers !== undefined) response.addTrailers(trailers.read());
-      writer.end(text);
+      writer.breakOff(text);
       sent.bytes += Buffer.byteLength(text);
       listener?.(text);
     } catch (failure) {
@@ -176,9 +175,8 @@ function sendStream(
     keepAlive?.stop();
     stalled.stop();
     // Closed without an end or error: the body is truncated.
-    if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
-    exchange.fail(new GatewayError('upstream_failed', 'The response was truncated.'));
-    response.destroy();
+    if (!body.readableEnded && body.errored === null)
+      breakOff(new GatewayError('upstream_failed', 'The response was truncated.'));
   });
   response.once('close', () => {
     keepAlive?.stop();

@@ -44,8 +44,8 @@ function messageOf(error: GatewayError, dialect: Dialect): string {
 }
 
 /**
- * Renders the error as the last event of a stream, worded so that clients recover. If the stream just ended, clients would treat the reply
- * as complete, or retry without logging a reason.
+ * Renders the error as the last event of a stream, worded so that clients recover. If the connection just broke, clients would retry
+ * without logging a reason. The format's end mark does not follow, because clients that ignore errors would treat the reply as complete.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);

@@ -9,7 +9,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   /**
    * The complete body, or a stream of bytes (never in object mode). Each chunk of a `text/event-stream` contains whole events. A stream that
-   * fails is destroyed with the error; the host then reports the error to the client inside the stream, in the client's format.
+   * fails is destroyed with the error; the host then reports the error to the client inside the stream, in the client's format, and closes
+   * the connection.
    */
   readonly body: Buffer | string | Readable | null;
   /** Renders the error that ends a started stream, if it depends on what was sent before. */
@@ -21,7 +22,7 @@ export interface Reply {
   readonly keepAlive?: string | undefined;
   /** True if a stream has no content yet, so that the client gets the headers and a keep-alive immediately. */
   readonly isAwaited?: boolean | undefined;
-  /** Headers that follow a stream, if the connection supports them. */
+  /** Headers that follow a complete stream, if the connection supports them. */
   readonly trailers?: Trailers | undefined;
 }
 

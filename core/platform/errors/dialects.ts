@@ -62,7 +62,7 @@ interface DialectTraits {
   /** Schema of `errorBody`. */
   readonly errorSchema: JsonSchema;
   /**
-   * Renders the end of an event stream.
+   * Renders the last event of a stream that failed.
    *
    * @param data data line of the error, including the end of the event
    */
@@ -151,7 +151,7 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     errorSchema: allRequired({
       error: allRequired({ message: text, type: text, param: textOrNull, code: textOrNull }),
     }),
-    endStream: (data) => `${data}data: [DONE]\n\n`,
+    endStream: (data) => data,
   },
   anthropic: {
     clients: 'Anthropic SDK, Claude Code',

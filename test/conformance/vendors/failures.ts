@@ -2,6 +2,7 @@ import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
+import type { ReceivedBody } from '../../support/read-body.ts';
 import { clients } from '../clients/index.ts';
 import { readers } from '../../support/readers/index.ts';
 
@@ -34,12 +35,19 @@ export function checkUnsupported(client: TextFormat, { status }: Response, body:
 }
 
 /** The client learns that its answer is incomplete. @throws AssertionError */
-export function checkFailure(client: TextFormat, isStream: boolean, { status }: Response, body: string): void {
+export function checkFailure(
+  client: TextFormat,
+  isStream: boolean,
+  { status }: Response,
+  received: ReceivedBody,
+): void {
+  const body = received.text;
   if (!isStream) {
     ok(status >= 500, `a failure is a ${status}: ${body}`);
     return checkBody(client, body);
   }
   const { text, finish, error } = readers[client].stream(body);
   ok(error !== undefined && finish === undefined, `the stream looks complete: ${body}`);
+  ok(!received.isWhole, `the stream ends as a complete one: ${body}`);
   ok(text.startsWith('I look it up'), `the answer so far is lost: ${body}`);
 }

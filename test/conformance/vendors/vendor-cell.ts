@@ -13,6 +13,7 @@ import { anotherModel, bytesOf, cannotSay, headersOf, withHabits } from './habit
 import { checkFailure, checkRefusal, checkUnsupported } from './failures.ts';
 import { checkRequest, lossesOf, searchIsOff } from './check-request.ts';
 import { vendorLossesOf } from './losses.ts';
+import { readBody } from '../../support/read-body.ts';
 import { readers } from '../../support/readers/index.ts';
 import { scenarioOf, scenarios, type VendorTurn } from './scenarios.ts';
 import type { VendorDescription } from './vendor.ts';
@@ -111,13 +112,14 @@ class VendorRun {
     const before = this.#fixture.requests.length;
     const response = await this.#send(turn, model);
     begun.resolve();
-    const body = await response.text();
+    const received = await readBody(response);
+    const body = received.text;
     const requests = this.#fixture.requests.slice(before);
     for (const complaint of isBefore ? [] : this.#fixture.complaints) this.complain(`the vendor refuses: ${complaint}`);
     if (fault === 'refused' || fault === 'rate limit') return checkRefusal(client, fault, response, body);
-    if (fault !== undefined) return checkFailure(client, isStream, response, body);
+    if (fault !== undefined) return checkFailure(client, isStream, response, received);
     if (turn.habits?.hasSearch === true && requests.length === 0) return this.#seeNoSearch(response, body);
-    ok(response.status === 200, `the client got ${response.status}: ${body}`);
+    ok(response.status === 200 && received.isWhole, `the client got ${response.status}: ${body}`);
     if (!isBefore) this.#checkRequest(turn, requests);
     this.#checkAnswer(turn, model, body, placeOf(requests[0] as RecordedRequest));
   }

@@ -7,6 +7,7 @@ import { isRecordRefused, PostgresRecordStore } from '../../../plugins/log/recor
 import { createTestDatabase } from '../../support/database.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
+import { readBody } from '../../support/read-body.ts';
 import { until } from './fixture.ts';
 
 interface Content {
@@ -115,7 +116,7 @@ describe('a gateway with content: true', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}`, ...headers },
       body: JSON.stringify(body),
     });
-    const text = await response.text().catch((error: unknown) => String(error));
+    const { text } = await readBody(response);
     const id = response.headers.get('x-request-id');
     const { database } = gateway;
     // Content is shipped behind the record, and the reply behind the request.

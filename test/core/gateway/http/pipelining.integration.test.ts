@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { BodyWriter } from '#core/gateway/http/body-writer.ts';
 import { ParserRefusals } from '#core/gateway/http/parser-refusals.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { RawClient } from '../../../support/raw-client.ts';
@@ -195,4 +196,28 @@ it.each([
   client.send(request);
   await answer(0);
   expect(await client.end()).toMatch(/\/a$/);
+});
+
+async function breakOff(index: number): Promise<void> {
+  await starts(index + 1);
+  const { response } = started[index] as (typeof started)[number];
+  response.writeHead(200);
+  new BodyWriter(response).breakOff('failed');
+}
+
+it('the requests behind a response that breaks off start without a connection, so that they are recorded', async () => {
+  client.send(get('/a') + get('/b') + get('/c'));
+  await breakOff(0);
+  expect(await client.end()).toMatch(/\r\n\r\n6\r\nfailed\r\n$/);
+  await starts(3);
+  expect(started.slice(1).map(({ request }) => request.socket.writableEnded)).toEqual([true, true]);
+});
+
+it('a request that follows a response that broke off is not read', async () => {
+  client.send(get('/a'));
+  await breakOff(0);
+  await client.waitFor('failed');
+  client.send(get('/b'));
+  expect(await client.end()).toMatch(/\r\n\r\n6\r\nfailed\r\n$/);
+  expect(started).toHaveLength(1);
 });

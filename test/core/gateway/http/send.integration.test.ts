@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
@@ -7,6 +8,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type SendOptions, type SendProgress, sendReply } from '#core/gateway/http/send.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { readBody } from '../../../support/read-body.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../../support/exchange.ts';
 import { descriptors } from '../../../support/formats.ts';
 
@@ -199,43 +201,58 @@ describe('a stream that fails', () => {
     body.push('data: 1\n\n');
     const response = await sending.client;
     setImmediate(() => body.destroy(error));
-    return { sending, text: response.text() };
+    return { sending, received: await readBody(response) };
   };
 
-  it('ends with the error in the client’s format', async () => {
-    const { sending, text } = await failing(streams);
+  it('ends with the error in the client’s format, and not with the end of its body', async () => {
+    const { sending, received } = await failing(streams);
     await using _ = sending;
-    expect(await text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"[^"]* cut".*\n\ndata: \[DONE\]\n\n$/);
+    expect(received).toEqual({
+      text: expect.stringMatching(/^data: 1\n\ndata: \{"error":\{"message":"[^"]* cut".*\n\n$/),
+      isWhole: false,
+    });
   });
 
   it('ends with the error that its reply renders, which is counted', async () => {
-    const { sending, text } = await failing(streams, ({ code }) => `data: ${code}\n\n`);
+    const { sending, received } = await failing(streams, ({ code }) => `data: ${code}\n\n`);
     await using _ = sending;
-    expect(await text).toBe('data: 1\n\ndata: upstream_failed\n\n');
-    expect(sending.sent.bytes).toBe((await text).length);
+    expect(received).toEqual({ text: 'data: 1\n\ndata: upstream_failed\n\n', isWhole: false });
+    expect(sending.sent.bytes).toBe(received.text.length);
+  });
+
+  it('is over for the gateway as soon as the system has taken its bytes', async () => {
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body });
+    const { socket } = sending.response;
+    body.destroy(broken);
+    await once(sending.response, 'close');
+    expect([sending.response.writableFinished, socket?.writableEnded]).toEqual([true, false]);
   });
 
   it('by a mistake of ours does not reveal which', async () => {
-    const { sending, text } = await failing(streams, undefined, new TypeError('secret'));
+    const { sending, received } = await failing(streams, undefined, new TypeError('secret'));
     await using _ = sending;
-    expect(await text).not.toContain('secret');
+    expect(received.text).not.toContain('secret');
     expect(sending.exchange.failure?.code).toBe('internal_error');
   });
 
-  it('is reset where its format has no error', async () => {
-    const { sending, text } = await failing({ 'content-type': 'image/png' });
+  it('has no end where its format has no error', async () => {
+    const { sending, received } = await failing({ 'content-type': 'image/png' });
     await using _ = sending;
-    await expect(text).rejects.toThrow();
+    expect(received).toEqual({ text: 'data: 1\n\n', isWhole: false });
     expect(sending.exchange.failure).toBe(broken);
   });
 
-  it('is reset when it closes without end or error', async () => {
+  it('ends with an error when it closes without end or error', async () => {
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body });
     body.push('data: 1\n\n');
     const response = await sending.client;
     body.destroy();
-    await expect(response.text()).rejects.toThrow();
+    expect(await readBody(response)).toEqual({
+      text: expect.stringMatching(/^data: 1\n\ndata: \{"error":.*The response was truncated/),
+      isWhole: false,
+    });
     expect(sending.exchange.failure?.code).toBe('upstream_failed');
   });
 });
@@ -372,8 +389,9 @@ describe('a body that stalls', () => {
     const body = streamOf();
     body.push('data: 1\n\n');
     await using sending = await sendStalling({ status: 200, headers: streams, body });
-    const text = await (await sending.client).text();
-    expect(text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"[^"]* stalled for 0.05 s".*\n\ndata: \[DONE\]\n\n$/);
+    const { text, isWhole } = await readBody(await sending.client);
+    expect(text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"[^"]* stalled for 0.05 s".*\n\n$/);
+    expect(isWhole).toBe(false);
     expect(sending.exchange.failure?.code).toBe('internal_error');
     expect(body.destroyed).toBe(true);
   });
@@ -381,10 +399,10 @@ describe('a body that stalls', () => {
   it('that never closes still ends', async () => {
     const body = new Readable({ read() {}, destroy() {} });
     await using sending = await sendStalling({ status: 200, headers: streams, body });
-    expect(await (await sending.client).text()).toContain('stalled');
+    expect((await readBody(await sending.client)).text).toContain('stalled');
   });
 
-  it('resets a body whose format has no errors', async () => {
+  it('leaves a body without its end whose format has no errors', async () => {
     const body = streamOf();
     body.push('{');
     await using sending = await sendStalling({ status: 200, headers: {}, body });
@@ -399,12 +417,11 @@ describe('a body that stalls', () => {
   });
 });
 
+const endBody = (body: Readable) => void body.push(null);
+const breakBody = (body: Readable) => void body.destroy(new Error('broken'));
+
 describe('trailers', () => {
   const trailers = { names: ['x-notes'], read: () => ({ 'x-notes': 'late' }) };
-  const endings: [string, (body: Readable) => void][] = [
-    ['its end', (body) => void body.push(null)],
-    ['the error that ends it', (body) => void body.destroy(new Error('broken'))],
-  ];
 
   /** What comes over the wire, when the client says this. */
   async function receive(client: string, end: (body: Readable) => void): Promise<string> {
@@ -421,15 +438,21 @@ describe('trailers', () => {
     await new Promise((resolve) => server.close(resolve));
     return received;
   }
+  const http1 = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
 
-  it.each(endings)('follow a stream after %s, and were announced', async (_name, end) => {
-    const received = await receive('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', end);
+  it('follow a stream after its end, and were announced', async () => {
+    const received = await receive(http1, endBody);
     expect(received).toMatch(/^trailer: x-notes\r$/m);
     expect(received).toMatch(/\r\n0\r\nx-notes: late\r\n\r\n$/);
   });
 
-  it.each(endings)('are left out after %s where there are no chunks', async (_name, end) => {
-    const received = await receive('GET / HTTP/1.0\r\n\r\n', end);
+  it('do not follow a stream that breaks off, because they are behind its end', async () => {
+    const received = await receive(http1, breakBody);
+    expect(received).toMatch(/"error"[^\r]*\n\n\r\n$/);
+  });
+
+  it('are left out where there are no chunks', async () => {
+    const received = await receive('GET / HTTP/1.0\r\n\r\n', endBody);
     expect(received).toContain('data: 1');
     expect(received).not.toContain('x-notes');
   });

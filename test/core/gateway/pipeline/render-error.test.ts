@@ -23,7 +23,7 @@ function eventsIn(text: string): { name: string | undefined; data: unknown }[] {
     .split('\n\n')
     .map((event) => {
       const data = /^data: (.*)$/m.exec(event)?.[1] ?? '';
-      return { name: /^event: (.*)$/m.exec(event)?.[1], data: data === '[DONE]' ? data : JSON.parse(data) };
+      return { name: /^event: (.*)$/m.exec(event)?.[1], data: JSON.parse(data) };
     });
 }
 
@@ -119,12 +119,9 @@ describe('an error in a stream', () => {
   const error = new GatewayError('upstream_failed', 'line\nbreak');
   const message = 'Connection error: connection reset by the upstream. line\nbreak';
 
-  it.each(['chat', 'images'] as const)('of %s is a data event, and then the end', (format) => {
+  it.each(['chat', 'images'] as const)('of %s is a data event, without the mark of a complete stream', (format) => {
     const expected = { error: { message, type: 'server_error', param: null, code: 'upstream_failed' } };
-    expect(eventsIn(renderStreamError(error, callerOf(format)))).toEqual([
-      { name: undefined, data: expected },
-      { name: undefined, data: '[DONE]' },
-    ]);
+    expect(eventsIn(renderStreamError(error, callerOf(format)))).toEqual([{ name: undefined, data: expected }]);
   });
 
   it('of messages is an error event, and nothing after it', () => {

@@ -260,7 +260,7 @@ describe('a stream', () => {
   it('renders its failure as its format does', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const { renderFailure, body } = await attemptAt(upstream.url, true).run();
-    expect(renderFailure?.(routeFault('upstream_failed', 'cut').error)).toContain('data: [DONE]');
+    expect(renderFailure?.(routeFault('upstream_failed', 'cut').error)).toMatch(/^data: \{"error":.* cut"/);
     (body as Readable).destroy();
   });
 });

@@ -15,8 +15,8 @@ import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 const whiteSpace = '\n';
 
 /**
- * Turns a streamed reply into one JSON array for clients that do not send `alt=sse`. The array grows with every chunk and is closed
- * even after an error. Returns any other reply unchanged.
+ * Turns a streamed reply into one JSON array for clients that do not send `alt=sse`. The array grows with every chunk. After an error,
+ * which is its last entry, it is not closed. Returns any other reply unchanged.
  *
  * Source: Gemini API reference, "streamGenerateContent".
  */
@@ -46,8 +46,8 @@ async function* streamArray(
     }
   } catch (thrown) {
     const error = toGatewayError(thrown);
-    exchange.fail(error);
     yield writer.convert(reply.renderFailure?.(error) ?? renderStreamError(error, exchange));
+    throw error;
   }
   yield writer.end();
 }

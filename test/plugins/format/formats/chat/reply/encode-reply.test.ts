@@ -137,7 +137,7 @@ describe('encoding a Chat stream', () => {
   it('a failed Chat stream ends with an error in the shape of the format', async () => {
     const encoder = chatCodec.createEncoder(context());
     const lines = encoder.encodeFailure(new GatewayError('upstream_failed', 'it broke')).split('\n\n').slice(0, -1);
-    expect(lines.at(-1)).toBe('data: [DONE]');
+    expect(lines).toHaveLength(1);
     expect(faults(errorSchema, JSON.parse((lines[0] ?? '').slice('data: '.length)))).toBeUndefined();
     await expect(helped(lines)).rejects.toThrow('it broke');
   });

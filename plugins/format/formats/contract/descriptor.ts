@@ -17,7 +17,7 @@ import type { ReplyListeners } from './fragment-observer.ts';
 import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
-/** Describes a wire format in all that it differs from others. Each format has one descriptor in its folder; formats.ts lists them. */
+/** Describes what distinguishes a wire format from the others. Each format has a descriptor in its folder; formats.ts lists them. */
 export interface FormatDescriptor extends WireFormat {
   /**
    * Path after an upstream's base URL.
@@ -65,7 +65,6 @@ export function defineModelEndpoint(
   return { name, method: 'POST', path, isMetered, isAliased: true, purpose, required, ...options };
 }
 
-/** The client side of a format. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
@@ -199,7 +198,6 @@ interface FormatFeatures {
   readonly reasoning: 'signed' | 'text' | 'none';
 }
 
-/** A format with a client side. */
 export interface ClientFormat extends FormatDescriptor {
   readonly client: ClientSide;
 }

@@ -16,8 +16,8 @@ interface SettingRow<P extends SettingPath> {
   read?(value: JsonValue, notes: Notes): SettingTypeAt<P> | undefined;
   /** Returns the value for a route; by default the setting itself. Undefined means not supported by the route and is noted. */
   write?(setting: SettingTypeAt<P>, target: EncodeTarget): JsonValue | undefined;
-  /** Writer of the parameter in place of this row; `nobody` if upstreams do not support it. */
-  readonly writtenBy?: 'encoder' | 'nobody';
+  /** Writer of the parameter in place of this row; `none` if upstreams do not support it. */
+  readonly writtenBy?: 'encoder' | 'none';
 }
 
 /** A parameter that exists in no other format. */
@@ -103,7 +103,7 @@ export function compileParameters(rows: Rows, options: ParameterOptions = {}): P
   const settings = allParameters.filter(({ row }) => row.to !== undefined);
   const writtenSettings = new Set([
     ...encodedSettings,
-    ...settings.map(({ row }) => (row.writtenBy === 'nobody' ? undefined : row.to)),
+    ...settings.map(({ row }) => (row.writtenBy === 'none' ? undefined : row.to)),
   ]);
   return {
     all,

@@ -85,7 +85,6 @@ export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEv
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }
 
-/** Replaces the data in the text of an event. */
 export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }

@@ -80,7 +80,7 @@ const entryOrList = (entry: Rule, list: Rule): Rule =>
 export const objectOrObjects = entryOrList(object, objects);
 export const textOrTexts = entryOrList(text, texts);
 
-/** Defines a rule for a text or a list, like `oneOr` but with a shorter message. */
+/** Defines a rule for a text or a list, like `entryOrList` but with a shorter message. */
 export const textOr = (list: Rule): Rule =>
   defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
     if (isString(value)) return undefined;

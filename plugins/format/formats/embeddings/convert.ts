@@ -78,7 +78,6 @@ function readText(content: JsonValue | undefined, index: number): string {
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
 
-/** Writes a request of OpenAI's format. */
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUnset({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }

@@ -37,7 +37,6 @@ function findUsage(body: string) {
   return tokens === undefined ? undefined : { prompt_tokens: scalarNumber(tokens) };
 }
 
-/** Defines the endpoints of an API version of Google. */
 function defineEndpoints(version: string): ModelEndpoint[] {
   const model = `${version}/models/{id*}`;
   const options = { isAliased: false, isStream: false };

@@ -19,7 +19,7 @@ function cell(format: ParameterRules, place: SettingPath): string {
   const shown = of.map(({ name, rule: { schema }, row }) => {
     const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
     const bounds = maximum === undefined || maximum > 1e8 ? '' : `, ${minimum} to ${maximum}`;
-    return `\`${name}\`${bounds}${row.writtenBy === 'nobody' ? ' (1)' : ''}`;
+    return `\`${name}\`${bounds}${row.writtenBy === 'none' ? ' (1)' : ''}`;
   });
   return shown.length === 0 ? '–' : shown.join('; ');
 }

@@ -51,7 +51,6 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
-/** Reads the choices of a reply or a chunk. */
 export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }

@@ -17,9 +17,9 @@ export const chatParameters = compileParameters(
     stream: rule.boolean,
     stream_options: rule.object,
     'stream_options.include_usage': rule.boolean,
-    n: { is: rule.integer(1, 128), to: 'candidates', writtenBy: 'nobody' },
+    n: { is: rule.integer(1, 128), to: 'candidates', writtenBy: 'none' },
     max_completion_tokens: { is: rule.integer(1), to: 'maxOutputTokens' },
-    max_tokens: { is: rule.integer(1), to: 'maxOutputTokens', writtenBy: 'nobody' },
+    max_tokens: { is: rule.integer(1), to: 'maxOutputTokens', writtenBy: 'none' },
     temperature: { is: rule.number(0, 2), to: 'sampling.temperature' },
     top_p: { is: rule.number(0, 1), to: 'sampling.topP' },
     presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty' },
@@ -52,7 +52,7 @@ export const chatParameters = compileParameters(
     service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: ifSupported(toRequestableTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
     // Written for no upstream: OpenAI accepts metadata only for stored replies.
-    metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'nobody' },
+    metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'none' },
     // xAI
     deferred: rule.mustBeFalse(
       'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
@@ -61,7 +61,7 @@ export const chatParameters = compileParameters(
   },
   {
     translationOnly: {
-      top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
+      top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'none' },
       verbosity: { is: rule.text, to: 'verbosity', read: asFilledText, write: ifSupported() },
       prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },

@@ -91,7 +91,6 @@ interface SentCall {
   input: string | undefined;
 }
 
-/** Repairs the calls of one candidate. */
 class CandidateCalls {
   readonly #ids = new UniqueIds();
   readonly #sent: SentCall[] = [];

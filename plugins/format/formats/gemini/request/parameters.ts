@@ -23,7 +23,7 @@ export const geminiParameters = compileParameters(
     'generationConfig.topP': { is: rule.number(0, 1), to: 'sampling.topP' },
     'generationConfig.topK': { is: rule.integer(0), to: 'sampling.topK' },
     'generationConfig.maxOutputTokens': { is: rule.integer(1), to: 'maxOutputTokens' },
-    'generationConfig.candidateCount': { is: rule.integer(1, 8), to: 'candidates', writtenBy: 'nobody' },
+    'generationConfig.candidateCount': { is: rule.integer(1, 8), to: 'candidates', writtenBy: 'none' },
     'generationConfig.stopSequences': { is: rule.textOr(rule.texts), to: 'stop', read: listTexts },
     'generationConfig.presencePenalty': { is: rule.number(-2, 2), to: 'sampling.presencePenalty', write: unlessZero },
     'generationConfig.frequencyPenalty': { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', write: unlessZero },
@@ -40,7 +40,7 @@ export const geminiParameters = compileParameters(
         read: readModalities,
         write: () => ['TEXT', 'IMAGE'],
       },
-      serviceTier: { is: rule.text, to: 'serviceTier', read: readTier, writtenBy: 'nobody' },
+      serviceTier: { is: rule.text, to: 'serviceTier', read: readTier, writtenBy: 'none' },
     },
     unmappedMembers: [
       'model', // in the path

@@ -39,7 +39,7 @@ const subsetKeywords: Readonly<Record<string, Check>> = {
 };
 /** Maximum number of schemas after references are resolved, because mutual references multiply. */
 const maxSchemas = 2_000;
-/** Maximum nesting depth of references, the same as that of a request body. */
+/** Maximum nesting depth of references, equal to the limit of request bodies. */
 const maxDepth = 200;
 
 /** Rules that are applied in this order to a flat schema, before the schemas inside it. */

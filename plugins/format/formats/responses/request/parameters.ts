@@ -41,8 +41,8 @@ export const responsesParameters = compileParameters(
   {
     translationOnly: {
       // From the Open Responses specification.
-      presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
-      frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
+      presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'none' },
+      frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'none' },
       prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {

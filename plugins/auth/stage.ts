@@ -94,7 +94,7 @@ export const auth = defineStage({
         throw invalidKey(host.service, asked);
       };
       if (keys.length === 0) return refuse();
-      return former.find(keys.map(digestApiKey)).then((date) => {
+      return former.findReplacement(keys.map(digestApiKey)).then((date) => {
         throw date === undefined ? refuse() : replacedKey(host.service, asked, date);
       });
     };

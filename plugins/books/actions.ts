@@ -26,7 +26,7 @@ export const reconcileAction = defineAction({
 
 /** Imports its implementation on use: loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
-  const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([
+  const [{ reconcileDay }, { getPaymentProviders: paymentProviders }, { PaymentError }] = await Promise.all([
     import('./reconcile.ts'),
     import('#core/business/payments/connections.ts'),
     import('#core/business/payments/payment-provider.ts'),

@@ -3,7 +3,7 @@ import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Infer } from '#core/platform/schema.ts';
@@ -73,7 +73,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
       const compared = context.withHost(async (host) => {
         const zone = zoneOf(host, options);
         const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
-        const { result } = await runAction(host, commandOperator(), reconcileAction, '', words);
+        const { result } = await runAction(host, getCommandOperator(), reconcileAction, '', words);
         const found = result['compared'] as Reconciliation[];
         if (options.json === true) context.print(JSON.stringify(toOperatorJson(found, true), null, 2));
         else if (found.length === 0)

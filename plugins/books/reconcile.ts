@@ -3,7 +3,11 @@ import type { Database } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { configuredProvider, getPaymentConnection, paymentProviders } from '#core/business/payments/connections.ts';
+import {
+  getConfiguredProvider,
+  getPaymentConnection,
+  getPaymentProviders,
+} from '#core/business/payments/connections.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
@@ -133,10 +137,10 @@ export async function providersOf(host: Host, { since, until }: TimeSpan): Promi
     [since.getTime(), until.getTime()],
   );
   const names = new Set(rows.map(({ provider }) => provider));
-  const configured = configuredProvider(host)?.name;
+  const configured = getConfiguredProvider(host)?.name;
   if (configured !== undefined && getPaymentConnection(host, configured).listMovements !== undefined)
     names.add(configured);
-  return [...names].filter((name) => paymentProviders(host).get(name)?.isSandbox !== true).toSorted();
+  return [...names].filter((name) => getPaymentProviders(host).get(name)?.isSandbox !== true).toSorted();
 }
 
 async function readEntries(

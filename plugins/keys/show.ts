@@ -1,5 +1,5 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
-import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { printable } from '#core/platform/logger.ts';
 
@@ -51,7 +51,7 @@ export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOp
 }
 
 export function describeAccount({ record, key }: ShownAccount): AccountView {
-  const active = activePeriod(record, record.readAt);
+  const active = findActivePeriod(record, record.readAt);
   return {
     id: record.id,
     account: record.id,
@@ -92,7 +92,7 @@ export function renderFields({ record, key }: ShownAccount): string[] {
 
 function describePlan(record: AccountRecord): string {
   const { periods, readAt } = record;
-  const active = activePeriod(record, readAt);
+  const active = findActivePeriod(record, readAt);
   if (active !== undefined) return `${active.label}, active until ${active.endsAt.toISOString()}`;
   const [first, last] = [periods[0], periods.at(-1)];
   if (first === undefined || last === undefined) return 'none yet';

@@ -1,5 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { configuredProvider } from '#core/business/payments/connections.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
 import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -14,7 +14,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
   const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
-  const isForSale = hasSignIn && configuredProvider(host) !== undefined;
+  const isForSale = hasSignIn && getConfiguredProvider(host) !== undefined;
   const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const command = hasSetup(gateway) ? [oneCommand(request)] : [];
   const plansSoldOut = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();

@@ -1,5 +1,5 @@
 import type { Command as Parser } from 'commander';
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
@@ -77,7 +77,7 @@ async function decideOutage(
   if (decline !== undefined) {
     if (yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
     const words = { outage: outage.id, note: decline };
-    await runAction(host, commandOperator(), declineAction, '', words);
+    await runAction(host, getCommandOperator(), declineAction, '', words);
     return done({}, 'declined: the time of this outage is not credited');
   }
   const { accounts, seconds } = await previewCredit(host, outage);
@@ -85,7 +85,7 @@ async function decideOutage(
     return done({ accounts, seconds }, 'its time was given back already');
   if (!json) await printWitnesses(context, host, outage);
   if (yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
-  const { result } = await runAction(host, commandOperator(), creditAction, '', { outage: outage.id });
+  const { result } = await runAction(host, getCommandOperator(), creditAction, '', { outage: outage.id });
   done(result, `${String(result['accounts'])} accounts had their time back`);
 }
 

@@ -1,4 +1,4 @@
-import { configuredProviderName } from '#core/business/payments/connections.ts';
+import { getConfiguredProviderName } from '#core/business/payments/connections.ts';
 import { PaymentError, type PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
@@ -19,7 +19,7 @@ export function paymentDiagnosis({
   return {
     name: 'payments',
     *checks(host) {
-      const name = configuredProviderName(host);
+      const name = getConfiguredProviderName(host);
       const provider = name === undefined ? undefined : paymentProviders.get(name);
       yield {
         subject: name ?? 'none',

@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { configuredProviderName } from '#core/business/payments/connections.ts';
+import { getConfiguredProviderName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
 import { findIneffectiveOptions, paymentsSection } from '#core/business/payments/section.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
@@ -24,7 +24,7 @@ export const plugin: GatewayPlugin = {
     gateway.configReview({
       name: 'payments',
       describe: (host) => {
-        const name = configuredProviderName(host);
+        const name = getConfiguredProviderName(host);
         // An explicit `none` is intended, so it causes no notice.
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: nobodyBuys };

@@ -1,4 +1,4 @@
-import { activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import { type AccountDirectory, getAccountDirectory, type CachedAccount } from '#core/business/accounts/directory.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
@@ -74,7 +74,7 @@ function entitlementOf(
   const now = directory.databaseTime(account);
   const left = (last.endsAt.getTime() - now) / 1_000;
   const isInGrace = left <= 0 && left + grace > 0;
-  const period = isInGrace ? last : activePeriod(account, now);
+  const period = isInGrace ? last : findActivePeriod(account, now);
   return {
     period,
     limits: period?.limits,

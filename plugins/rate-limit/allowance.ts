@@ -1,4 +1,4 @@
-import { activePeriod } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { LocalFallback } from './local-fallback.ts';
@@ -31,7 +31,7 @@ export function slotQueueOf(host: Host): SlotQueue {
 export const readAllowance: ReadAllowance = async (host, account, now) => {
   const { options } = servingOf(host);
   if (options === undefined || account.key === undefined) return undefined;
-  const limits = limitsOfCalls(options, account.key.limits, activePeriod(account, now)?.limits);
+  const limits = limitsOfCalls(options, account.key.limits, findActivePeriod(account, now)?.limits);
   const { remaining, resetAfter, running = 0 } = await limiterOf(host).peek(account.key.id, limits);
   return { ...limits, remaining, resetAfter, running };
 };

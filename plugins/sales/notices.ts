@@ -1,4 +1,4 @@
-import { configuredProvider } from '#core/business/payments/connections.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
@@ -13,7 +13,7 @@ export const waitNotices: NoticeSource = {
     if (readers !== 'customers' || !hasLimits(placeLimits(host.section))) return [];
     const wait = await findWait(host, accountOf(request).id);
     if (wait === undefined || wait.isOrdered) return [];
-    const path = configuredProvider(host) === undefined ? '' : `/buy?days=${wait.days}`;
+    const path = getConfiguredProvider(host) === undefined ? '' : `/buy?days=${wait.days}`;
     return [describeWait(wait, path, request)];
   },
 };

@@ -1,5 +1,5 @@
 import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
-import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
@@ -47,7 +47,7 @@ export const keyPage: Page = {
       hint,
       since: request.format.time(rotatedAt ?? createdAt),
       baseUrl: `${host.service.baseUrl}/v1`,
-      hasPlan: activePeriod(record, record.readAt) !== undefined,
+      hasPlan: findActivePeriod(record, record.readAt) !== undefined,
     };
   },
   forms: [showForm, rotateForm],

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { activePeriod } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { listToldActions } from '../support/told-actions.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
@@ -241,7 +241,7 @@ describe('an operator', () => {
     await client.submit(path, path, { days: '3', note: 'outage' });
     await client.submit(path, path, { days: '-1', note: 'one too many' });
     const account = await findAccount(gateway.database, accountId);
-    const end = activePeriod(account, account.readAt)?.endsAt.getTime() ?? 0;
+    const end = findActivePeriod(account, account.readAt)?.endsAt.getTime() ?? 0;
     expect((end - account.readAt) / 86_400_000).toBeCloseTo(2, 2);
     const refused = await client.submit(path, path, { days: '365', note: 'a year' });
     expect(refused.status).toBe(422);

@@ -1,5 +1,5 @@
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
@@ -427,7 +427,7 @@ export class Month {
     const now = Number(model.now / 1_000n);
     for (const index of model.accounts.keys()) {
       const record = byId.get(this.#id(index));
-      const isActive = record !== undefined && activePeriod(record, now) !== undefined;
+      const isActive = record !== undefined && findActivePeriod(record, now) !== undefined;
       this.counts.accessChecks++;
       this.#differ(`access of account ${index}`, isActive, model.isActive(index));
       if (!model.isActive(index)) continue;

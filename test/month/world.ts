@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { insertAccounts } from '../payments/gateways.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
@@ -334,7 +334,7 @@ export class World implements AsyncDisposable {
   async act(name: string, input: ActionDetails): Promise<void> {
     const action = this.#registry.actions.get(name);
     if (action === undefined) throw new Error(`there is no action ${name}`);
-    await runAction(this.host, commandOperator(), action, '', input);
+    await runAction(this.host, getCommandOperator(), action, '', input);
   }
 
   /** The bank's notice, three times at once, one of them under another name. */

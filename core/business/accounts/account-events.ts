@@ -60,14 +60,14 @@ export async function recordEvent<Name extends EventName>(
  * @throws SharedUnavailable; events published before it are marked
  */
 export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<number> {
-  let published = 0;
+  let publishedCount = 0;
   for (;;) {
     const { count, failure } = await host.database
       .fork()
       .transactional((transaction) => publishBatch(transaction, host));
-    published += count;
+    publishedCount += count;
     if (failure !== undefined) throw failure;
-    if (count < batchSize) return published;
+    if (count < batchSize) return publishedCount;
   }
 }
 

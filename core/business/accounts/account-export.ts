@@ -63,12 +63,12 @@ async function* exportTable(
   for (;;) {
     // The first comparison lets PostgreSQL prune partitions. Not jsonb, which rejects some texts that JSON allows.
     const values = types.map((type) => `?::${type}`);
-    const after =
+    const afterKey =
       lastKey === undefined ? '' : `and ${key[0]} >= ${values[0]} and (${key.join(', ')}) > (${values.join(', ')})`;
     const rows = await database.query<{ key: readonly string[]; row: string }>(
       `select array[${key.map((name) => `${name}::text`).join(', ')}] as key,
          (select row_to_json(r) from (select ${columns}) r)::text as row
-       from "${table}" t where ${condition} ${after} order by ${key.join(', ')} limit ?`,
+       from "${table}" t where ${condition} ${afterKey} order by ${key.join(', ')} limit ?`,
       [accountId, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
     );
     for (const { row } of rows) yield (count++ > 0 ? ',' : '') + row;

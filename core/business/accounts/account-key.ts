@@ -29,13 +29,13 @@ export async function rotateKey(
   const key = generateApiKey(prefix);
   const hint = maskApiKey(key, prefix);
   await database.fork().transactional(async (transaction) => {
-    const current = await lockKey(transaction, accountId);
+    const currentKey = await lockKey(transaction, accountId);
     await transaction.execute(
       `update api_key set former_sha256 = sha256, sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
        where id = ?`,
-      [digestApiKey(key), hint, current.id],
+      [digestApiKey(key), hint, currentKey.id],
     );
-    const payload = { accountId, keyId: current.id };
+    const payload = { accountId, keyId: currentKey.id };
     await recordEvent(transaction, 'key.rotated', payload, `key.rotated:${randomUUIDv7()}`);
   });
   return { accountId, key, hint };
@@ -56,11 +56,11 @@ export async function revealKey(
   const key = generateApiKey(prefix);
   const hint = maskApiKey(key, prefix);
   return database.fork().transactional(async (transaction) => {
-    const current = await lockKey(transaction, accountId);
-    if (current.is_shown) return undefined;
+    const currentKey = await lockKey(transaction, accountId);
+    if (currentKey.is_shown) return undefined;
     await transaction.execute(
       `update api_key set sha256 = decode(?, 'hex'), hint = ?, shown_at = clock_timestamp() where id = ?`,
-      [digestApiKey(key), hint, current.id],
+      [digestApiKey(key), hint, currentKey.id],
     );
     return { accountId, key, hint };
   });

@@ -3,7 +3,7 @@ import type { MailContext, MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { activePeriod } from './account-record.ts';
+import { findActivePeriod } from './account-record.ts';
 import type { Account, PlanPeriodSchema, Session } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { readRefundedEnd } from './plan-end.ts';
@@ -62,7 +62,7 @@ async function wasMovedAfterNotice({ host, account }: MailContext, noticeHours: 
 export const planEnded: MailWriter<'plan.ended'> = {
   async write(context) {
     const { payload, account, t, format, buttons } = context;
-    if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
+    if (findActivePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
     if (await wasMovedAfterNotice(context, 0)) return mailReason('mail.reason.given_back');
     const refunded = await readRefundedEnd(context.host.database, account.id);
     // The email about the refund already reports the end.

@@ -141,17 +141,17 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
  *
  * @param now epoch ms of the database's clock
  */
-export function activePeriod<Period extends Pick<PeriodRecord, 'startsAt' | 'endsAt'>>(
+export function findActivePeriod<Period extends Pick<PeriodRecord, 'startsAt' | 'endsAt'>>(
   { periods }: { readonly periods: readonly Period[] },
   now: number,
 ): Period | undefined {
   const index = periods.findIndex(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
-  const current = periods[index];
-  if (current === undefined) return undefined;
-  let { endsAt } = current;
+  const currentPeriod = periods[index];
+  if (currentPeriod === undefined) return undefined;
+  let { endsAt } = currentPeriod;
   for (const next of periods.slice(index + 1)) {
     if (next.startsAt > endsAt) break;
     if (next.endsAt > endsAt) endsAt = next.endsAt;
   }
-  return { ...current, endsAt };
+  return { ...currentPeriod, endsAt };
 }

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type AccountRecord, activePeriod, readAccounts } from './account-record.ts';
+import { type AccountRecord, findActivePeriod, readAccounts } from './account-record.ts';
 import type { IssuedKey } from './account-key.ts';
 import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
@@ -44,7 +44,7 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   }
   await finalizeKeyFile(draftPath, path);
   if (account.blockedAt !== undefined) return undefined;
-  if (activePeriod(account, account.readAt) === undefined) await grantDays(database, account.id, demoPeriod);
+  if (findActivePeriod(account, account.readAt) === undefined) await grantDays(database, account.id, demoPeriod);
   return { accountId: account.id, key: storedKey, hint: maskApiKey(storedKey, service.prefix) };
 }
 

@@ -69,11 +69,11 @@ export function isEndUserId(text: string): boolean {
 export async function findAccountByEndUserId(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');
-  const padded = (pad: number) => Buffer.from(secret.map((byte) => byte ^ pad)).toString('hex');
+  const padSecret = (pad: number) => Buffer.from(secret.map((byte) => byte ^ pad)).toString('hex');
   const [account] = await database.query<Row<typeof Account, 'id'>>(
     `select id from account
      where sha256(decode(?, 'hex') || sha256(decode(?, 'hex') || convert_to(id::text, 'UTF8'))) = decode(?, 'hex')`,
-    [padded(0x5c), padded(0x36), id],
+    [padSecret(0x5c), padSecret(0x36), id],
   );
   return account?.id;
 }

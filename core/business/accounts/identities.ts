@@ -76,7 +76,7 @@ export async function changeIdentity<Outcome>(
   const run = () =>
     database.fork().transactional(async (transaction) => {
       await lockIdentity(transaction, person);
-      return change(transaction, person, await readOwner(transaction, person));
+      return change(transaction, person, await readIdentityOwner(transaction, person));
     });
   return run().catch((error: unknown) => {
     if (!isEmailTaken(error)) throw error;
@@ -101,7 +101,7 @@ interface BlockedColumn {
 }
 
 /** Reads the account of an identity. A paused account does not count as blocked. */
-export async function readOwner(
+export async function readIdentityOwner(
   transaction: EntityManager,
   { provider, subject }: IdentityKey,
 ): Promise<IdentityOwner | undefined> {

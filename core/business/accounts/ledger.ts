@@ -202,7 +202,7 @@ export async function revokeOrderDays(
   note: string,
 ): Promise<void> {
   await endOrderPeriod(transaction, accountId, orderId);
-  await revoke(
+  await revokeTime(
     transaction,
     accountId,
     `(select coalesce(sum(${toElapsedInterval('p.ends_at - p.starts_at')}), interval '0') from ${periodsInForce} p where p.order_id = ?)`,
@@ -225,7 +225,7 @@ export async function revokeDays(
   note: string,
 ): Promise<number> {
   await lockAccount(transaction, accountId);
-  return revoke(transaction, accountId, 'make_interval(hours => 24 * ?)', days, note);
+  return revokeTime(transaction, accountId, 'make_interval(hours => 24 * ?)', days, note);
 }
 
 /**
@@ -233,7 +233,7 @@ export async function revokeDays(
  *
  * @param length SQL of an interval with one parameter
  */
-async function revoke(
+async function revokeTime(
   transaction: EntityManager,
   accountId: string,
   length: string,

@@ -86,15 +86,15 @@ export async function* exportOwnData(database: Queries, accountId: string): Asyn
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
   for (const table of [...(await listOwnTables(database)), ...salesTables]) {
     yield `,${JSON.stringify(table.name)}: [\n`;
-    yield* separated(readRows(database, table, accountId));
+    yield* separateRows(readRows(database, table, accountId));
     yield ']\n';
   }
   yield ',"request": [\n';
-  yield* separated(exportRequests(database, accountId));
+  yield* separateRows(exportRequests(database, accountId));
   yield ']}\n';
 }
 
-async function* separated(rows: AsyncIterable<string>): AsyncGenerator<string> {
+async function* separateRows(rows: AsyncIterable<string>): AsyncGenerator<string> {
   let separator = '';
   for await (const row of rows) {
     yield `${separator}${row}\n`;

@@ -61,7 +61,7 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
   await database.fork().transactional(async (transaction) => {
     // Waits for a renewal that is being committed.
     await lockAccount(transaction, accountId);
-    const end = await readEnd(transaction, accountId);
+    const end = await readLastEnd(transaction, accountId);
     if (end === undefined || (!end.is_over && !end.is_near)) return;
     const name = end.is_over ? 'plan.ended' : 'plan.ending';
     const payload = { accountId, endsAt: new Date(end.ends_at).toISOString() };
@@ -96,7 +96,7 @@ interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
   readonly is_near: boolean;
 }
 
-async function readEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
+async function readLastEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
   const [end] = await transaction.execute<PlanEnd[]>(
     `select ${epochs('ends_at')}, ${endKeySql('ends_at')} as key,
        ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${noticeSql} as is_near

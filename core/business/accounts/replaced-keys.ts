@@ -20,8 +20,8 @@ export class ReplacedKeys {
   }
 
   /** Finds the replacement time of the first replaced key; undefined if none was replaced, or if the database does not respond. */
-  async find(digests: readonly string[]): Promise<Date | undefined> {
-    const lookups = Promise.all(digests.map((digest) => this.#find(digest)));
+  async findReplacement(digests: readonly string[]): Promise<Date | undefined> {
+    const lookups = Promise.all(digests.map((digest) => this.#findCached(digest)));
     const dates: readonly (Date | false)[] = await withDeadline(
       lookups,
       deadlineMs,
@@ -30,7 +30,7 @@ export class ReplacedKeys {
     return dates.find((date): date is Date => date !== false);
   }
 
-  async #find(digest: string): Promise<Date | false> {
+  async #findCached(digest: string): Promise<Date | false> {
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
     const replacedAt = (await this.#loader.load(digest)) ?? false;

@@ -49,8 +49,8 @@ export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
 /** Lists the events whose messages are sent first, even if thousands of other messages wait. */
 function listUrgentEvents(sources: MessageSources): EventName[] {
-  const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
-  return [...Array.from(urgent, ({ event }) => event), ...listAlertEvents(sources)];
+  const urgentKinds = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
+  return [...Array.from(urgentKinds, ({ event }) => event), ...listAlertEvents(sources)];
 }
 
 function listAlertEvents({ problems }: MessageSources): EventName[] {
@@ -106,7 +106,7 @@ export async function claimMessage(
   sources: MessageSources,
   isUrgentOnly = false,
 ): Promise<ClaimedMessage | undefined> {
-  const urgent = listUrgentEvents(sources);
+  const urgentEvents = listUrgentEvents(sources);
   const [row] = await database.query<ClaimRow>(
     `with due as (
        select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id
@@ -119,7 +119,7 @@ export async function claimMessage(
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
      returning m.event_id::text, m.channel, m.account_id, m.uncertain_tries, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
-    [channels, urgent, isUrgentOnly, listSupportedEvents(sources), urgent],
+    [channels, urgentEvents, isUrgentOnly, listSupportedEvents(sources), urgentEvents],
   );
   // `collectMessages` adds a message only on the channel of its event.
   return row && (toRecord(row) as ClaimedMessage);

@@ -120,7 +120,7 @@ export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'n
 
 function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
   const { at, answered, servedAt } = observation;
-  const unset = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
+  const unsetTimes = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
   const failedAt = failureTimeOf(observation, trouble);
   return {
     id,
@@ -132,7 +132,7 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
     lowestAnswered: answered,
     startedAt: at,
     checkedAt: at,
-    ...unset,
+    ...unsetTimes,
   };
 }
 

@@ -55,15 +55,15 @@ function addTraffic(sum: RecentTraffic | undefined, added: RecentTraffic): Recen
   const lastServedAt = latest(sum.lastServedAt, added.lastServedAt);
   const isFailing = (traffic: RecentTraffic) => (traffic.lastFailedAt ?? 0) > (lastServedAt ?? 0);
   const isServed = (traffic: RecentTraffic) => (traffic.lastServedAt ?? 0) > (lastFailedAt ?? 0);
-  const both = [sum, added];
+  const summands = [sum, added];
   return {
     answered: sum.answered + added.answered,
     failed: sum.failed + added.failed,
     timed: sum.timed + added.timed,
     firstTokenMs: added.timed > sum.timed ? added.firstTokenMs : sum.firstTokenMs,
     failedAccounts: Math.max(sum.failedAccounts, added.failedAccounts),
-    failedInRow: both.filter(isFailing).reduce((count, { failedInRow }) => count + failedInRow, 0),
-    servedInRow: both.filter(isServed).reduce((count, { servedInRow }) => count + servedInRow, 0),
+    failedInRow: summands.filter(isFailing).reduce((count, { failedInRow }) => count + failedInRow, 0),
+    servedInRow: summands.filter(isServed).reduce((count, { servedInRow }) => count + servedInRow, 0),
     lastFailedAt,
     lastServedAt,
   };

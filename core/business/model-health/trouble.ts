@@ -119,8 +119,9 @@ export function assess(
   const hasResponded = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
   const isMilder = observed === undefined || (observed.kind === 'degraded' && remembered?.kind === 'down');
   const isRemembered = isMilder && remembered !== undefined && !hasResponded;
-  const apparent = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : observed;
-  const trouble = apparent && isConfirmed(apparent, servedAt, remembered, now) ? failing : apparent;
+  const visibleTrouble = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : observed;
+  const trouble =
+    visibleTrouble && isConfirmed(visibleTrouble, servedAt, remembered, now) ? failingTrouble : visibleTrouble;
   const mayHaveRequests = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfterMs;
@@ -128,7 +129,7 @@ export function assess(
   return { trouble, isRemembered, isQuiet, failedAt, servedAt };
 }
 
-const failing: Trouble = { kind: 'down', cause: 'failing' };
+const failingTrouble: Trouble = { kind: 'down', cause: 'failing' };
 
 /** Returns true if clients' failures were too few to tell, and a recent probe of every route confirmed them. */
 function isConfirmed(
@@ -175,7 +176,7 @@ function findFailing(
   const share = failed / requests;
   if (share >= limits.down.share && failed >= limits.degraded.failed) {
     if (servedInRow > 0 && servedInRow >= failed * limits.recovering) return { kind: 'degraded', cause: 'recovering' };
-    if (isDown(traffic)) return failing;
+    if (isDown(traffic)) return failingTrouble;
   }
   const isFew = requests < limits.few.requests;
   if (isFew && lastServedAt === undefined) return { kind: 'degraded', cause: 'last_failed' };

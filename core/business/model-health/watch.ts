@@ -58,13 +58,15 @@ async function updateIncidents(
   models: readonly Model[],
   observe: Observe,
 ): Promise<IncidentChanges> {
-  const current = new Map((await readCurrentIncidents(transaction)).map((incident) => [incident.model, incident]));
-  const offered = new Map(models.map((model) => [model.publicName, model]));
+  const currentIncidents = new Map(
+    (await readCurrentIncidents(transaction)).map((incident) => [incident.model, incident]),
+  );
+  const offeredModels = new Map(models.map((model) => [model.publicName, model]));
   const opened: Incident[] = [];
   const ended: Incident[] = [];
-  for (const name of new Set([...current.keys(), ...offered.keys()])) {
-    const previous = current.get(name);
-    const model = offered.get(name);
+  for (const name of new Set([...currentIncidents.keys(), ...offeredModels.keys()])) {
+    const previous = currentIncidents.get(name);
+    const model = offeredModels.get(name);
     const updated =
       model === undefined
         ? previous && endRemoved(previous)

@@ -10,8 +10,8 @@ import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } f
  * Actions on accounts. Each loads its implementation when performed, because MikroORM would slow down all commands.
  */
 
-const recovery = () => import('../accounts/recovery.ts');
-const blocking = () => import('../accounts/blocking.ts');
+const loadRecovery = () => import('../accounts/recovery.ts');
+const loadBlocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
 /** Excludes characters that separate or enclose addresses in an email. */
@@ -31,7 +31,7 @@ export const accountActions = [
     isDanger: true,
     sparesOperators: true,
     async perform({ database }, id, input) {
-      await (await blocking()).blockAccount(database, id, input.note);
+      await (await loadBlocking()).blockAccount(database, id, input.note);
     },
   }),
   defineAction({
@@ -40,7 +40,7 @@ export const accountActions = [
     summary: 'unblock an account, with the same key',
     input: object({}),
     async perform({ database }, id) {
-      await (await blocking()).unblockAccount(database, id);
+      await (await loadBlocking()).unblockAccount(database, id);
     },
   }),
   defineAction({
@@ -78,7 +78,7 @@ export const accountActions = [
     sparesOperators: true,
     tells: { to: describeRecipient },
     async perform(host, id, { to }) {
-      await (await recovery()).changeEmail(host, id, to);
+      await (await loadRecovery()).changeEmail(host, id, to);
     },
   }),
   defineAction({
@@ -90,7 +90,7 @@ export const accountActions = [
     sparesOperators: true,
     tells: { sign_in: describeSignIn },
     async perform(host, id, { sign_in: provider }) {
-      await (await recovery()).removeSignIn(host, id, provider);
+      await (await loadRecovery()).removeSignIn(host, id, provider);
     },
   }),
   defineAction({
@@ -110,7 +110,7 @@ export const accountActions = [
       return other === undefined ? input : { ...input, to: other.id };
     },
     async perform(host, id, input) {
-      await (await recovery()).moveSignIn(host, id, input.sign_in, (await findOtherAccount(host, input.to)).id);
+      await (await loadRecovery()).moveSignIn(host, id, input.sign_in, (await findOtherAccount(host, input.to)).id);
     },
   }),
   defineAction({
@@ -132,14 +132,14 @@ export const accountActions = [
           'not_confirmed',
           `"${confirm}" is neither the e-mail address nor the id of the account.`,
         );
-      const open = await host.database.query<{ code: string }>(
+      const openOrders = await host.database.query<{ code: string }>(
         `select code from plan_order where account_id = ? and state in ('created', 'pending') order by created_at`,
         [id],
       );
-      if (open.length > 0)
+      if (openOrders.length > 0)
         throw new AccountError(
           'order_open',
-          `Order ${open.map(({ code }) => code).join(', ')} can still be paid. Cancel it, or delete the account when it has expired.`,
+          `Order ${openOrders.map(({ code }) => code).join(', ')} can still be paid. Cancel it, or delete the account when it has expired.`,
         );
       const { deleteAccount } = await import('../accounts/deletion.ts');
       await deleteAccount(host.database, id);

@@ -94,7 +94,7 @@ async function requireCustomer(host: Host, accountId: string): Promise<void> {
 }
 
 /** Returns the operator of a command: the machine's user, not an account. */
-export function commandOperator(): Operator {
+export function getCommandOperator(): Operator {
   return { id: '00000000-0000-0000-0000-000000000000', name: `command (${userName()})` };
 }
 

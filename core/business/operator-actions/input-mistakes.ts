@@ -30,11 +30,11 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
       .toReversed()
       .map((mistake) => [mistake.path.join('.'), mistake]),
   );
-  const explained = [...byName].toReversed();
-  const sentences = explained
+  const uniqueMistakes = [...byName].toReversed();
+  const sentences = uniqueMistakes
     .slice(0, maxDescribed)
     .map(([name, { wrong, right }]) => formatMistake(name, wrong, `${right}${describeAllowed(right, name, errors)}`));
-  const omitted = explained.length - sentences.length;
+  const omitted = uniqueMistakes.length - sentences.length;
   if (omitted > 0) sentences.push(`${omitted} more ${omitted === 1 ? 'mistake' : 'mistakes'} in the input.`);
   return sentences.join(' ');
 }

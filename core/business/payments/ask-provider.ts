@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { CallBudget, getCallBudget, type Urgency } from './call-budget.ts';
 import { rateListener, type RateReport } from './call-provider.ts';
-import { getPaymentConnection, configuredProviderName } from './connections.ts';
+import { getPaymentConnection, getConfiguredProviderName } from './connections.ts';
 import { countCall } from './payment-figures.ts';
 import {
   type ChargeReference,
@@ -89,7 +89,7 @@ function selectRate(
   { callsPerSecond = defaultCallsPerSecond }: PaymentConnection,
 ): number {
   const configured =
-    provider === configuredProviderName(host) ? host.section(paymentsSection).calls_per_second : undefined;
+    provider === getConfiguredProviderName(host) ? host.section(paymentsSection).calls_per_second : undefined;
   return configured ?? callsPerSecond;
 }
 

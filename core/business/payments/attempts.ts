@@ -192,7 +192,7 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 
 /**
  * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and a payment of
- * it is flagged. It is not cancelled either: some providers cancel by our reference, which would end the charge that is shown.
+ * it is flagged. The new charge is not cancelled either: some providers cancel by our reference, which would end the shown one.
  *
  * @param qrProblem problem to report to the operator although the code is shown
  */

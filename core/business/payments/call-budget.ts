@@ -209,8 +209,8 @@ async function takeFromLimiter(
 ): Promise<number> {
   if (urgency === 'poll' || urgency === 'books') {
     const { remaining } = await limiter.peek(key, limits);
-    const missing = Math.floor(limits.burst * reservedShare) + 1 - remaining;
-    if (missing > 0) return (missing * 1_000) / limits.limit;
+    const missingCalls = Math.floor(limits.burst * reservedShare) + 1 - remaining;
+    if (missingCalls > 0) return (missingCalls * 1_000) / limits.limit;
   }
   const { refusedBy, retryAfter } = await limiter.take(key, limits);
   return refusedBy === undefined ? 0 : Math.max(1, retryAfter * 1_000);

@@ -7,7 +7,7 @@ import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
 import { cancelCharge, chargeSoon, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
-import { configuredProvider } from './connections.ts';
+import { getConfiguredProvider } from './connections.ts';
 import { sellsGifts } from './gifts.ts';
 import { checkLimits, countInNetwork, openOrderCondition, lockBuyer } from './order-limits.ts';
 import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
@@ -95,7 +95,7 @@ export async function renewCharge(host: Host, orderId: string, address?: string)
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
   const isReopened = await host.database
     .fork()
-    .transactional((transaction) => reopen(host, transaction, order, address));
+    .transactional((transaction) => reopenOrder(host, transaction, order, address));
   return isReopened ? chargeSoon(host, orderId) : requireOrder(host, orderId);
 }
 
@@ -196,7 +196,7 @@ export async function quotePlan(host: Host, accountId: string, days: number): Pr
 }
 
 function findOffer(host: Host, days: number, isGift: boolean): Offer {
-  const provider = configuredProvider(host);
+  const provider = getConfiguredProvider(host);
   const currency = host.section(currencySection);
   if (provider === undefined || !provider.currencies.includes(currency))
     throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
@@ -279,17 +279,17 @@ async function insertOrder(
  *
  * @returns false if another tab has already reopened the order, and charges it
  */
-async function reopen(
+async function reopenOrder(
   host: Host,
   transaction: EntityManager,
   { id, code, accountId, days, isGift }: Order,
   address: string | undefined,
 ): Promise<boolean> {
-  const [current] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
+  const [currentOrder] = await transaction.execute<Row<typeof PlanOrder, 'state'>[]>(
     'select state from plan_order where id = ? for no key update',
     [id],
   );
-  if (current?.state !== 'expired' && current?.state !== 'failed') return false;
+  if (currentOrder?.state !== 'expired' && currentOrder?.state !== 'failed') return false;
   await lockBuyer(transaction, accountId);
   const [attempts] = await transaction.execute<{ count: number }[]>(
     'select count(*)::int as count from payment_attempt where order_id = ?',

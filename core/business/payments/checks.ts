@@ -67,7 +67,7 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
  *
  * @returns the number of checks
  */
-export async function checkOverdue(host: Host, limit: number): Promise<number> {
+export async function checkOverduePayments(host: Host, limit: number): Promise<number> {
   const rows = await host.database.query<ClaimedCheckRow>(
     claimChecks('next_check_at <= clock_timestamp()', 'limit ?'),
     [limit],

@@ -15,12 +15,12 @@ export function keepProviders(services: Pick<Services, 'keep'>, providers: Provi
 }
 
 /** Returns all registered providers by name. */
-export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
+export function getPaymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(serviceKey, () => new Map());
 }
 
 /** Returns the name of the provider of new orders; undefined if nothing is sold. */
-export function configuredProviderName({
+export function getConfiguredProviderName({
   section,
   isProduction,
 }: Pick<Host, 'section' | 'isProduction'>): string | undefined {
@@ -29,9 +29,9 @@ export function configuredProviderName({
 }
 
 /** Returns the provider of new orders; undefined if this gateway sells nothing. */
-export function configuredProvider(host: Host): PaymentProvider | undefined {
-  const name = configuredProviderName(host);
-  return name === undefined ? undefined : paymentProviders(host).get(name);
+export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
+  const name = getConfiguredProviderName(host);
+  return name === undefined ? undefined : getPaymentProviders(host).get(name);
 }
 
 /**
@@ -43,7 +43,7 @@ export function findSimulationCommand(
   host: Host,
   { provider, attempt }: Pick<Order, 'provider' | 'attempt'>,
 ): string | undefined {
-  if (attempt === undefined || !paymentProviders(host).has(provider)) return undefined;
+  if (attempt === undefined || !getPaymentProviders(host).has(provider)) return undefined;
   try {
     return getPaymentConnection(host, provider).simulation?.(attempt);
   } catch {
@@ -62,7 +62,7 @@ export function getPaymentConnection(host: Host, name: string): PaymentConnectio
   connections.set(host, connectionsByName);
   const existing = connectionsByName.get(name);
   if (existing !== undefined) return existing;
-  const provider = paymentProviders(host).get(name);
+  const provider = getPaymentProviders(host).get(name);
   if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
   if (provider.isSandbox === true && host.isProduction)
     throw new Error(`Payment provider "${name}" moves no money; it is off in production`);

@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { getPaymentConnection, paymentProviders } from './connections.ts';
+import { getPaymentConnection, getPaymentProviders } from './connections.ts';
 import { getInboxQueue } from './work-queue.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
@@ -29,7 +29,7 @@ export async function receiveNotification(
   providerName: string,
   raw: RawNotification,
 ): Promise<NotificationResponse> {
-  if (!paymentProviders(host).has(providerName)) return emptyResponse(404);
+  if (!getPaymentProviders(host).has(providerName)) return emptyResponse(404);
   const connection = connect(host, providerName);
   if (connection === undefined) return emptyResponse(503);
   const notification = readNotification(host, connection, providerName, raw);
@@ -113,7 +113,7 @@ const batchSize = 1_000;
  * @returns the number of removed notifications
  */
 export async function removeOldNotifications(database: Pick<Database, 'query'>, days: number): Promise<number> {
-  let removed = 0;
+  let removedCount = 0;
   for (;;) {
     const batch = await database.query<unknown>(
       `delete from payment_notification where id = any(array(
@@ -126,7 +126,7 @@ export async function removeOldNotifications(database: Pick<Database, 'query'>, 
        )) returning 1`,
       [days],
     );
-    removed += batch.length;
-    if (batch.length < batchSize) return removed;
+    removedCount += batch.length;
+    if (batch.length < batchSize) return removedCount;
   }
 }

@@ -51,7 +51,7 @@ async function checkOpenOrders(
   transaction: EntityManager,
   accountId: string,
   days: number,
-  max: number,
+  maxOrders: number,
 ): Promise<void> {
   const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
     `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
@@ -67,7 +67,7 @@ async function checkOpenOrders(
       'too_many_days',
       `An account can have at most ${maxDaysAhead} days ahead, open orders included. Choose fewer days.`,
     );
-  if (orders < max || next === null) return;
+  if (orders < maxOrders || next === null) return;
   const retryAt = new Date(next);
   throw new CheckoutError(
     'too_many_orders',

@@ -27,7 +27,7 @@ export function isOpenView(view: OrderView): boolean {
  *
  * @param isSeen true while a notification about the order is being processed
  */
-export function determineView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
+export function determineOrderView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
   if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
@@ -51,9 +51,9 @@ export function isWrong(name: string): boolean {
 }
 
 /** Reads the view of an order, including whether a notification about it is being processed. */
-export async function readView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
-  const view = determineView(order);
-  return isOpenView(view) ? determineView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
+export async function readOrderView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
+  const view = determineOrderView(order);
+  return isOpenView(view) ? determineOrderView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
 }
 
 const maxRecentOrders = 10;
@@ -70,8 +70,8 @@ export async function findOpenOrder(
   accountId: string,
 ): Promise<OpenOrder | undefined> {
   const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
-  const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineView(candidate)));
-  return order && { order, view: await readView(order, database) };
+  const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineOrderView(candidate)));
+  return order && { order, view: await readOrderView(order, database) };
 }
 
 /** Returns true while a notification about the order is waiting to be processed, so that its buyer does not pay again. */

@@ -54,7 +54,7 @@ export async function processNotification(host: Host, id: string): Promise<void>
  *
  * @returns the number of notifications
  */
-export async function processOverdue(host: Host, limit: number): Promise<number> {
+export async function processOverdueNotifications(host: Host, limit: number): Promise<number> {
   const notifications = await host.database.query<StoredNotification>(
     claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
@@ -158,8 +158,8 @@ async function flagForeignPayment(host: Host, notification: StoredNotification):
       : reviveEvidence(JSON.parse(notification.evidence));
   if (evidence?.paid === undefined) return;
   const moneyId = evidence.paymentId ?? evidence.providerReference ?? reference;
-  const at = (evidence.paidAt ?? new Date(host.now())).toISOString();
-  const detail = { kind: 'payment' as const, ...evidence.paid, provider, at, reference };
+  const paidAt = (evidence.paidAt ?? new Date(host.now())).toISOString();
+  const detail = { kind: 'payment' as const, ...evidence.paid, provider, at: paidAt, reference };
   await host.database
     .fork()
     .transactional((transaction) => flagForeignMoney(transaction, `${provider}/${moneyId}`, detail));

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Steps } from '#core/platform/database/steps.ts';
-import { getPaymentConnection, paymentProviders } from './connections.ts';
+import { getPaymentConnection, getPaymentProviders } from './connections.ts';
 
 /*
  * Receipts of payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; a receipt never changes
@@ -121,7 +121,7 @@ export async function storeRefundReceipt(transaction: EntityManager, refundKey: 
 
 /** Returns true while payments of a provider move no money: in a sandbox, or with an account in test mode. */
 function isTest(host: Host, name: string): boolean {
-  if (paymentProviders(host).get(name)?.isSandbox === true) return true;
+  if (getPaymentProviders(host).get(name)?.isSandbox === true) return true;
   try {
     return getPaymentConnection(host, name).isTest === true;
   } catch {

@@ -176,11 +176,11 @@ export async function abandonRefund(transaction: EntityManager, key: string, raw
  * @returns false if there is no such refund
  */
 async function lockOrder(transaction: EntityManager, key: string): Promise<boolean> {
-  const locked = await transaction.execute<unknown[]>(
+  const lockedRows = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
     [key],
   );
-  return locked.length > 0;
+  return lockedRows.length > 0;
 }
 
 interface NewRefund {

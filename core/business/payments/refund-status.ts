@@ -30,7 +30,7 @@ const claimRefunds = (condition: string) => `
   returning r.key, p.provider, a.reference, ${providerIdColumns},
     r.amount::float8 as amount, r.currency, r.reason, r.failures, r.state = 'sent' as "isAccepted", extract(epoch from clock_timestamp() - r.created_at)::float8 as "ageSeconds"`;
 
-const isDueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
+const dueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
 
 /**
  * Reads the status of a pending refund, or requests the refund if the provider has not responded yet. Idempotent by the refund's key. Only
@@ -39,9 +39,9 @@ const isDueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= cl
  * @returns true if this call claimed the refund and it is done
  */
 export async function settleRefund(host: Host, key: string): Promise<boolean> {
-  const [refund] = await host.database.query<PendingRefund>(claimRefunds(isDueCondition), [key]);
+  const [refund] = await host.database.query<PendingRefund>(claimRefunds(dueCondition), [key]);
   if (refund === undefined) return false;
-  await processClaimed(host, refund);
+  await processRefund(host, refund);
   const doneRows = await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key]);
   return doneRows.length > 0;
 }
@@ -52,7 +52,7 @@ export async function settleRefund(host: Host, key: string): Promise<boolean> {
  * @returns the number of refunds
  */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
-  const overdue = await host.database.query<PendingRefund>(
+  const overdueRefunds = await host.database.query<PendingRefund>(
     claimRefunds(
       `r.key in (select key from refund where state in ('asked', 'sent') and next_check_at <= clock_timestamp()
          order by next_check_at limit ? for update skip locked)`,
@@ -60,13 +60,13 @@ export async function settleOverdueRefunds(host: Host, limit: number): Promise<n
     [limit],
   );
   // In parallel, because slow responses one after another would outlast the lease of the last refund.
-  const results = await Promise.allSettled(overdue.map((refund) => processClaimed(host, refund)));
+  const results = await Promise.allSettled(overdueRefunds.map((refund) => processRefund(host, refund)));
   for (const result of results)
     if (result.status === 'rejected') host.log.error('the status of a refund could not be read', result.reason);
-  return overdue.length;
+  return overdueRefunds.length;
 }
 
-async function processClaimed(host: Host, refund: PendingRefund): Promise<void> {
+async function processRefund(host: Host, refund: PendingRefund): Promise<void> {
   try {
     await recordStatus(host, refund, await requestOrRead(host, refund));
   } catch (error) {

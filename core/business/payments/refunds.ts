@@ -5,7 +5,7 @@ import type { Row } from '#core/platform/database/rows.ts';
 import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
-import { getPaymentConnection, paymentProviders } from './connections.ts';
+import { getPaymentConnection, getPaymentProviders } from './connections.ts';
 import { readOrder } from './order.ts';
 import { type DaysBack, type Order, type OrderRefund, type Payment, computeRefundable } from './order-types.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
@@ -169,7 +169,7 @@ async function enterRefund(
 }
 
 function providerTitle(host: Host, provider: string): string {
-  return paymentProviders(host).get(provider)?.title ?? provider;
+  return getPaymentProviders(host).get(provider)?.title ?? provider;
 }
 
 /**
@@ -202,17 +202,17 @@ export async function closeRefund(
   note: string,
 ): Promise<Order> {
   const orderId = await database.fork().transactional(async (transaction) => {
-    const [current] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
+    const [currentRefund] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
       `select order_id, state from refund where key = ?`,
       [key],
     );
-    if (current === undefined) throw new CheckoutError('not_found', `Refund ${key} not found.`);
-    if (current.state !== 'asked' && current.state !== 'sent')
-      throw new CheckoutError('not_open', `Refund ${key} is ${current.state} already.`);
+    if (currentRefund === undefined) throw new CheckoutError('not_found', `Refund ${key} not found.`);
+    if (currentRefund.state !== 'asked' && currentRefund.state !== 'sent')
+      throw new CheckoutError('not_open', `Refund ${key} is ${currentRefund.state} already.`);
     const raw = { closed: outcome, note };
     if (outcome === 'done') await finishRefund(transaction, key, raw);
     else await failRefund(transaction, key, raw, { isFlagged: false });
-    return current.order_id;
+    return currentRefund.order_id;
   });
   return requireOrder({ database }, orderId);
 }

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { checkOverdue } from './checks.ts';
+import { checkOverduePayments } from './checks.ts';
 import { expireUncheckedOrders } from './expiry.ts';
-import { processOverdue } from './process-notification.ts';
+import { processOverdueNotifications } from './process-notification.ts';
 import { settleOverdueRefunds } from './refund-status.ts';
 
 const maxSweepMs = 10_000;
@@ -14,10 +14,11 @@ const batchSize = 10;
 export async function sweepPayments(host: Host): Promise<void> {
   const deadline = performance.now() + maxSweepMs;
   const drain = async (processBatch: (host: Host, limit: number) => Promise<number>) => {
-    let processed = batchSize;
-    while (processed === batchSize && performance.now() < deadline) processed = await processBatch(host, batchSize);
+    let processedCount = batchSize;
+    while (processedCount === batchSize && performance.now() < deadline)
+      processedCount = await processBatch(host, batchSize);
   };
-  await drain(processOverdue);
-  await Promise.all([drain(checkOverdue), drain(settleOverdueRefunds)]);
+  await drain(processOverdueNotifications);
+  await Promise.all([drain(checkOverduePayments), drain(settleOverdueRefunds)]);
   await expireUncheckedOrders(host.database);
 }

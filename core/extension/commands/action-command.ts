@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { type ActionKind, type InputSchema, splitActionName } from '#core/business/operator-actions/action-kind.ts';
-import { type PerformedAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { type PerformedAction, getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -93,7 +93,7 @@ export function addActionCommand(
     if (needsConfirmation && output.yes !== true)
       await confirm(await composeQuestion(host, action, about, request, output));
     const printAbout = (id: string) => about !== undefined && printSubject(context, host, about, id, output);
-    const done = await runAction(host, commandOperator(), action, request.handle, request.input).catch(
+    const done = await runAction(host, getCommandOperator(), action, request.handle, request.input).catch(
       async (error: unknown) => {
         // The refund is recorded despite the error.
         if (error instanceof CheckoutError && error.kind === 'not_refunded') await printAbout(request.handle);

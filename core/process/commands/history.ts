@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command as Parser } from 'commander';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator } from '#core/business/operator-actions/actions.ts';
 import { type ActionDetails, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigHistory, type Rollback, type Served, variantName } from '#core/config/history/history.ts';
@@ -125,7 +125,7 @@ function record(
 ) {
   return recordAction(
     host.database,
-    { operator: commandOperator(), action: name, subject: subject.name, details: words },
+    { operator: getCommandOperator(), action: name, subject: subject.name, details: words },
     work,
   );
 }

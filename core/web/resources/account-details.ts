@@ -1,5 +1,5 @@
 import type { Account } from '#core/business/accounts/entities.ts';
-import { type AccountRecord, activePeriod } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { type IdentityRecord, listIdentities } from '#core/business/accounts/identity-links.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -112,7 +112,7 @@ export function writeFacts({ record, blockedReason, language }: AccountDetails) 
     hint: key?.hint,
     limits: key?.limits,
     requestCount,
-    active: activePeriod(record, readAt) !== undefined,
+    active: findActivePeriod(record, readAt) !== undefined,
     endsAt: endOf(record),
   };
 }
@@ -142,7 +142,7 @@ function endOf({ periods }: AccountRecord): Date | undefined {
 }
 
 function printPlan({ record }: AccountDetails, { time }: TextReader): string {
-  const [active, end] = [activePeriod(record, record.readAt), endOf(record)];
+  const [active, end] = [findActivePeriod(record, record.readAt), endOf(record)];
   if (active !== undefined) return `${active.label}, active until ${time(end)}`;
   if (end === undefined) return 'none yet';
   return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${time(end)}`;
@@ -150,7 +150,7 @@ function printPlan({ record }: AccountDetails, { time }: TextReader): string {
 
 /** Days of the active plan, and its label if it has one: `1 day, for trying out`. */
 function describePlan({ record }: AccountDetails, { t, language, host }: FieldReader): string {
-  const active = activePeriod(record, record.readAt);
+  const active = findActivePeriod(record, record.readAt);
   if (active === undefined) return t(endOf(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
   const { days, label, unnamedDays } = active;
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { BatchLoader } from '#core/business/accounts/batch-loader.ts';
-import { type IdentityKey, readOwner } from '#core/business/accounts/identities.ts';
+import { type IdentityKey, readIdentityOwner } from '#core/business/accounts/identities.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { bounds } from '#core/platform/bounds.ts';
@@ -214,7 +214,7 @@ type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | '
 /** Takes the lock of a removal, which is thus either seen here or ends the new session afterwards. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
-  if ((await readOwner(transaction, identity))?.accountId !== accountId)
+  if ((await readIdentityOwner(transaction, identity))?.accountId !== accountId)
     throw new AccountError('not_found', 'The account does not have this sign-in any more.');
 }
 

@@ -6,7 +6,7 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { findOpenOrder } from '#core/business/payments/order-view.ts';
-import { configuredProvider } from '#core/business/payments/connections.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
@@ -30,7 +30,7 @@ export async function describeHome(
   if (account === undefined) throw new PageError(404, 'error.404.text');
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
-  const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
+  const buyPath = getConfiguredProvider(host) === undefined ? '' : '/buy';
   const [usage, allowance, notices, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),

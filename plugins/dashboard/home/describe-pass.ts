@@ -1,6 +1,6 @@
 import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
-import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -20,7 +20,7 @@ interface PassState {
 
 /** @param now epoch ms of the database's clock */
 export function passOf(account: AccountRecord, now: number): PassState {
-  const active = activePeriod(account, now);
+  const active = findActivePeriod(account, now);
   if (active !== undefined) return { kind: 'active', startsAt: active.startsAt, endsAt: active.endsAt };
   const last = account.periods.at(-1);
   if (last === undefined) return { kind: 'none', startsAt: undefined, endsAt: undefined };

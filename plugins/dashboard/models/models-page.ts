@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
-import { configuredProvider } from '#core/business/payments/connections.ts';
+import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { accountOf } from '#core/web/pages/page.ts';
 import { plansPath } from '../paths.ts';
 import { describeList } from './describe-list.ts';
@@ -44,9 +44,9 @@ export function createModelsPage(gateway: Registry): Page {
 /** Describes the notice for an account that must buy days before it can call models; undefined if plans cannot be bought. */
 export async function describeNoPass(request: PageRequest) {
   const { host, t } = request;
-  if (configuredProvider(host) === undefined) return undefined;
+  if (getConfiguredProvider(host) === undefined) return undefined;
   const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
-  if (account === undefined || activePeriod(account, account.readAt) !== undefined) return undefined;
+  if (account === undefined || findActivePeriod(account, account.readAt) !== undefined) return undefined;
   return {
     kind: 'warn',
     title: t('models.no_pass'),

@@ -1,7 +1,7 @@
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { printable } from '#core/platform/logger.ts';
 import { ImportDraft, type Unmapped } from '../draft.ts';
@@ -79,7 +79,7 @@ async function* imports(
     await file?.propose(batch.map((user) => lineOf(user)));
     const input = { source: name, users: batch.map(toInput), keys: file !== undefined };
     const action = file === undefined ? importAction : importActionWith(made);
-    const { result } = await runAction(host, commandOperator(), action, '', input);
+    const { result } = await runAction(host, getCommandOperator(), action, '', input);
     const outcomes = result['imported'] as UserOutcome[];
     const accounts = new Map(
       outcomes.flatMap(({ id, key, accountId }) => (key === undefined ? [] : [[id, accountId]])),

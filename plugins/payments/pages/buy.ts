@@ -3,7 +3,7 @@ import { currencySection, labelFor, type PlanLabel, plansSection } from '#core/b
 import { sendsMail } from '#core/business/mail/section.ts';
 import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
 import { quotePlan, startOrder } from '#core/business/payments/checkout.ts';
-import { configuredProvider } from '#core/business/payments/connections.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
 import { listOrders } from '#core/business/payments/order.ts';
@@ -12,7 +12,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
 import { planOf } from './gift.ts';
 import { daysOf, nextOf } from './order-view.ts';
-import { determineView } from '#core/business/payments/order-view.ts';
+import { determineOrderView } from '#core/business/payments/order-view.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /** Number of recent orders searched for an open one. */
@@ -102,7 +102,7 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
     const places = await readPlaces(request, isGift);
     const { t, host } = request;
     const { database } = host;
-    const isSandbox = configuredProvider(host)?.isSandbox === true;
+    const isSandbox = getConfiguredProvider(host)?.isSandbox === true;
     const note = t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note');
     const codes = await giftSteps.of(database.fork())?.();
     return {
@@ -254,7 +254,7 @@ async function hasTimeLeft(request: PageRequest): Promise<boolean> {
 async function findOpenOrder(request: PageRequest) {
   const { host, t, format } = request;
   const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, recentOrders);
-  const found = orders.find((order) => ['waiting', 'preparing'].includes(determineView(order)));
+  const found = orders.find((order) => ['waiting', 'preparing'].includes(determineOrderView(order)));
   if (found === undefined) return undefined;
   const { code, price, currency } = found;
   return {

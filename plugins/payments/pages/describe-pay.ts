@@ -1,5 +1,5 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { paymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
+import { getPaymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
@@ -41,7 +41,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     qrLabel: t('payments.pay.qr', { price: total, code }),
     fileName: `${host.service.slug}-${code}.png`,
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
-    isSandbox: paymentProviders(host).get(order.provider)?.isSandbox === true,
+    isSandbox: getPaymentProviders(host).get(order.provider)?.isSandbox === true,
     sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
     days: planOf(order, request),
     again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,

@@ -1,5 +1,5 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
-import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
@@ -119,7 +119,7 @@ async function readFirst({ accountId, payments, createdAt }: Order, request: Pag
 
 /** Describes whether the pass is active, added after the current one, or over, and when access ends. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
-  const active = account === undefined ? undefined : activePeriod(account, account.readAt);
+  const active = account === undefined ? undefined : findActivePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
   const pass = passOf(period, readAt);
   const running = pass === 'over' ? 'payments.done.other_until' : 'payments.done.until';

@@ -3,7 +3,7 @@ import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { planOf } from './gift.ts';
 import { pathOf } from './order-view.ts';
-import { type OrderView, determineView } from '#core/business/payments/order-view.ts';
+import { type OrderView, determineOrderView } from '#core/business/payments/order-view.ts';
 
 const pageSize = 25;
 
@@ -43,7 +43,7 @@ const kinds: Readonly<Record<OrderView, IconName>> = {
 
 function describeOrder(order: Order, request: PageRequest) {
   const { code, createdAt, price, currency } = order;
-  const view = determineView(order);
+  const view = determineOrderView(order);
   return {
     code,
     path: pathOf(order),

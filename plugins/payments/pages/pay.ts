@@ -5,7 +5,7 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describePay, describeState } from './describe-pay.ts';
 import { nextOf, ownOrder, pathOf } from './order-view.ts';
-import { isOpenView, readView } from '#core/business/payments/order-view.ts';
+import { isOpenView, readOrderView } from '#core/business/payments/order-view.ts';
 
 /** Refresh interval in seconds without JavaScript while an order waits. */
 const plainRefresh = 10;
@@ -27,7 +27,7 @@ export const payPage: Page = {
     parts: { state: 'payments/state.eta' },
     async values(request) {
       const order = await ownOrder(request);
-      const view = await readView(order, request.host.database);
+      const view = await readOrderView(order, request.host.database);
       return view === 'paid' || view === 'refunded'
         ? new Redirect(pathOf(order))
         : { view, state: describeState(order, view, request) };
@@ -35,7 +35,7 @@ export const payPage: Page = {
   },
   async show(request) {
     const order = await ownOrder(request);
-    const view = await readView(order, request.host.database);
+    const view = await readOrderView(order, request.host.database);
     if (view === 'paid' || view === 'refunded') return new Redirect(pathOf(order));
     const refresh = isOpenView(view) ? { refreshSeconds: plainRefresh } : {};
     return { ...(await describePay(order, view, request)), ...refresh };
@@ -56,7 +56,7 @@ export const cancelPage: Page = {
   template: 'payments/cancel.eta',
   async show(request) {
     const order = await ownOrder(request);
-    const view = await readView(order, request.host.database);
+    const view = await readOrderView(order, request.host.database);
     if (view !== 'waiting' && view !== 'preparing') return new Redirect(pathOf(order));
     return { code: order.code };
   },

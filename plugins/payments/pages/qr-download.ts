@@ -6,7 +6,7 @@ import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
 import { receiverOf } from './describe-pay.ts';
 import { ownOrder } from './order-view.ts';
 import { findSimulationCommand } from '#core/business/payments/connections.ts';
-import { determineView } from '#core/business/payments/order-view.ts';
+import { determineOrderView } from '#core/business/payments/order-view.ts';
 
 /** The QR code as an image file, while the order can be paid. */
 export const qrDownload: Page = {
@@ -15,7 +15,7 @@ export const qrDownload: Page = {
   title: 'payments.pay.title',
   async show(request) {
     const order = await ownOrder(request);
-    const qr = determineView(order) === 'waiting' ? order.attempt?.qr : undefined;
+    const qr = determineOrderView(order) === 'waiting' ? order.attempt?.qr : undefined;
     if (qr === undefined || findSimulationCommand(request.host, order) !== undefined)
       throw new PageError(404, 'payments.pay.no_qr');
     const image = await drawQrImage(qr, { ...textsOf(order, qr, request), mark: await markOf(request.host) });

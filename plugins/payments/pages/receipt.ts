@@ -1,6 +1,6 @@
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
-import { paymentProviders } from '#core/business/payments/connections.ts';
+import { getPaymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
@@ -30,7 +30,7 @@ export const receiptPage: Page = {
     const own = activated === undefined ? stored[0] : stored.find(({ paymentId }) => paymentId === activated.id);
     if (own !== undefined) return new Redirect(own.path);
     const lines = await readOrderLines(database, order.id);
-    const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
+    const isSandbox = getPaymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';
     return {
       code: order.code,

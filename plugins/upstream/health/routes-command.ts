@@ -1,4 +1,4 @@
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { printEntries } from '#core/extension/commands/list-command.ts';
@@ -28,7 +28,7 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
         context.withHost(async (host) => {
           if (reset !== undefined) {
             await storeResetFor(host, reset);
-            await runAction(host, commandOperator(), resetRouteAction, reset, {});
+            await runAction(host, getCommandOperator(), resetRouteAction, reset, {});
             return context.print(`route ${reset} reset`);
           }
           const entries = await requestRoutes(host, url);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
@@ -26,7 +26,7 @@ const run = (
   name: Parameters<typeof getCoreAction>[0],
   handle: string,
   input: Readonly<Record<string, unknown>> = {},
-) => runAction(host, commandOperator(), getCoreAction(name) as ActionKind, handle, input);
+) => runAction(host, getCommandOperator(), getCoreAction(name) as ActionKind, handle, input);
 const record = async (subject: string) => (await listToldActions(database, { subject, limit: 1 }))[0];
 
 describe('an action of an operator', () => {
@@ -167,7 +167,7 @@ describe('the account of an operator', () => {
     const [known] = await database.query<{ id: string }>(`select id from account where email = 'ops@example.com'`);
     const accountId =
       known?.id ?? (await createAccount(database, 'dp', { name: 'Ops', email: 'ops@example.com' })).accountId;
-    const call = runAction(guarded, commandOperator(), getCoreAction(name) as ActionKind, accountId, input);
+    const call = runAction(guarded, getCommandOperator(), getCoreAction(name) as ActionKind, accountId, input);
     await expect(call).rejects.toMatchObject({ kind: 'operator_account' });
     expect(await record(accountId)).toMatchObject({ action: name, outcome: 'failed' });
     expect(await findAccount(database, accountId)).toMatchObject({ email: 'ops@example.com', blockedAt: undefined });

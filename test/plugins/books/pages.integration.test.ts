@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { paymentProviders } from '#core/business/payments/connections.ts';
+import { getPaymentProviders } from '#core/business/payments/connections.ts';
 import { PaymentError, type PaymentProvider, type StatedMovement } from '#core/business/payments/payment-provider.ts';
 import { type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { booksPage } from '../../../plugins/books/page.ts';
@@ -43,7 +43,7 @@ beforeEach(() => {
   // Connections are made once for a configuration.
   const provider: PaymentProvider = { ...bank.provider, name: crypto.randomUUID(), connect: () => connection };
   bankName = provider.name;
-  (paymentProviders(gateway.gateway.host) as Map<string, PaymentProvider>).set(bankName, provider);
+  (getPaymentProviders(gateway.gateway.host) as Map<string, PaymentProvider>).set(bankName, provider);
 });
 async function signIn(email: string): Promise<PageClient> {
   const client = new PageClient(gateway.url);

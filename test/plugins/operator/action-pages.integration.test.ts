@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
-import { activePeriod } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -60,7 +60,7 @@ const signInsOf = async (id: string) => (await listIdentities(gateway.database, 
 /** Days that an account holds from now on. */
 async function daysOf(id: string): Promise<number> {
   const record = await findAccount(gateway.database, id);
-  const end = activePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
+  const end = findActivePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
   return Math.round((end - record.readAt) / 86_400_000);
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { revokeDays } from '#core/business/accounts/ledger.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readingOf } from '#core/web/resources/resource.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const run = (action: unknown, handle: string, input: Readonly<Record<string, unknown>>) =>
-  runAction(host, commandOperator(), action as ActionKind, handle, input);
+  runAction(host, getCommandOperator(), action as ActionKind, handle, input);
 const record = async (subject: string) => (await listToldActions(database, { subject, limit: 1 }))[0];
 
 type Listed = Readonly<Record<string, readonly { readonly id: string }[] | undefined>>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { activePeriod } from '#core/business/accounts/account-record.ts';
+import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { findOutage } from '../../../plugins/outages/credit.ts';
@@ -31,7 +31,7 @@ async function signIn(email: string): Promise<PageClient> {
 /** Days that an account holds from now on. */
 async function daysOf(id: string): Promise<number> {
   const record = await findAccount(gateway.database, id);
-  const end = activePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
+  const end = findActivePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
   return Math.round((end - record.readAt) / 86_400_000);
 }
 

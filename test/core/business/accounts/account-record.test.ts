@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AccountRecord, activePeriod } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, findActivePeriod } from '#core/business/accounts/account-record.ts';
 
 const day = 86_400_000;
 
@@ -15,7 +15,7 @@ function accountWith(...periods: readonly (readonly [from: number, to: number])[
 }
 
 const activeAt = (account: AccountRecord, at: number) => {
-  const period = activePeriod(account, at * day);
+  const period = findActivePeriod(account, at * day);
   return period && [period.label, period.endsAt.getTime() / day];
 };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { registeredHere } from '../../../support/registered.ts';
 
@@ -23,7 +23,7 @@ it.each([
   '%s is refused before it is recorded for an input that its schema refuses',
   async (name, input, message) => {
     // Without a database: nothing is looked up or recorded.
-    const done = runAction(createTestHost(), commandOperator(), getCoreAction(name) as ActionKind, 'ani', input);
+    const done = runAction(createTestHost(), getCommandOperator(), getCoreAction(name) as ActionKind, 'ani', input);
     await expect(done).rejects.toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
   },
 );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
-import { checkOverdue, checkPayment } from '#core/business/payments/checks.ts';
+import { checkOverduePayments, checkPayment } from '#core/business/payments/checks.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
@@ -326,7 +326,7 @@ describe('a sweep', () => {
     );
     for (const one of orders) await due(referenceOf(one));
     fake.calls.length = 0;
-    await Promise.all([sweepPayments(host), sweepPayments(host), checkOverdue(host, 10)]);
+    await Promise.all([sweepPayments(host), sweepPayments(host), checkOverduePayments(host, 10)]);
     expect(fake.calls.filter((call) => call === 'status')).toHaveLength(30);
   });
 

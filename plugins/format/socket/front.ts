@@ -71,7 +71,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (account instanceof GatewayError) return refuse(account);
     if (socket.destroyed) return;
     const accountId = needsKey ? account : (account ?? '');
-    // The socket is counted immediately: many sockets may be opened at the same moment.
+    // Counted immediately, because many sockets may be opened at the same moment.
     const removeSocket =
       accountId === undefined
         ? this.#unauthenticatedSockets.addSocket(networkOf(remoteAddress), maxUnauthenticated)
@@ -84,13 +84,13 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
       return refuse(tooManySockets(message));
     }
     socket.once('close', removeSocket);
-    await this.#accept(upgrade, host, { ...caller, id: accountId });
+    await this.#accept(upgrade, host, { ...caller, accountId });
   };
 
   async #accept(
     upgrade: Upgrade,
     host: Host,
-    { id: accountId, headers, ...caller }: Omit<Caller, 'endpoint'> & { readonly id: string | undefined },
+    { accountId, headers, ...caller }: Omit<Caller, 'endpoint'> & { readonly accountId: string | undefined },
   ): Promise<void> {
     const { socket } = upgrade;
     const { max_body_bytes: maxBytes } = host.section(listen);
@@ -124,7 +124,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (this.#isDraining) client.drain();
   }
 
-  /** Loads the acceptor once; a failure, such as too many open files, is not cached. */
+  /** Loads the acceptor once. A failure, such as too many open files, is not cached. */
   #loadAcceptor(): Promise<Acceptor> {
     return (this.#acceptorPromise ??= loadAcceptor().catch((error: unknown) => {
       this.#acceptorPromise = undefined;

@@ -162,7 +162,7 @@ export class KeptConversations implements Reclaimable {
     const conversation: KeptConversation = {
       id,
       account,
-      segments: [...sharedSegments, segment].map((holder) => holder.addHolder()),
+      segments: [...sharedSegments, segment].map((heldSegment) => heldSegment.addHolder()),
       isEvicted: false,
     };
     this.#conversations.add(conversation);
@@ -202,16 +202,16 @@ export class KeptConversations implements Reclaimable {
     const { account: maxAccountBytes, total } = this.#limits;
     let excess = Math.max(this.#getHeldBytes(account) - maxAccountBytes, this.#heldBytes - total) + bytes;
     const candidates: KeptConversation[] = [];
-    const releaseCounts = new Map<ConversationSegment, number>(); // how often
+    const releaseCounts = new Map<ConversationSegment, number>();
     for (const conversation of this.#conversations) {
       if (excess <= 0) break;
       if (conversation.account !== account || conversation.segments.includes(segment)) continue;
       candidates.push(conversation);
       excess -= conversationOverhead;
-      for (const candidate of conversation.segments) {
-        const releases = (releaseCounts.get(candidate) ?? 0) + 1;
-        releaseCounts.set(candidate, releases);
-        if (candidate.isHeldOnlyBy(releases)) excess -= candidate.size;
+      for (const heldSegment of conversation.segments) {
+        const releases = (releaseCounts.get(heldSegment) ?? 0) + 1;
+        releaseCounts.set(heldSegment, releases);
+        if (heldSegment.isHeldOnlyBy(releases)) excess -= heldSegment.size;
       }
     }
     if (excess > 0) return false;

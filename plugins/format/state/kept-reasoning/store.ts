@@ -58,11 +58,11 @@ export class ReasoningStore {
     if (!routes.withState && !routes.withText) return request;
     const { body } = request;
     const calls = listCalls(body, routes.withState);
-    const keptCalls = new KeptCalls(body, calls, (entries) => this.#saveEntries(accountId, entries));
-    const entryNames = keptCalls.listEntryNames();
-    if (entryNames.length === 0) return request.with({ kept: keptCalls });
+    const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
+    const entryNames = reasoning.listEntryNames();
+    if (entryNames.length === 0) return request.with({ kept: reasoning });
     return this.#findEntries(accountId, entryNames).then((found) =>
-      request.with({ kept: keptCalls.addEntries(found) }),
+      request.with({ kept: reasoning.addEntries(found) }),
     );
   }
 
@@ -87,12 +87,13 @@ export class ReasoningStore {
   }
 }
 
-class KeptCalls implements StoredReasoning {
+/** The stored reasoning of one conversation. */
+class ConversationReasoning implements StoredReasoning {
   #turnsByName: ReadonlyMap<string, readonly Turn[]> = new Map();
   readonly #conversation: string;
   readonly #history: readonly HistoryCall[];
   #historyCounts: Map<string, number> | undefined;
-  readonly #store: (entries: ReadonlyMap<string, Buffer>) => void;
+  readonly #storeEntries: (entries: ReadonlyMap<string, Buffer>) => void;
 
   constructor(
     body: JsonObject,
@@ -101,7 +102,7 @@ class KeptCalls implements StoredReasoning {
   ) {
     this.#conversation = digest(writeFirstQuestion(body));
     this.#history = history;
-    this.#store = store;
+    this.#storeEntries = store;
   }
 
   get hasFound(): boolean {
@@ -110,8 +111,8 @@ class KeptCalls implements StoredReasoning {
 
   /** Lists the names of the entries for calls whose reasoning the client did not send back. */
   listEntryNames(): string[] {
-    const bareCalls = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
-    return [...new Set(bareCalls.map((call) => this.#createEntryName(call)))];
+    const callsWithoutReasoning = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
+    return [...new Set(callsWithoutReasoning.map((call) => this.#createEntryName(call)))];
   }
 
   addEntries(entries: ReadonlyMap<string, Buffer>): this {
@@ -144,7 +145,7 @@ class KeptCalls implements StoredReasoning {
       const bytes = writeTurns(turns);
       return bytes === undefined ? [] : [[name, bytes] as const];
     });
-    if (encodedEntries.length > 0) this.#store(new Map(encodedEntries));
+    if (encodedEntries.length > 0) this.#storeEntries(new Map(encodedEntries));
   }
 
   /** Finds the stored thoughts of equal calls in the history. The list has an element for each call, in order. */

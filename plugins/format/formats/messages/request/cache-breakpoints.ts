@@ -41,8 +41,8 @@ interface CachedPrompt {
 
 /**
  * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the vendor itself sets a breakpoint
- * at the end, or the client has set none, the prompt is cached in two more places: after its instructions, which all
- * conversations of a client share, and at the end, so that the next turn hits the cache.
+ * at the end, or the client has set none, the prompt is also cached after its instructions, which all conversations of a client
+ * share, and at the end, so that the next turn hits the cache.
  *
  * @param hasInstructions true if the request has instructions
  */

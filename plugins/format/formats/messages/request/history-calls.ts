@@ -8,7 +8,7 @@ export function hidesReasoning({ thinking }: MessagesRequest): boolean {
   return type === undefined || type === null || type === 'disabled';
 }
 
-/** Lists the calls of a history. `isBare`: the message of the call has no thinking. */
+/** Lists the calls of a history. A call lacks reasoning if its message has no thinking. */
 export function callsInHistory({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (member<MessagesMessage>(message, 'role') !== 'assistant') return [];

@@ -32,8 +32,8 @@ function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
  */
 export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
   const toolSet = new ToolSet();
-  for (const placed of new BodyObject({ tools }).objects<MessagesTool>('tools')) {
-    const tool = readTool(placed, notes);
+  for (const toolBody of new BodyObject({ tools }).objects<MessagesTool>('tools')) {
+    const tool = readTool(toolBody, notes);
     if (tool !== undefined) toolSet.add(tool);
   }
   return toolSet.list;

@@ -44,8 +44,8 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
     canHoldMedia: ({ isError }) => target.profile.quirks.tool_result_images && !isError,
     acceptsSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
   });
-  const last = messages.at(-1);
-  if (last?.role === 'assistant') trimLastText(last.content);
+  const lastMessage = messages.at(-1);
+  if (lastMessage?.role === 'assistant') trimLastText(lastMessage.content);
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
@@ -70,11 +70,11 @@ function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBloc
   };
 }
 
-function writeResult(result: ToolResult, moved: readonly Part[], target: EncodeTarget): MessagesBlock {
+function writeResult(result: ToolResult, movedParts: readonly Part[], target: EncodeTarget): MessagesBlock {
   const { id, parts, isError } = result;
-  const remainingParts = moved.length === 0 ? parts : parts.filter((part) => !moved.includes(part));
+  const remainingParts = movedParts.length === 0 ? parts : parts.filter((part) => !movedParts.includes(part));
   const content = writeInput(remainingParts, target);
-  if (content.length === 0 && moved.length > 0) content.push(...writeText('What this tool has shown follows.'));
+  if (content.length === 0 && movedParts.length > 0) content.push(...writeText('What this tool has shown follows.'));
   if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
   const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: plainId(id) };
   if (content.length > 0) block.content = content;
@@ -84,8 +84,8 @@ function writeResult(result: ToolResult, moved: readonly Part[], target: EncodeT
 
 /** Removes white space at the end of a prefilled answer, which Anthropic rejects. */
 function trimLastText(content: MessagesBlock[]): void {
-  const last = content.at(-1);
-  if (last?.type === 'text') content[content.length - 1] = { ...last, text: String(last.text).trimEnd() };
+  const lastBlock = content.at(-1);
+  if (lastBlock?.type === 'text') content[content.length - 1] = { ...lastBlock, text: String(lastBlock.text).trimEnd() };
 }
 
 /**

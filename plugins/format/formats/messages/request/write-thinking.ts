@@ -112,6 +112,6 @@ function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undef
 }
 
 function startsWithOwnState({ items }: AssistantTurn, target: EncodeTarget): boolean {
-  const firstWritten = items.find((item) => item.type !== 'reasoning' || Boolean(target.findOwnState(item.state)));
-  return firstWritten?.type === 'reasoning';
+  const firstWrittenItem = items.find((item) => item.type !== 'reasoning' || Boolean(target.findOwnState(item.state)));
+  return firstWrittenItem?.type === 'reasoning';
 }

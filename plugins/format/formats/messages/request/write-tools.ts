@@ -17,13 +17,13 @@ const searchName = 'web_search';
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
-  const tools = capabilities.tools ? writeToolList(allowedTools(conversation), conversation, target) : [];
+  const tools = capabilities.tools ? writeToolList(selectAllowedTools(conversation), conversation, target) : [];
   if (tools.length === 0) return declareCalledTools(conversation, target);
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
 /** Returns the tools that the choice allows. The format cannot restrict a choice to some tools, so the other tools are omitted. */
-function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
+function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowed = toolChoice?.allowed;
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
 }

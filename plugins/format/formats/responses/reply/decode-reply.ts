@@ -78,8 +78,8 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const lastDelta = event === undefined ? this.#lastDelta : undefined;
-    const isNext = lastDelta !== undefined && !logprobsPattern.test(data);
-    const text = isNext ? this.#template.read({ name, data }, this.#nextNumber) : undefined;
+    const mayContinueLast = lastDelta !== undefined && !logprobsPattern.test(data);
+    const text = mayContinueLast ? this.#template.read({ name, data }, this.#nextNumber) : undefined;
     if (lastDelta === undefined || text === undefined) return this.#readEvent(name, data, event);
     this.#nextNumber++;
     return text === '' ? [progress] : [withText(lastDelta, text)];
@@ -101,11 +101,11 @@ export class ResponsesDecoder implements ReplyDecoder {
     }
     const fragments = this.#readTyped(type ?? '', body);
     // A caller that passes the event skims later events instead.
-    if (event === undefined) this.#learn({ name, data }, body, fragments);
+    if (event === undefined) this.#learnTemplate({ name, data }, body, fragments);
     return fragments;
   }
 
-  #learn(event: Pick<StreamEvent, 'name' | 'data'>, body: ResponsesEvent, fragments: readonly Fragment[]): void {
+  #learnTemplate(event: Pick<StreamEvent, 'name' | 'data'>, body: ResponsesEvent, fragments: readonly Fragment[]): void {
     const { lastText: text } = this.#output;
     this.#lastDelta = text === undefined ? undefined : onlyDelta(fragments);
     if (text === undefined || this.#lastDelta === undefined) return;

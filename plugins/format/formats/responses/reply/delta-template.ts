@@ -6,6 +6,7 @@ import type { GrowingText } from './streamed-item.ts';
 const textStartPattern = /"delta"\s*:\s*"/;
 const sequenceNumberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
 
+/** Number of consecutive unused templates after which no more are learned for a text. */
 const maxMisses = 3;
 
 type NamedData = Pick<StreamEvent, 'name' | 'data'>;

@@ -66,7 +66,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   encodeWhole(reply: CompleteReply): ResponsesReply {
-    const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
+    const output = reply.blocks.map((block, index) => writeItem(this.#createItemId(index, block), block));
     return this.#finishResponse({ status: resolveStatus(reply), output: markTruncated(output, reply), reply });
   }
 
@@ -110,7 +110,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     this.#isPartOpen = false;
     this.#citationCount = 0;
     this.#openItem = { index, head, collectedText: new CollectedText(), citations: [] };
-    const id = this.#itemId(index, head);
+    const id = this.#createItemId(index, head);
     const part = head.type === 'tool_call' || head.type === 'image' ? {} : { [blockPartKinds[head.type].index]: 0 };
     this.#location = { item_id: id, output_index: index, ...part };
     const item = writeOpenItem(id, head);
@@ -154,7 +154,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   #writeBlockEnd(index: number, block: Block): string {
-    const item = writeItem(this.#itemId(index, block), block);
+    const item = writeItem(this.#createItemId(index, block), block);
     this.#output.push(item);
     this.#lastItem = item;
     this.#openItem = undefined;
@@ -186,7 +186,7 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   #writeTruncatedItem({ index, head, collectedText, citations }: OpenItem): ResponsesItem {
     const { text } = collectedText;
-    const id = this.#itemId(index, head);
+    const id = this.#createItemId(index, head);
     switch (head.type) {
       case 'text':
         return writeItem(id, { type: 'text', text, citations }, 'incomplete');
@@ -205,7 +205,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     }
   }
 
-  #itemId(index: number, head: BlockHead): string {
+  #createItemId(index: number, head: BlockHead): string {
     return createBlockItemId(this.#context.id, index, head);
   }
 

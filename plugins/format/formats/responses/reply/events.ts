@@ -75,7 +75,7 @@ export function toSdkEventType(vendorType: string, { response }: ResponsesEvent)
 
 /** Numbers the events of a stream. The upstream's numbers are kept until an event is dropped or added, or has no number. */
 export class EventNumbers {
-  #last = -1;
+  #lastNumber = -1;
   #isRenumbered = false;
 
   /** The next number while the upstream's numbers are kept; undefined once the gateway renumbers. */
@@ -84,7 +84,7 @@ export class EventNumbers {
   }
 
   get next(): number {
-    return this.#last + 1;
+    return this.#lastNumber + 1;
   }
 
   /**
@@ -94,16 +94,17 @@ export class EventNumbers {
    */
   pass(vendorNumber: JsonValue | undefined): number {
     this.#isRenumbered ||=
-      typeof vendorNumber !== 'number' || !Number.isInteger(vendorNumber) || vendorNumber <= this.#last;
-    return (this.#last = this.#isRenumbered ? this.#last + 1 : (vendorNumber as number));
+      typeof vendorNumber !== 'number' || !Number.isInteger(vendorNumber) || vendorNumber <= this.#lastNumber;
+    return (this.#lastNumber = this.#isRenumbered ? this.#lastNumber + 1 : (vendorNumber as number));
   }
 
   /** Returns the number of an added event. */
   insert(): number {
     this.#isRenumbered = true;
-    return ++this.#last;
+    return ++this.#lastNumber;
   }
 
+  /** Notes that an event was dropped. */
   skip(): void {
     this.#isRenumbered = true;
   }

@@ -13,7 +13,7 @@ export interface TextPartKind {
   readonly index: 'content_index' | 'summary_index';
 }
 
-function createContentPart(
+function defineContentPart(
   type: string,
   fragmentType: TextPartKind['fragmentType'],
   member: TextPartKind['member'] = 'text',
@@ -22,9 +22,9 @@ function createContentPart(
   return { type, fragmentType, events: `response.${type}`, member, ...location };
 }
 
-const outputText = createContentPart('output_text', 'text');
-const refusal = createContentPart('refusal', 'refusal', 'refusal');
-const reasoningText = createContentPart('reasoning_text', 'reasoning');
+const outputText = defineContentPart('output_text', 'text');
+const refusal = defineContentPart('refusal', 'refusal', 'refusal');
+const reasoningText = defineContentPart('reasoning_text', 'reasoning');
 const summaryText: TextPartKind = {
   type: 'summary_text',
   fragmentType: 'reasoning',

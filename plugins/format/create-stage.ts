@@ -18,7 +18,7 @@ import { bodyToCheck, threadNotFound } from './request/thread.ts';
 import { requireKind } from './request/upstream-format.ts';
 import { isPassedToAllRoutes, openCall, openLongCall } from './routes/model-call.ts';
 import { isUpload, openUpload } from './routes/upload/open-upload.ts';
-import { ReasoningStore } from './state/kept-reasoning/store.ts';
+import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ThreadStore } from './state/threads.ts';
 

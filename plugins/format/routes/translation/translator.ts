@@ -30,7 +30,7 @@ import {
   createReplyContext,
   shortId,
 } from '../../request/client-request.ts';
-import { restoreReasoning, acceptsReasoningText } from '../../state/kept-reasoning/restore.ts';
+import { restoreReasoning, acceptsReasoningText } from '../../state/stored-reasoning/restore.ts';
 import { encodeForRoute, createStateLookup } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';

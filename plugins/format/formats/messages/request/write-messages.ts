@@ -85,7 +85,8 @@ function writeResult(result: ToolResult, movedParts: readonly Part[], target: En
 /** Removes white space at the end of a prefilled answer, which Anthropic rejects. */
 function trimLastText(content: MessagesBlock[]): void {
   const lastBlock = content.at(-1);
-  if (lastBlock?.type === 'text') content[content.length - 1] = { ...lastBlock, text: String(lastBlock.text).trimEnd() };
+  if (lastBlock?.type === 'text')
+    content[content.length - 1] = { ...lastBlock, text: String(lastBlock.text).trimEnd() };
 }
 
 /**

@@ -105,7 +105,11 @@ export class ResponsesDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  #learnTemplate(event: Pick<StreamEvent, 'name' | 'data'>, body: ResponsesEvent, fragments: readonly Fragment[]): void {
+  #learnTemplate(
+    event: Pick<StreamEvent, 'name' | 'data'>,
+    body: ResponsesEvent,
+    fragments: readonly Fragment[],
+  ): void {
     const { lastText: text } = this.#output;
     this.#lastDelta = text === undefined ? undefined : onlyDelta(fragments);
     if (text === undefined || this.#lastDelta === undefined) return;

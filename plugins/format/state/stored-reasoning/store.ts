@@ -111,7 +111,9 @@ class ConversationReasoning implements StoredReasoning {
 
   /** Lists the names of the entries for calls whose reasoning the client did not send back. */
   listEntryNames(): string[] {
-    const callsWithoutReasoning = this.#history.filter(({ lacksReasoning }) => lacksReasoning).slice(-bounds.restoredCalls);
+    const callsWithoutReasoning = this.#history
+      .filter(({ lacksReasoning }) => lacksReasoning)
+      .slice(-bounds.restoredCalls);
     return [...new Set(callsWithoutReasoning.map((call) => this.#createEntryName(call)))];
   }
 

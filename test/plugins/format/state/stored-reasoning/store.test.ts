@@ -6,7 +6,7 @@ import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { type GroupCache, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import type { CompleteReply } from '../../../../../plugins/format/canonical/reply.ts';
-import { ReasoningStore } from '../../../../../plugins/format/state/kept-reasoning/store.ts';
+import { ReasoningStore } from '../../../../../plugins/format/state/stored-reasoning/store.ts';
 import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
 import { createExchange } from '../../../../support/exchange.ts';
 import type { TextFormat } from '../../../../support/formats.ts';

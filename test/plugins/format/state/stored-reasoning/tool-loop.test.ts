@@ -5,7 +5,7 @@ import { principal } from '#core/gateway/facts.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
-import { ReasoningStore } from '../../../../../plugins/format/state/kept-reasoning/store.ts';
+import { ReasoningStore } from '../../../../../plugins/format/state/stored-reasoning/store.ts';
 import { vendors } from '../../../../../plugins/upstream/vendors.ts';
 import { createExchange } from '../../../../support/exchange.ts';
 import type { TextFormat } from '../../../../support/formats.ts';

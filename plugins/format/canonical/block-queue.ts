@@ -136,10 +136,12 @@ export class BlockQueue {
 /** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
 export type StateTagger = (kind: StateKind, data: string) => string;
 
+/** A block whose content is still arriving or waits for earlier blocks. */
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
   readonly #text = new CollectedText();
   isClosed = false;
+
   get text(): string {
     return this.#text.text;
   }
@@ -159,7 +161,7 @@ export abstract class OpenBlock {
 
   abstract complete(tag: StateTagger): Block;
 
-  /** The part of the complete block that was not emitted as deltas. */
+  /** Returns the part of the complete block that was not emitted as deltas. */
   unsentText(_block: Block): string {
     return '';
   }

@@ -6,18 +6,18 @@ const plainPattern = /^[A-Za-z0-9_-]+$/;
 const maxStemLength = 34;
 
 /** Returns an id of letters, digits, - and _ unchanged, because every vendor of Messages accepts it; hashes any other id. */
-export function plainId(id: string): string {
-  return plainPattern.test(id) ? id : hashed(id);
+export function toPlainId(id: string): string {
+  return plainPattern.test(id) ? id : hashId(id);
 }
 
 /** Appends a number to an id. The result is valid for every vendor, except those that require a special form. */
-export function numberedId(id: string, number: number): string {
+export function appendNumber(id: string, number: number): string {
   if (id === '') return `call_${number}`;
-  const stem = plainId(id);
-  return `${stem.length > maxStemLength ? hashed(id) : stem}_${number}`;
+  const stem = toPlainId(id);
+  return `${stem.length > maxStemLength ? hashId(id) : stem}_${number}`;
 }
 
-function hashed(id: string): string {
+function hashId(id: string): string {
   return `call_${hash('sha256', id).slice(0, 24)}`;
 }
 
@@ -32,23 +32,26 @@ export interface IdRules {
 }
 
 /** Accepts any id; only repeated ids are changed. */
-export const anyId: IdRules = { toPreferred: (id) => id, toNumbered: (id, _name, number) => numberedId(id, number) };
+export const anyIdRules: IdRules = {
+  toPreferred: (id) => id,
+  toNumbered: (id, _name, number) => appendNumber(id, number),
+};
 
 /** Accepts ids of up to `length` characters; longer ids are hashed. */
-export function idsOfMaxLength(length: number): IdRules {
-  return { ...anyId, toPreferred: (id) => (id.length <= length ? id : hashed(id)) };
+export function createLengthRules(length: number): IdRules {
+  return { ...anyIdRules, toPreferred: (id) => (id.length <= length ? id : hashId(id)) };
 }
 
 /** Accepts letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
-export const plainIds: IdRules = { ...anyId, toPreferred: plainId };
+export const plainIdRules: IdRules = { ...anyIdRules, toPreferred: toPlainId };
 
-/** Gives each call a new id. The id depends only on earlier calls, so that prompt caches keep hitting. */
+/** Creates a unique id for each call. The id depends only on earlier calls, so that prompt caches still match. */
 export class UniqueIds {
   readonly #rules: IdRules;
   readonly #used = new Set<string>();
   readonly #counts = new Map<string, number>();
 
-  constructor(rules: IdRules = anyId) {
+  constructor(rules: IdRules = anyIdRules) {
     this.#rules = rules;
   }
 

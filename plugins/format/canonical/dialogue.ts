@@ -54,7 +54,6 @@ export function normalizeCalls(items: readonly Item[]): Item[] {
 }
 
 /** Gives calls and results unique ids, and turns results without a call into messages. */
-
 function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
   const results = new Map<string, ToolResult>();

@@ -50,18 +50,15 @@ export function estimatePromptTokens(request: JsonObject, estimateText: Estimate
  *
  * @param name name of the member that holds the part
  */
-function estimatePart(
-  name: string,
-  value: JsonValue | undefined,
-  estimateText: EstimateText = estimateByLength,
-): number {
+function estimatePart(name: string, value: JsonValue | undefined, estimateText: EstimateText): number {
   if (typeof value === 'string') return estimateString(name, value, estimateText);
   if (Array.isArray(value))
     return value.reduce<number>((sum, entry) => sum + estimatePart(name, entry, estimateText), 0);
   if (!isJsonObject(value)) return value === null || value === undefined ? 0 : 1;
   let tokens = tokensPerObject;
-  for (const [member, inner] of Object.entries(value))
+  for (const [member, inner] of Object.entries(value)) {
     tokens += estimateName(member) + estimatePart(member, inner, estimateText);
+  }
   return tokens;
 }
 

@@ -15,7 +15,7 @@ const maxDepth = 200;
 const maxInlined = 500;
 
 /** Which objects are closed to unlisted members: all of them, those that do not specify it, or none. */
-type Closing = 'always' | 'unspecified' | 'never';
+type ClosedObjects = 'always' | 'unspecified' | 'never';
 
 /**
  * Translates a JSON Schema into the subset that a vendor enforces. Keywords that the vendor refuses move into the description, as
@@ -29,7 +29,7 @@ export function fitSchema(
   schema: JsonObject,
   subset: SchemaSubset,
   notes: Notes,
-  closing: Closing = subset.requiresClosedObjects === true ? 'always' : 'never',
+  closing: ClosedObjects = subset.requiresClosedObjects === true ? 'always' : 'never',
 ): JsonObject | undefined {
   if (!subset.allowsRecursion && isRecursive(schema)) return undefined;
   const allowsAnything =
@@ -41,11 +41,11 @@ class Fitter {
   readonly #root: JsonObject;
   readonly #subset: SchemaSubset;
   readonly #notes: Notes;
-  readonly #closing: Closing;
+  readonly #closing: ClosedObjects;
   #depth = 0;
   #inlinedCount = 0;
 
-  constructor(root: JsonObject, subset: SchemaSubset, notes: Notes, closing: Closing) {
+  constructor(root: JsonObject, subset: SchemaSubset, notes: Notes, closing: ClosedObjects) {
     this.#root = root;
     this.#subset = subset;
     this.#notes = notes;
@@ -127,8 +127,8 @@ class Fitter {
   #addType(schema: JsonObject): JsonObject {
     const hasType = typeKeywords.some((name) => schema[name] !== undefined && this.#accepts(name, schema[name]));
     if (this.#subset.requiresTypes !== true || hasType) return schema;
-    const implied = impliedTypes.find(([names]) => names.some((name) => schema[name] !== undefined))?.[1];
-    if (implied !== undefined) return { ...schema, type: implied };
+    const impliedType = impliedTypes.find(([names]) => names.some((name) => schema[name] !== undefined))?.[1];
+    if (impliedType !== undefined) return { ...schema, type: impliedType };
     this.#notes.approximate('any value in schemas as plain ones');
     return { ...schema, anyOf: plainTypes.map((type) => ({ type })) };
   }
@@ -141,15 +141,16 @@ class Fitter {
       if (value === undefined) continue;
       if (this.#accepts(name, value)) {
         const member = this.#fitKeyword(name, value);
-        // A relaxed alternative may accept values of another one, and `oneOf` would then reject them.
+        // A relaxed alternative may also accept values of a different alternative, and `oneOf` would then reject them.
         if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) accepted.push([name, member]);
         else if (schema['anyOf'] === undefined) accepted.push([this.#noteAnyOf(), member]);
         else moved.push([name, value]);
       } else if (name === 'const' && this.#accepts('enum', [value])) accepted.push(['enum', [value]]);
       else if (!annotationKeywords.has(name)) moved.push([name, value]);
     }
-    for (const [name] of moved)
+    for (const [name] of moved) {
       if (!hintKeywords.has(name)) this.#notes.approximate(`${name} in schemas as description`);
+    }
     return appendKeywords(Object.fromEntries(accepted), moved);
   }
 

@@ -186,7 +186,7 @@ export class GrammarGuard {
         this.#hasDroppedContent ||= fragment.isAnswer === true;
         return;
       case 'usage':
-        this.#usage.report(fragment.usage);
+        this.#usage.recordReported(fragment.usage);
         return;
       case 'tier':
         this.#tier = fragment.tier;

@@ -25,28 +25,23 @@ export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Par
 
 /** @param content name of the content, such as `audio` */
 export function unsupportedContent(content: string, part: Part): GatewayError {
+  return createPartError(`This model does not accept ${content}.`, part);
+}
+
+function createPartError(message: string, part: Part): GatewayError {
   const param = partPaths.get(part);
-  return new GatewayError(
-    'unsupported_content',
-    `This model does not accept ${content}.`,
-    param === undefined ? {} : { param },
-  );
+  return new GatewayError('unsupported_content', message, param === undefined ? {} : { param });
 }
 
 /**
  * Returns the id of a file at the route's vendor.
  *
- * @throws GatewayError `unsupported_content` if the file was uploaded to another vendor
+ * @throws GatewayError `unsupported_content` if the file was uploaded to a different vendor
  */
 export function readUploadedId(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
   if (source.vendor === vendor) return source.id;
   const name = JSON.stringify(source.id.slice(0, 100));
-  const param = partPaths.get(part);
-  throw new GatewayError(
-    'unsupported_content',
-    `The file ${name} was uploaded to a different vendor. Send its content instead.`,
-    param === undefined ? {} : { param },
-  );
+  throw createPartError(`The file ${name} was uploaded to a different vendor. Send its content instead.`, part);
 }
 
 /** Creates the part for a media type: audio, video, image or document. */

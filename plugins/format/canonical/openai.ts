@@ -79,13 +79,13 @@ export function hasBreakpoint(part: JsonObject): boolean {
 
 /** Adds a system message at the start of a history to the instructions. */
 export function readInstructions(
-  to: { readonly instructions: string[]; areInstructionsCached: true | undefined },
+  target: { readonly instructions: string[]; areInstructionsCached: true | undefined },
   parts: readonly Part[],
   notes: Notes,
 ): void {
-  if (parts.some((part) => part.type === 'text' && part.isBreakpoint === true)) to.areInstructionsCached = true;
+  if (parts.some((part) => part.type === 'text' && part.isBreakpoint === true)) target.areInstructionsCached = true;
   const text = textOf(parts);
-  if (text !== '') to.instructions.push(text);
+  if (text !== '') target.instructions.push(text);
   if (parts.some(({ type }) => type !== 'text')) notes.drop('images and files in instructions');
 }
 

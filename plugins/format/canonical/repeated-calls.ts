@@ -34,7 +34,7 @@ export class RepeatedCalls {
 
   filter(fragment: Fragment): readonly Fragment[] {
     const possibleRepeat = this.#possibleRepeat;
-    if (possibleRepeat !== undefined) return this.#takeWhileHolding(fragment, possibleRepeat);
+    if (possibleRepeat !== undefined) return this.#filterHeld(fragment, possibleRepeat);
     if (fragment.type === 'call') {
       const earlierKey = this.#findEarlier(fragment);
       if (earlierKey !== undefined) {
@@ -55,7 +55,7 @@ export class RepeatedCalls {
     return undefined;
   }
 
-  #takeWhileHolding(fragment: Fragment, possibleRepeat: PossibleRepeat): readonly Fragment[] {
+  #filterHeld(fragment: Fragment, possibleRepeat: PossibleRepeat): readonly Fragment[] {
     if (isAside(fragment)) return [fragment];
     switch (fragment.type) {
       case 'input':
@@ -67,20 +67,20 @@ export class RepeatedCalls {
         return [{ type: 'held', characters: fragment.text.length }];
       case 'call_end':
         if (fragment.key !== possibleRepeat.key) break;
-        return this.#decide(fragment.input ?? possibleRepeat.input)
+        return this.#endHolding(fragment.input ?? possibleRepeat.input)
           ? []
           : [...possibleRepeat.fragments, ...this.filter(fragment)];
       case 'finish':
       case 'end':
-        return this.#decide(possibleRepeat.input) ? [fragment] : [...possibleRepeat.fragments, fragment];
+        return this.#endHolding(possibleRepeat.input) ? [fragment] : [...possibleRepeat.fragments, fragment];
       default:
     }
     this.#possibleRepeat = undefined;
     return [...possibleRepeat.fragments, ...this.filter(fragment)];
   }
 
-  /** Decides about the held call; true if it is a repetition. */
-  #decide(input: string): boolean {
+  /** Stops holding the call back; returns true if it is a repetition. */
+  #endHolding(input: string): boolean {
     const earlierKey = this.#possibleRepeat?.earlierKey;
     this.#possibleRepeat = undefined;
     return earlierKey !== undefined && normalizeInput(this.#readInput(earlierKey)) === normalizeInput(input);

@@ -40,8 +40,8 @@ export function hasTail(data: string, start: number, [tail, afterPadding]: Event
 }
 
 /**
- * Reads events without parsing them if they differ from the last parsed event only in one text, like nearly all tokens of an
- * answer do.
+ * Reads events without parsing them if only one text differs from the last parsed event, which is true for nearly all tokens of an
+ * answer.
  */
 export class RepeatedEvent {
   #name: string | undefined;
@@ -51,6 +51,7 @@ export class RepeatedEvent {
   #tail: EventTail = [''];
   #attempts = 0;
 
+  /** Reads the text of an event; undefined if the event must be parsed. */
   read(name: string | undefined, data: string): string | undefined {
     const prefix = this.#prefix;
     if (prefix === undefined || name !== this.#name || data.slice(0, prefix.length) !== prefix) return undefined;

@@ -4,8 +4,8 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { estimateTokens, estimatePromptTokens } from './estimate.ts';
 import { member } from '../wire/members.ts';
 
-/** Number of deltas to measure, and maximum number of deltas to parse to find them. */
-const sampling = { wanted: 4, max: 16 };
+/** Number of deltas with text that are measured, and of deltas that are parsed at most to find them. */
+const maxDeltas = { measured: 4, parsed: 16 };
 /** Members of a reply that hold the model's text, in all formats. */
 const textMembers = ['choices', 'content', 'output', 'candidates'] as const;
 /** Members of an answer that are not the model's text. */
@@ -39,7 +39,7 @@ export class UsageMeter {
   }
 
   addDelta(event: StreamEvent): void {
-    if (this.#measuredDeltas < sampling.wanted && this.#parsedDeltas < sampling.max) this.#measure(event);
+    if (this.#measuredDeltas < maxDeltas.measured && this.#parsedDeltas < maxDeltas.parsed) this.#measure(event);
     else this.#characters += Math.max(1, event.text.length - this.#frame);
   }
 

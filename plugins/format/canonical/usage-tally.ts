@@ -10,7 +10,7 @@ export class UsageTally {
   readonly #estimateInput: () => number;
   #estimatedInput: number | undefined;
   #reported: Usage = {};
-  #writtenCharacters = 0; // characters
+  #writtenCharacters = 0;
   /** Usage of the routes whose answers were truncated. */
   readonly #truncatedRoutes: CompleteUsage[] = [];
 
@@ -20,7 +20,7 @@ export class UsageTally {
   }
 
   /** Records reported counts. Later counts replace earlier ones, member by member. */
-  report(usage: Usage): void {
+  recordReported(usage: Usage): void {
     const reported = Object.entries(usage).filter(([, value]) => value !== undefined);
     this.#reported = { ...this.#reported, ...Object.fromEntries(reported) };
   }

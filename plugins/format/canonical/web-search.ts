@@ -6,7 +6,7 @@ import { asText, listTexts, withoutUnset } from '../wire/members.ts';
 
 const locationMembers = ['city', 'country', 'region', 'timezone'] as const;
 
-const readMembers: ReadonlySet<string> = new Set([
+const supportedMembers: ReadonlySet<string> = new Set([
   'search_context_size',
   'max_uses',
   'allowed_domains',
@@ -24,7 +24,7 @@ const readMembers: ReadonlySet<string> = new Set([
 export function readWebSearch(tool: BodyObject, notes: Notes, ignored: readonly string[]): HostedTool {
   const { allowed_domains, blocked_domains } = tool.value;
   const { allowed_domains: filteredDomains, ...otherFilters } = tool.maybeObject('filters')?.value ?? {};
-  const otherMembers = Object.entries(tool.value).filter(([name]) => !readMembers.has(name));
+  const otherMembers = Object.entries(tool.value).filter(([name]) => !supportedMembers.has(name));
   for (const [name, value] of [...otherMembers, ...Object.entries(otherFilters)]) {
     if (!ignored.includes(name) && value !== null && value !== undefined) notes.drop(`${name} of web_search`);
   }
@@ -46,9 +46,9 @@ function readDomains(value: JsonValue | undefined): readonly string[] | undefine
 /** Reads the user's location, which Chat nests in `approximate`. */
 function readLocation(location: JsonObject | undefined): SearchLocation | undefined {
   if (location === undefined) return undefined;
-  const place = new BodyObject(location, 'user_location').maybeObject('approximate')?.value ?? location;
+  const fields = new BodyObject(location, 'user_location').maybeObject('approximate')?.value ?? location;
   return Object.fromEntries(
-    locationMembers.flatMap((name) => (asText(place[name]) === '' ? [] : [[name, asText(place[name])]])),
+    locationMembers.flatMap((name) => (asText(fields[name]) === '' ? [] : [[name, asText(fields[name])]])),
   );
 }
 
@@ -100,6 +100,6 @@ export function writeMessagesSearchTool(tool: HostedTool, notes: Notes): JsonObj
   });
 }
 
-function writeLocation(place: SearchLocation | undefined): JsonObject | undefined {
-  return place && { type: 'approximate', ...place };
+function writeLocation(location: SearchLocation | undefined): JsonObject | undefined {
+  return location && { type: 'approximate', ...location };
 }

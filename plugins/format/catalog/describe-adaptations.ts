@@ -6,7 +6,6 @@ import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 
 /** A change to requests, the quirks that cause it, and the affected formats. */
-
 type Change = readonly [description: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];

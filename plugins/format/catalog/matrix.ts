@@ -164,7 +164,7 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
-/** Describes a route of another kind than chat. Such endpoints, except embeddings, are called in their own format and have no features. */
+/** Describes a route of a model that is not for chat. Its endpoints, except embeddings, are called in their own format. */
 function describeOther({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');

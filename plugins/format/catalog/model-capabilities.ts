@@ -123,7 +123,7 @@ function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbil
   ];
 }
 
-/** @param losses receives the losses of the primary routes */
+/** @param losses set to which the losses of the primary routes are added */
 function summarizeSupport(
   client: ClientTextFormat,
   primaries: readonly Route[],
@@ -162,7 +162,7 @@ function primaryRoutes(routes: readonly Route[]): readonly Route[] {
 }
 
 /** Finds the smallest configured limit. Routes without a limit are assumed not to have a smaller one. */
-function smallestLimit(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
-  const limits = routes.map(limitOf).filter((limit) => limit !== undefined);
+function smallestLimit(routes: readonly Route[], readLimit: (route: Route) => number | undefined): number | undefined {
+  const limits = routes.map(readLimit).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);
 }

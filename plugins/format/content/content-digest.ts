@@ -128,7 +128,7 @@ export class ContentDigest implements SkimmedContent {
 }
 
 /** Adds the content of an event. */
-export function addPiece(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
+export function addDelta(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.addText(text);
   if (reasoning !== '') content.addReasoning(reasoning);
   if (input !== undefined) content.addInput(input.key, input.text);

@@ -27,7 +27,7 @@ type CallBlock = CallHead & { readonly input: string };
 /** Rules for the content of blocks as clients of a format receive it. */
 export interface ContentForm {
   /** Returns the separator before the text of a block; missing if the format has none. */
-  separator?(head: BlockHead, before: PrecedingContent): string;
+  writeSeparator?(head: BlockHead, before: PrecedingContent): string;
   /** Returns the arguments of a call; missing if they always equal its input. */
   writeArguments?(call: CallBlock, isStream: boolean): string;
   /**
@@ -82,7 +82,7 @@ export class SentContent {
   }
 
   #beginBlock(index: number, head: BlockHead): void {
-    this.#separator = this.#form.separator?.(head, this.#preceding) ?? '';
+    this.#separator = this.#form.writeSeparator?.(head, this.#preceding) ?? '';
     this.#preceding.last = head.type;
     this.#isInputHeld = undefined;
     if (head.type === 'tool_call' && this.#form.sendsWholeCalls !== true && this.#countCall())
@@ -97,7 +97,7 @@ export class SentContent {
       return;
     }
     this.#sendHeldCalls();
-    const sentText = this.#separator === '' ? text : this.#addSeparator(text);
+    const sentText = this.#separator === '' ? text : this.#prependSeparator(text);
     if (type === 'reasoning') {
       this.content.addReasoning(sentText);
       this.#preceding.hasReasoning = true;
@@ -114,7 +114,7 @@ export class SentContent {
     if (this.#isInputHeld === false) this.content.addInput(index, text);
   }
 
-  #addSeparator(text: string): string {
+  #prependSeparator(text: string): string {
     this.changes.add('paragraphs');
     const separated = this.#separator + text;
     this.#separator = '';

@@ -27,7 +27,7 @@ interface RequestProperties {
   /** Id of the continued response. If set, the body contains the response's items instead of its id. */
   readonly previousId?: string | undefined;
   /** Stored reasoning of earlier turns, for clients that cannot send it back. */
-  readonly kept?: StoredReasoning | undefined;
+  readonly storedReasoning?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
   /** End user of requests to upstreams; omitted if none is sent. */
   readonly endUser?: string | undefined;
@@ -43,7 +43,7 @@ export class ClientRequest implements RequestProperties {
   readonly model: string;
   readonly isStream: boolean;
   readonly previousId: string | undefined;
-  readonly kept: StoredReasoning | undefined;
+  readonly storedReasoning: StoredReasoning | undefined;
   readonly thread: Thread | undefined;
   readonly endUser: string | undefined;
   readonly notes: readonly string[] | undefined;
@@ -56,7 +56,7 @@ export class ClientRequest implements RequestProperties {
     this.model = properties.model;
     this.isStream = properties.isStream;
     this.previousId = properties.previousId;
-    this.kept = properties.kept;
+    this.storedReasoning = properties.storedReasoning;
     this.thread = properties.thread;
     this.endUser = properties.endUser;
     this.notes = properties.notes;

@@ -137,7 +137,7 @@ export class ModelCall implements Adapter {
   }
 
   read(route: Route): ReplyReader {
-    const reader = this.#prepared.get(route).read();
+    const reader = this.#prepared.get(route).createReader();
     this.#readers.push(reader);
     return reader;
   }

@@ -1,6 +1,6 @@
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { anyId, CallIds, type IdRules, numberedId } from '../../canonical/call-ids.ts';
+import { anyIdRules, CallIds, type IdRules, appendNumber } from '../../canonical/call-ids.ts';
 import { toNineCharacterId } from '../../canonical/openai.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
@@ -15,7 +15,7 @@ export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
  *
  * @param uniqueForm the format's own form of ids, for vendors that require no other form
  */
-export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyId): Adaptation {
+export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyIdRules): Adaptation {
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
 }
 
@@ -56,7 +56,7 @@ export class WireIds {
 
 const nineCharacterForm: IdRules = {
   toPreferred: (id) => (id === '' ? '' : toNineCharacterId(id)),
-  toNumbered: (id, _name, number) => toNineCharacterId(numberedId(id, number)),
+  toNumbered: (id, _name, number) => toNineCharacterId(appendNumber(id, number)),
 };
 
 /**

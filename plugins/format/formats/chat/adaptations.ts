@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { idsOfMaxLength } from '../../canonical/call-ids.ts';
+import { createLengthRules } from '../../canonical/call-ids.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
@@ -189,7 +189,7 @@ export const adaptChat = chainAdaptations(
   adaptReasoning,
   adaptOutput(memberCodec, outputEditor),
   adaptMessages,
-  adaptCallIds(writeCallIds, idsOfMaxLength(maxCallIdLength)),
+  adaptCallIds(writeCallIds, createLengthRules(maxCallIdLength)),
   adaptRefused(() => fallbackModelMembers),
 );
 

@@ -44,7 +44,7 @@ export const chat: ClientTextFormat = {
       hasLogprobs: true,
       isSingleChoice,
       describeContentForm: (request) => ({
-        separator: selectSeparator,
+        writeSeparator: selectSeparator,
         ...(readCallForm(request) === 'function_call' && { maxCalls: 1 }),
       }),
       findHistoryCalls,

@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
-import { type ContentDigest, addPiece } from '../../content/content-digest.ts';
+import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
@@ -93,7 +93,7 @@ export class FragmentObserver implements ReplyObserver {
 
   #skim(event: StreamEvent, content: ContentDigest | undefined): readonly Fragment[] | undefined {
     if (!event.isPlain) return this.#decoder.skimEvent?.(event, content);
-    if (content !== undefined && event.contentDelta !== undefined) addPiece(content, event.contentDelta);
+    if (content !== undefined && event.contentDelta !== undefined) addDelta(content, event.contentDelta);
     return noFragments;
   }
 

@@ -80,7 +80,7 @@ export const gemini: ClientTextFormat = {
       omitResultImages,
       isSingleChoice: () => true,
       describeContentForm: (request) => ({
-        separator: selectSeparator,
+        writeSeparator: selectSeparator,
         writeArguments: (call) => JSON.stringify(readArguments(call)),
         sendsWholeCalls: true,
         hidesReasoning: !wantsThoughts(request),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import { plainIds } from '../../canonical/call-ids.ts';
+import { plainIdRules } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member, keepIfSame } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
@@ -201,7 +201,7 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptForcedTools(relaxToolChoice),
   adaptThinking(probe),
   replayThinking,
-  adaptCallIds(writeCallIds, plainIds),
+  adaptCallIds(writeCallIds, plainIdRules),
   adaptOutput(probe, outputWording),
   adaptRefused(listUnsupportedMembers),
   adaptVertex,

@@ -3,7 +3,7 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { member, listTexts } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
-import { plainIds } from '../../canonical/call-ids.ts';
+import { plainIdRules } from '../../canonical/call-ids.ts';
 import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
 import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
@@ -59,11 +59,11 @@ export const messages: ClientTextFormat = {
       hidesReasoning,
       findHistoryCalls,
       replyImages: 'none',
-      callIds: plainIds,
+      callIds: plainIdRules,
       hasPauses: true,
       isSingleChoice: () => true,
       describeContentForm: () => ({
-        separator: (head, { last }) => separatorBetween(last, head),
+        writeSeparator: (head, { last }) => separatorBetween(last, head),
         writeArguments: writeArguments,
         sendsInputAtEnd: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
       }),

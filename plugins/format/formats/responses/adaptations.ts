@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { idsOfMaxLength } from '../../canonical/call-ids.ts';
+import { createLengthRules } from '../../canonical/call-ids.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
@@ -122,6 +122,6 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptParallelCalls,
   adaptReasoning,
   adaptOutput(probe, outputWording),
-  adaptCallIds(writeCallIds, idsOfMaxLength(maxIdLength)),
+  adaptCallIds(writeCallIds, createLengthRules(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

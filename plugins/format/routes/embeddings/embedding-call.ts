@@ -61,7 +61,7 @@ export class EmbeddingCall implements PreparedCall {
     };
   }
 
-  read(): ReplyReader {
+  createReader(): ReplyReader {
     const { format, model, outline } = this.#client;
     const { client, dialect } = format;
     const { modelPlace } = client;

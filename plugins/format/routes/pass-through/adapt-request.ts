@@ -58,7 +58,7 @@ interface BodyAdaptation {
 function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | undefined {
   const { outline, content } = client;
   // Stored reasoning can only be found by the complete inputs of calls.
-  if (content.bodyOutline === undefined || client.kept?.hasFound === true) return undefined;
+  if (content.bodyOutline === undefined || client.storedReasoning?.hasFound === true) return undefined;
   try {
     const adaptation = adaptBody(client, outline, route);
     return adaptation.body === outline ? adaptation : undefined;
@@ -69,7 +69,7 @@ function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | u
 
 /** Adapts a parsed body. Each step needs the result of the previous one. */
 function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): BodyAdaptation {
-  const { format, purpose, isStream, kept: reasoning } = client;
+  const { format, purpose, isStream, storedReasoning: reasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
@@ -99,7 +99,7 @@ function createUnchangedRequest(
 
 function createChangedRequest(
   client: ClientRequest,
-  requested: JsonObject,
+  requestedBody: JsonObject,
   route: Route,
   { body, usage: usageOption, notes }: BodyAdaptation,
 ): AdaptedRequest {
@@ -111,14 +111,14 @@ function createChangedRequest(
       usageOption === undefined ? upstreamBody : { [usageOption.name]: usageOption.value, ...upstreamBody },
     ),
     notes: notes.entries,
-    ...findLocalStops(client, requested, upstreamBody),
+    ...findLocalStops(client, requestedBody, upstreamBody),
   };
 }
 
-function findLocalStops({ format }: ClientRequest, requested: JsonObject, sent: JsonObject) {
-  if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requested)) return {};
-  const reported = format.text.readStopSequences(sent);
-  const localStops = format.text.readStopSequences(requested).filter((sequence) => !reported.includes(sequence));
+function findLocalStops({ format }: ClientRequest, requestedBody: JsonObject, sentBody: JsonObject) {
+  if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requestedBody)) return {};
+  const reported = format.text.readStopSequences(sentBody);
+  const localStops = format.text.readStopSequences(requestedBody).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
 }
 

@@ -22,6 +22,7 @@ export function filterState(body: JsonObject, route: Route, notes: Notes): JsonO
   return new StateFilter(route, notes).filterBody(body);
 }
 
+/** Filters the state in a body. The filters return `dropped` for a value that must be removed. */
 class StateFilter {
   readonly #route: Route;
   readonly #origin: string;

@@ -54,7 +54,7 @@ export class PassThrough implements PreparedCall {
     };
   }
 
-  read(): ReplyReader {
+  createReader(): ReplyReader {
     const { format, purpose } = this.#client;
     const isText = isTextFormat(format);
     if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#createTranslatingReader(format);
@@ -99,8 +99,8 @@ export class PassThrough implements PreparedCall {
 
   /** Creates a listener that stores the reasoning text if the vendor requires it in later requests. */
   #createReasoningListener(profile: Profile): ReplyListeners['onFragments'] {
-    const { format, kept } = this.#client;
-    if (kept === undefined || !isTextFormat(format) || !requiresReasoning(profile, true)) return undefined;
+    const { format, storedReasoning } = this.#client;
+    if (storedReasoning === undefined || !isTextFormat(format) || !requiresReasoning(profile, true)) return undefined;
     const guard = createGuard(this.#exchange, this.#client, this.#route, createUnchangedNames(format));
     return (fragments, isFinished) => {
       guard.push(fragments);

@@ -252,7 +252,7 @@ export class PassThroughReader implements ReplyReader {
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
-    if (!event.isPlain && isTruncated(event)) this.#framingFailure = malformedReply('event_truncated');
+    if (!event.isPlain && isTruncatedObject(event.data)) this.#framingFailure = malformedReply('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
     // The answer is complete only by the event's name, not by its data.
@@ -268,10 +268,6 @@ const maxPingLength = 100; // characters of data
 
 function isPing({ name, data = '' }: StreamEvent): boolean {
   return pingNames.has(name) || (data.length <= maxPingLength && pingType.test(data));
-}
-
-function isTruncated({ data }: StreamEvent): boolean {
-  return data !== undefined && isTruncatedObject(data);
 }
 
 /** True if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */

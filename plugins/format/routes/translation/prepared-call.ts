@@ -6,7 +6,7 @@ import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adap
 export interface PreparedCall {
   readonly request: UpstreamRequest;
   /** Creates a reader for one reply. */
-  read(): ReplyReader;
+  createReader(): ReplyReader;
 }
 
 /** Calls by route. Each call is prepared on first use and then reused. */

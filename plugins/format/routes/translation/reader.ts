@@ -136,15 +136,12 @@ export class TranslatingReader implements ReplyReader {
   }
 
   *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
-    const value = yield* parse(body);
+    const value = yield* parseInSteps(body);
     if (value === undefined) throw malformedReply(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#isStream = false;
     this.#pushFragments(this.#decoder.readWhole(value));
     yield;
-    return this.#createReply(
-      (reply) => Buffer.from(JSON.stringify(this.#encoder.encodeWhole(reply))),
-      'application/json',
-    );
+    return this.#createJsonReply();
   }
 
   *#convertInSteps(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
@@ -155,12 +152,9 @@ export class TranslatingReader implements ReplyReader {
         yield;
       }
       this.end();
-      return this.#createReply(
-        (reply) => Buffer.from(JSON.stringify(this.#encoder.encodeWhole(reply))),
-        'application/json',
-      );
+      return this.#createJsonReply();
     }
-    const value = yield* parse(body);
+    const value = yield* parseInSteps(body);
     if (value !== undefined) this.#encodeEvents(this.#pushFragments(this.#decoder.readWhole(value)));
     yield;
     return this.#createReply(() => this.#takeOutput(), 'text/event-stream');
@@ -177,6 +171,11 @@ export class TranslatingReader implements ReplyReader {
     for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#takeEvent(event);
     this.#encodeEvents(this.#recordSent(this.#guard.close()));
     return this.#takeOutput();
+  }
+
+  #createJsonReply(): WholeReply {
+    const render = (reply: CompleteReply) => Buffer.from(JSON.stringify(this.#encoder.encodeWhole(reply)));
+    return this.#createReply(render, 'application/json');
   }
 
   #createReply(render: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
@@ -216,7 +215,7 @@ export class TranslatingReader implements ReplyReader {
 }
 
 /** @throws GatewayError for a body that would take too long to read */
-function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
+function* parseInSteps(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const text = body.toString();
   yield;
   const excess = findExcess(text, bounds.replyValues);

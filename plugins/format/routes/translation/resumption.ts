@@ -11,7 +11,7 @@ import { PreparedCalls } from './prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
 import { selectUpstreamFormat } from '../../request/upstream-format.ts';
 
-const minOutputTokens = 16; // output tokens; some upstreams refuse a lower limit
+const minOutputTokens = 16; // some upstreams refuse a lower limit
 
 const continueInstruction =
   'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
@@ -46,14 +46,14 @@ function hasHostedSearch(route: Route, request: ClientRequest): boolean {
 
 /** Prepares calls that continue an answer; undefined if the answer has no text yet, too much text, or other content. */
 export function createResumption(
-  broken: ReplyReader,
+  interrupted: ReplyReader,
   request: ClientRequest,
   translator: CallTranslator,
 ): RouteCalls | undefined {
-  if (!(broken instanceof TranslatingReader)) return undefined;
-  const sentText = broken.plainText;
+  if (!(interrupted instanceof TranslatingReader)) return undefined;
+  const sentText = interrupted.plainText;
   if (sentText === undefined || sentText.trim() === '' || sentText.length > bounds.resumedText) return undefined;
-  return new Resumption(broken, sentText, request, translator);
+  return new Resumption(interrupted, sentText, request, translator);
 }
 
 /** Calls that continue an answer from the text that the client has received. Each route gets the same text. */
@@ -64,8 +64,8 @@ class Resumption implements RouteCalls {
   readonly #translator: CallTranslator;
   readonly #prepared = new PreparedCalls((route) => this.#prepare(route));
 
-  constructor(broken: TranslatingReader, sentText: string, request: ClientRequest, translator: CallTranslator) {
-    this.#interrupted = broken;
+  constructor(interrupted: TranslatingReader, sentText: string, request: ClientRequest, translator: CallTranslator) {
+    this.#interrupted = interrupted;
     this.#sentText = sentText;
     this.#request = request;
     this.#translator = translator;

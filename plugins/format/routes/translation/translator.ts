@@ -58,11 +58,11 @@ export class CallTranslator {
       const message = `Requests in the ${format.name} format cannot be translated into another format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
-    this.#conversation ??= this.#decode(format);
+    this.#conversation ??= this.#decodeRequest(format);
     return { conversation: this.#conversation, notes: this.#notes };
   }
 
-  #decode(format: ClientTextFormat): Conversation {
+  #decodeRequest(format: ClientTextFormat): Conversation {
     const { exactBody } = this.#request.content;
     refuseBindingChoices(exactBody);
     return format.client.text.decodeRequest(exactBody, this.#notes);
@@ -74,15 +74,15 @@ export class CallTranslator {
    * @param conversation conversation to send; by default the client's request
    * @throws GatewayError see `decode`, and `not_supported` if the route cannot serve the request
    */
-  translate(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
+  translate(route: Route, format: FormatDescriptor, conversation?: Conversation): Translation {
     const decoded = this.decode();
-    if (!isTextFormat(to)) {
-      const message = `Requests cannot be translated into the ${to.name} format.`;
+    if (!isTextFormat(format)) {
+      const message = `Requests cannot be translated into the ${format.name} format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
     const notes = new Notes();
     notes.addAll(decoded.notes);
-    return new Translation(this.#exchange, this.#request, conversation ?? decoded.conversation, route, to, notes);
+    return new Translation(this.#exchange, this.#request, conversation ?? decoded.conversation, route, format, notes);
   }
 }
 
@@ -104,24 +104,24 @@ export class Translation implements PreparedCall {
     client: ClientRequest,
     conversation: Conversation,
     route: Route,
-    to: TextFormat,
+    format: TextFormat,
     notes: Notes,
   ) {
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
-    this.#upstreamFormat = to;
-    this.#names = new ToolNames(conversation, to.text.toolNames);
+    this.#upstreamFormat = format;
+    this.#names = new ToolNames(conversation, format.text.toolNames);
     this.#origin = originOf(route.upstream);
     this.#isStructured = conversation.output !== undefined;
-    const profile = profileIn(to.name, route.profile);
+    const profile = profileIn(format.name, route.profile);
     const body = this.#encode(conversation, profile, notes);
-    const reportedStops = to.text.readStopSequences(body);
+    const reportedStops = format.text.readStopSequences(body);
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reportedStops.includes(sequence));
     this.request = this.#createRequest(body, profile, notes);
   }
 
-  read(): ReplyReader {
+  createReader(): ReplyReader {
     return createReader(this.#exchange, this.#client, this.#route, this.#upstreamFormat, {
       names: this.#names,
       localStops: this.#localStops,
@@ -174,11 +174,11 @@ export class Translation implements PreparedCall {
   }
 
   #restoreReasoning(conversation: Conversation): Conversation {
-    const { kept } = this.#client;
-    if (kept === undefined) return conversation;
+    const { storedReasoning } = this.#client;
+    if (storedReasoning === undefined) return conversation;
     const ownState = createStateLookup(this.#upstreamFormat, this.#origin);
     const takesText = acceptsReasoningText(this.#upstreamFormat, this.#route);
-    return restoreReasoning(conversation, kept, { acceptsText: takesText, origin: this.#origin, ownState });
+    return restoreReasoning(conversation, storedReasoning, { acceptsText: takesText, origin: this.#origin, ownState });
   }
 }
 
@@ -224,7 +224,7 @@ export function createGuard(
   names: ToolNames,
   { upstream = client.format, isStructured, received }: AnswerOptions = {},
 ): GrammarGuard {
-  const { kept } = client;
+  const { storedReasoning } = client;
   const isTranslated = upstream !== client.format;
   return new GrammarGuard({
     names,
@@ -239,7 +239,7 @@ export function createGuard(
     allowsPauses: client.format.client.text?.hasPauses,
     isStructured,
     received,
-    onComplete: kept && ((reply) => kept.store(reply)),
+    onComplete: storedReasoning && ((reply) => storedReasoning.store(reply)),
   });
 }
 

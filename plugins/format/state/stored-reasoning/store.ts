@@ -60,9 +60,9 @@ export class ReasoningStore {
     const calls = listCalls(body, routes.withState);
     const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
     const entryNames = reasoning.listEntryNames();
-    if (entryNames.length === 0) return request.with({ kept: reasoning });
+    if (entryNames.length === 0) return request.with({ storedReasoning: reasoning });
     return this.#findEntries(accountId, entryNames).then((found) =>
-      request.with({ kept: reasoning.addEntries(found) }),
+      request.with({ storedReasoning: reasoning.addEntries(found) }),
     );
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallIds, numberedId, plainId } from '../../../../plugins/format/canonical/call-ids.ts';
+import { CallIds, appendNumber, toPlainId } from '../../../../plugins/format/canonical/call-ids.ts';
 import { normalizeInput } from '../../../../plugins/format/canonical/stored-reasoning.ts';
 
 describe('ids of calls', () => {
@@ -46,9 +46,9 @@ describe('ids of calls', () => {
   it.each(['a', 'functions.Bash:0', 'x'.repeat(64), 'é'.repeat(9)])(
     'a number makes an id of %s that Anthropic and OpenAI accept',
     (id) => {
-      expect(numberedId(id, 999)).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
-      expect(numberedId(id, 3)).not.toBe(numberedId(id, 2));
-      expect(plainId(numberedId(id, 2))).toBe(numberedId(id, 2));
+      expect(appendNumber(id, 999)).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
+      expect(appendNumber(id, 3)).not.toBe(appendNumber(id, 2));
+      expect(toPlainId(appendNumber(id, 2))).toBe(appendNumber(id, 2));
     },
   );
 });

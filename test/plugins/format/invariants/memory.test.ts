@@ -44,7 +44,7 @@ describe.each(formats)('a stream of small deltas from %s', (upstream) => {
       const { opening, delta } = streamOf(upstream);
       const open = (): ReplyReader =>
         client === 'as it is'
-          ? new PassThrough(exchange, requestOf(upstream), route).read()
+          ? new PassThrough(exchange, requestOf(upstream), route).createReader()
           : createReader(exchange, requestOf(client), route, conversational[upstream]);
       // Compiled code takes memory, too.
       pushDeltas(open(), opening, delta);

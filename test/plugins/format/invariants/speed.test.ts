@@ -60,7 +60,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {
-        const reader = new PassThrough(exchange, requestOf(format), route).read();
+        const reader = new PassThrough(exchange, requestOf(format), route).createReader();
         for (const piece of pieces) reader.push(piece);
         reader.end();
         expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);

@@ -26,7 +26,7 @@ export function changesOf(
 
 function changesOfAnswer(format: ClientFormatName, { route }: NamedRoute, members: JsonObject): readonly string[] {
   const given = framedAnswer(format, members);
-  const reader = new PassThrough(exchange, requestOf(format).with({ isStream: false }), route).read();
+  const reader = new PassThrough(exchange, requestOf(format).with({ isStream: false }), route).createReader();
   const { body } = reader.whole(Buffer.from(JSON.stringify(given)), 'application/json');
   return changed(given, JSON.parse(body.toString()) as JsonObject);
 }
@@ -34,7 +34,7 @@ function changesOfAnswer(format: ClientFormatName, { route }: NamedRoute, member
 /** @throws GatewayError with which the stream ends */
 function changesOfEvent(format: ClientFormatName, { route }: NamedRoute, members: JsonObject): readonly string[] {
   const { event, all } = framedStream(format, members);
-  const reader = new PassThrough(exchange, requestOf(format), route).read();
+  const reader = new PassThrough(exchange, requestOf(format), route).createReader();
   const got = Buffer.concat([reader.push(bytesOf(all, format)), reader.end()]).toString();
   if (reader.failure !== undefined) throw reader.failure;
   const events = eventsOf(got).filter(({ data }) => data !== '[DONE]');

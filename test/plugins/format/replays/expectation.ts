@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Usage } from '#core/gateway/model-call/adapter.ts';
-import { plainId } from '../../../../plugins/format/canonical/call-ids.ts';
+import { toPlainId } from '../../../../plugins/format/canonical/call-ids.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer, Call, Counts } from '../../../support/readers/answer.ts';
 import type { Expected, Recording } from './recordings.ts';
@@ -65,7 +65,7 @@ function expectWords(text: string, expected: string | readonly string[]): void {
 function expectCalls(client: TextFormat, calls: readonly Call[], expected: readonly Call[]): void {
   const hasFreeform = client === 'chat' || client === 'responses';
   const named = expected.map((call) =>
-    client === 'messages' && call.id !== undefined ? { ...call, id: plainId(call.id) } : call,
+    client === 'messages' && call.id !== undefined ? { ...call, id: toPlainId(call.id) } : call,
   );
   const wanted = named.map(({ input, ...call }) => {
     if (input === undefined) return call;

@@ -300,7 +300,7 @@ describe('an answer whose type is wrong', () => {
     async (_name, headers) => {
       await using upstream = await createUpstream((_request, response) => response.send(200, headers, stream));
       const way = new PassThrough(exchange, requestOf('chat', { messages: [] }), routeTo(upstreamAt(upstream.url)));
-      const reply = await attemptAt(upstream.url, false, { reader: way.read() }).run();
+      const reply = await attemptAt(upstream.url, false, { reader: way.createReader() }).run();
       expect(reply.headers['content-type']).toContain('application/json');
       expect(JSON.parse(await textOf(reply))).toMatchObject({ choices: [{ message: { content: 'a' } }] });
     },

@@ -1,7 +1,7 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { addPiece } from '../../../content/content-digest.ts';
+import { addDelta } from '../../../content/content-digest.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type Citation,
@@ -92,7 +92,7 @@ export class ChatDecoder implements ReplyDecoder {
     // An event that is not a chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
-    if (content !== undefined && contentDelta !== undefined) addPiece(content, contentDelta);
+    if (content !== undefined && contentDelta !== undefined) addDelta(content, contentDelta);
     return usagePattern.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 

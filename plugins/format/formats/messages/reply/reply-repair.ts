@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
+import { plainIdRules, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, member, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
@@ -23,7 +23,7 @@ export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
   readonly #calls = new RepeatedBlocks();
   #hasCalls = false;
-  readonly #ids = new UniqueIds(plainIds);
+  readonly #ids = new UniqueIds(plainIdRules);
   readonly #exchangeId: string;
   #generatedIds = 0;
   /** Calls that have not ended, by index, because some vendors send the start of a call twice. */

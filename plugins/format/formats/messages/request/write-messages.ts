@@ -1,4 +1,4 @@
-import { plainId } from '../../../canonical/call-ids.ts';
+import { toPlainId } from '../../../canonical/call-ids.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type {
   Part,
@@ -64,7 +64,7 @@ function writeReasoning({ text, state }: Reasoning, { findOwnState, profile, not
 function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBlock {
   return {
     type: 'tool_use',
-    id: plainId(call.id),
+    id: toPlainId(call.id),
     name: names.toWire(call.name, call.namespace),
     input: toObjectInput(call, notes),
   };
@@ -76,7 +76,7 @@ function writeResult(result: ToolResult, movedParts: readonly Part[], target: En
   const content = writeInput(remainingParts, target);
   if (content.length === 0 && movedParts.length > 0) content.push(...writeText('What this tool has shown follows.'));
   if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
-  const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: plainId(id) };
+  const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: toPlainId(id) };
   if (content.length > 0) block.content = content;
   if (isError) block.is_error = true;
   return parts.reduce<MessagesBlock>(recordBreakpoint, block);

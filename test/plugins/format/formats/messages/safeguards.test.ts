@@ -59,7 +59,7 @@ describe('safeguards of Claude Code', () => {
       const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage };
       const whole = { ...head, content, stop_reason: 'tool_use', stop_sequence: null, safeguard_results };
       const answer = callOn(vendor, false)
-        .call.read()
+        .call.createReader()
         .whole(Buffer.from(JSON.stringify(whole)), 'application/json');
       expect(JSON.parse(answer.body.toString())).toMatchObject({ safeguard_results });
 
@@ -72,7 +72,7 @@ describe('safeguards of Claude Code', () => {
         { type: 'message_stop' },
       ];
       const stream = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-      const reader = callOn(vendor, true).call.read();
+      const reader = callOn(vendor, true).call.createReader();
       const got = Buffer.concat([reader.push(Buffer.from(stream)), reader.end()]).toString();
       expect(got).toContain(`"safeguard_results":${JSON.stringify(safeguard_results)}`);
     },

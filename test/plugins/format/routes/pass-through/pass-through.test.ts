@@ -23,7 +23,7 @@ describe('a Chat route that refuses stop sequences', () => {
   it('is not told of them, and its stream is cut at the first', () => {
     const way = wayFor({ stream: true, stop: 'END' });
     expect(JSON.parse(String(way.request.body))).not.toHaveProperty('stop');
-    const reader = way.read();
+    const reader = way.createReader();
     const written = String(Buffer.concat([reader.push(Buffer.from(stream)), reader.end()]));
     expect(said(written)).toBe('one two ');
     expect(written).toContain('"finish_reason":"stop"');
@@ -34,7 +34,7 @@ describe('a Chat route that refuses stop sequences', () => {
     const message = { role: 'assistant', content: 'one END two' };
     const reply = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'length' }] };
     const { body } = wayFor({ stop: ['END'] })
-      .read()
+      .createReader()
       .whole(Buffer.from(JSON.stringify(reply)), 'application/json');
     expect(JSON.parse(String(body))).toMatchObject({
       choices: [{ message: { content: 'one ' }, finish_reason: 'stop' }],
@@ -43,7 +43,7 @@ describe('a Chat route that refuses stop sequences', () => {
 
   it('passes its answers through where none is asked for, or several answers are', () => {
     for (const body of [{ stream: true }, { stream: true, n: 2, stop: 'END' }]) {
-      expect(said(String(wayFor(body).read().push(Buffer.from(stream))))).toBe('one two END three');
+      expect(said(String(wayFor(body).createReader().push(Buffer.from(stream))))).toBe('one two END three');
     }
   });
 });

@@ -83,20 +83,20 @@ describe('the reasoning before a call', () => {
   it('kept reasoning is found by the id of its call', async () => {
     const store = new ReasoningStore(createTestHost(), 24);
     const first = await store.open(exchangeOf(), chatRequest([asks]), model);
-    first.kept?.store(reply('Hm.'));
+    first.storedReasoning?.store(reply('Hm.'));
     const next = await store.open(exchangeOf(), chatRequest(history), model);
-    expect(next.kept?.findBefore([kept('call_2'), kept('call_1')])).toMatchObject([
+    expect(next.storedReasoning?.findBefore([kept('call_2'), kept('call_1')])).toMatchObject([
       [],
       [{ text: 'Hm.', state: { data: 'rs_1:ENC' }, followsText: false }],
     ]);
     const other = await store.open(exchangeOf('acc_2'), chatRequest(history), model);
-    expect(other.kept?.findBefore([kept('call_1')])).toEqual([[]]);
+    expect(other.storedReasoning?.findBefore([kept('call_1')])).toEqual([[]]);
   });
 
   it('reasoning over its size limit is not kept', async () => {
     const host = hostWith({});
     const opened = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
-    opened.kept?.store(reply('x'.repeat(bounds.keptReasoning)));
+    opened.storedReasoning?.store(reply('x'.repeat(bounds.keptReasoning)));
     expect(host.groups.set).not.toHaveBeenCalled();
   });
 
@@ -117,7 +117,7 @@ describe('ids that repeat', () => {
     const store = new ReasoningStore(createTestHost(), 24);
     for (const [index, [id, input, thoughts]] of steps.entries()) {
       const request = await store.open(exchangeOf(), chatRequest(historyOf(steps.slice(0, index))), model);
-      request.kept?.store(reply(thoughts, id, input));
+      request.storedReasoning?.store(reply(thoughts, id, input));
     }
     return store;
   }
@@ -133,7 +133,7 @@ describe('ids that repeat', () => {
   /** The thoughts that each call of a history gets back. */
   async function restored(store: ReasoningStore, steps: readonly Step[]): Promise<string[]> {
     const request = await store.open(exchangeOf(), chatRequest(historyOf(steps)), model);
-    const found = request.kept?.findBefore(steps.map(([id, input]) => kept(id, input))) ?? [];
+    const found = request.storedReasoning?.findBefore(steps.map(([id, input]) => kept(id, input))) ?? [];
     return found.map((thoughts) => thoughts.map(({ text }) => text).join());
   }
 
@@ -163,7 +163,7 @@ describe('ids that repeat', () => {
     const store = await played(steps);
     const left = steps.slice(4);
     const request = await store.open(exchangeOf(), chatRequest(historyOf(left)), model);
-    request.kept?.store(reply('seven', 'call_0', '{"at":1}'));
+    request.storedReasoning?.store(reply('seven', 'call_0', '{"at":1}'));
     expect(await restored(store, [...left, ['call_0', '{"at":1}', 'seven']])).toEqual(['', 'six', 'seven']);
   });
 
@@ -212,8 +212,8 @@ describe('a failing store of reasoning', () => {
     const host = hostWith({ get: down, set: down });
     const store = new ReasoningStore(host, 24);
     const request = await store.open(exchangeOf(), chatRequest(history), model);
-    expect(request.kept?.findBefore([kept('call_1')])).toEqual([[]]);
-    request.kept?.store(reply('Hm.'));
+    expect(request.storedReasoning?.findBefore([kept('call_1')])).toEqual([[]]);
+    request.storedReasoning?.store(reply('Hm.'));
     await vi.advanceTimersByTimeAsync(0);
     expect(host.lines).toEqual([expect.stringContaining('reasoning of earlier turns is not restored: Redis did not')]);
   });

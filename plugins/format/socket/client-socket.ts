@@ -66,7 +66,11 @@ export class ClientSocket implements TurnSocket {
     );
   }
 
-  /** @param onClosed called once */
+  /**
+   * Starts to handle the events of the connection.
+   *
+   * @param onClosed called once
+   */
   listen(onClosed: () => void): void {
     const { ws, socket } = this.#init;
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));

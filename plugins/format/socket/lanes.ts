@@ -55,7 +55,11 @@ export class Lanes {
     return this.#busyLanes.size === 0 && this.#queue.length === 0;
   }
 
-  /** @returns false if too many requests wait or the socket has closed */
+  /**
+   * Queues a request and starts it if possible.
+   *
+   * @returns false if too many requests wait or the socket has closed
+   */
   add(request: QueuedRequest): boolean {
     if (this.#isClosed || this.#queue.length >= this.#limits.waiting) return false;
     this.#queue.push(request);

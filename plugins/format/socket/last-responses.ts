@@ -9,7 +9,11 @@ export class LastResponses {
     this.#conversations = conversations;
   }
 
-  /** @param conversation undefined if there is no room for the response, so the lane cannot be continued */
+  /**
+   * Replaces the last response of a lane.
+   *
+   * @param conversation undefined if there is no room for the response, so the lane cannot be continued
+   */
   replace(lane: string, conversation: KeptConversation | undefined): void {
     const last = this.#conversationsByLane.get(lane);
     if (last !== undefined) this.#conversations.drop(last);

@@ -22,7 +22,11 @@ export interface CreateFrame extends ClientFrame {
 const maxEchoLength = 100; // characters of a name that a rejection repeats
 const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
 
-/** @throws GatewayError `invalid_request` if the bytes are not an event */
+/**
+ * Reads the type and the members of a client's event.
+ *
+ * @throws GatewayError `invalid_request` if the bytes are not an event
+ */
 export function readFrame(bytes: Buffer): ClientFrame {
   const members = findMembers(bytes);
   if (members === undefined) throw invalidEvent('The message is not a valid JSON object.');
@@ -44,7 +48,11 @@ export function readLaneName(frame: ClientFrame): string | undefined {
   return streamId !== undefined && laneNamePattern.test(streamId) ? streamId : undefined;
 }
 
-/** @throws GatewayError `invalid_request`; ProtocolFault for an invalid lane name */
+/**
+ * Reads a request for a response.
+ *
+ * @throws GatewayError `invalid_request`; ProtocolFault for an invalid lane name
+ */
 export function readCreate(frame: ClientFrame): CreateFrame {
   const streamId = readValue(frame, 'stream_id');
   if (streamId !== undefined && !(typeof streamId === 'string' && laneNamePattern.test(streamId)))
@@ -64,7 +72,11 @@ export function readCreate(frame: ClientFrame): CreateFrame {
   };
 }
 
-/** @throws GatewayError `invalid_request` for an event that clients cannot send here */
+/**
+ * Refuses an event of an unsupported type.
+ *
+ * @throws GatewayError `invalid_request` always
+ */
 export function refuseEvent({ type }: ClientFrame): never {
   throw invalidEvent(
     `Events of type "${type.slice(0, maxEchoLength)}" are not supported. Send \`response.create\`.`,

@@ -10,6 +10,7 @@ const maxControlFrames = 500;
 const uncountedBytes = 65_536; // bytes of an unfinished message that are not counted
 const controlHeaderBytes = 6; // bytes of a client's control frame before its payload: header and mask
 
+/** Limits for slow clients. */
 export interface LifeLimits {
   readonly writeTimeout: number; // seconds without a byte taken by the client
   readonly bodyTimeout: number; // seconds for a message, on top of the time for its size

@@ -198,7 +198,11 @@ export class SocketTurn implements MessageClient {
     this.#sendFrame(writeErrorFrame(renderError(error, exchange), this.#createRecipient(exchange)));
   }
 
-  /** @returns false if the client reads too slowly */
+  /**
+   * Forwards events to the client, up to the end of the response.
+   *
+   * @returns false if the client reads too slowly
+   */
   #forwardEvents(events: readonly FramedEvent[], metadata: JsonObject): boolean {
     const frames: string[] = [];
     for (const event of events) {
@@ -218,7 +222,11 @@ export class SocketTurn implements MessageClient {
     return !this.#socket.frames.isFull;
   }
 
-  /** @param id id of the response, which can be continued; undefined if the response failed */
+  /**
+   * Keeps an ended response so that it can be continued.
+   *
+   * @param id id of the response; undefined if it failed
+   */
   #endResponse(id: string | undefined): void {
     this.#hasEnded = true;
     if (id === undefined) this.#socket.forgetPrevious(this);

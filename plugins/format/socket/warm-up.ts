@@ -23,7 +23,11 @@ export function createWarmUpEndpoint({ format, path }: Endpoint, host: () => Hos
   };
 }
 
-/** @throws GatewayError `invalid_request`, `model_not_found` */
+/**
+ * Responds with an empty response.
+ *
+ * @throws GatewayError `invalid_request`, `model_not_found`
+ */
 async function respond(host: Host, exchange: Exchange): Promise<Reply> {
   const body: ResponsesRequest = await exchange.body.json();
   const name = requireModel(body.model);

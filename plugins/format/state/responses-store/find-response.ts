@@ -58,6 +58,7 @@ async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Pro
   return true;
 }
 
+/** Returns the response with status `failed` and this error. */
 export function createFailedResponse(response: JsonObject, code: string, message: string): JsonObject {
   return { ...response, status: 'failed', error: { code, message } };
 }

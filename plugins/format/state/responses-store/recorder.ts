@@ -28,6 +28,7 @@ const cooldownMs = 5_000; // time without another attempt after the database has
 const reminderIntervalMs = 60_000; // time between log lines about a failing database
 const hourMs = 3_600_000;
 
+/** Stores responses. While the database fails, answers are sent without being stored. */
 export class Recorder {
   readonly #host: Host;
   readonly #quota = new AccountQuota();

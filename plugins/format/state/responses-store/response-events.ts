@@ -48,10 +48,12 @@ export function readResponse({ type, text }: WrittenEvent): JsonObject | undefin
   return isJsonObject(response) ? response : undefined;
 }
 
+/** Writes an event with the response object. */
 export function writeEvent(type: string, response: JsonObject, sequence: number = nextSequence): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
 }
 
+/** Writes the final event of a response, according to its status. */
 export function writeEndEvent(response: JsonObject, sequence?: number): string {
   const { status } = response;
   const type = status === 'completed' || status === 'incomplete' ? status : 'failed';

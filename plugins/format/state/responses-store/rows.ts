@@ -75,7 +75,11 @@ export class ResponseRows {
     return deleted.length < maxDeletedRows;
   }
 
-  /** @param now epoch ms; expired responses are not found */
+  /**
+   * Finds a response that has not expired.
+   *
+   * @param now epoch ms
+   */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#database.query<StoredRow>(
@@ -182,6 +186,7 @@ export function listItemIds(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }
 
+/** @param epoch ms */
 export function toTimestamp(epoch: number): string {
   return new Date(epoch).toISOString();
 }

@@ -44,6 +44,7 @@ interface StoredCall {
   finished(): JsonObject | undefined;
 }
 
+/** The model call of an exchange whose answer may be stored. */
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**

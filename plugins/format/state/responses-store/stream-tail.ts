@@ -32,7 +32,11 @@ function createBody(host: Host, key: RunKey, afterSequence: number): Readable {
   return createReplyStream(readEvents(host, key, afterSequence, abortController.signal), () => abortController.abort());
 }
 
-/** @throws GatewayError `response_not_found` if the response is deleted meanwhile */
+/**
+ * Reads the stored events as they arrive, with comments that keep the connection alive.
+ *
+ * @throws GatewayError `response_not_found` if the response is deleted meanwhile
+ */
 async function* readEvents(
   host: Host,
   key: RunKey,

@@ -101,6 +101,7 @@ export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Ro
   return text.features.reasoning === 'text' || requiresReasoning(profileIn(name, profile), true);
 }
 
+/** Finds the kinds of earlier reasoning that a model's routes accept but the client does not receive. */
 export function findReplayingRoutes({ routes }: Model, request: ClientRequest): ReplayingRoutes {
   const candidates = routes.flatMap((route) => {
     const format = findFormat(route, request);

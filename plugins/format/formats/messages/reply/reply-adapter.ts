@@ -17,6 +17,7 @@ import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage, writeMessageUsage } from './finish.ts';
 import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
+/** Adapts Messages replies that pass through: tags signatures with their origin and adds missing usage. */
 export class MessagesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #signatureTag: string;

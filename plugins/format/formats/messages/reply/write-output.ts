@@ -63,6 +63,7 @@ export function writeCitation({ url, title, quote }: Citation): MessagesCitation
   };
 }
 
+/** The ending members of a reply. */
 export interface Ending extends JsonObject {
   readonly container: null;
   readonly stop_reason: string;

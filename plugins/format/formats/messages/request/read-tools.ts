@@ -55,7 +55,11 @@ export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool)
   return name === placeholderName && isDeferred === true;
 }
 
-/** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
+/**
+ * Reads the tool choice and whether the model may call tools in parallel.
+ *
+ * @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run
+ */
 export function readToolChoice(
   body: BodyObject<MessagesRequest>,
   tools: readonly Tool[],

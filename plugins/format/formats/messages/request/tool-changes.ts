@@ -48,7 +48,11 @@ class EffectiveTools {
     this.#declaredTools = declared;
   }
 
-  /** @param block a block of any type; a summary of earlier turns contains their changes */
+  /**
+   * Applies the tool changes of a block, if any.
+   *
+   * @param block a block of any type; a summary of earlier turns contains their changes
+   */
   apply(block: JsonObject, notes: Notes): void {
     const { type, tool, tool_changes }: JsonObject = block;
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);

@@ -102,7 +102,11 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
     : [heldFragment, { type: 'break' }, fragment];
 }
 
-/** @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning */
+/**
+ * Reads a finished item.
+ *
+ * @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning
+ */
 function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
   if (isCall(item)) return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];
   switch (item.type) {

@@ -42,6 +42,7 @@ export interface VendorNames {
   readonly inputDigest: string | undefined;
 }
 
+/** The ids that the client receives for an item. */
 export interface ItemNames {
   readonly id: string;
   /** The id of the call, unique in its answer. */

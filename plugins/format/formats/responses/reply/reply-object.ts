@@ -36,6 +36,7 @@ export function readResponse(event: ResponsesEvent): ResponsesReply {
   return isJsonObject(event.response) ? event.response : event;
 }
 
+/** Returns the id of the response that an exchange creates. */
 export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
   return `resp_${id}`;
 }

@@ -72,7 +72,11 @@ export class StreamedItem {
     return this.#location;
   }
 
-  /** @param item opening form of the item, with any parts that it already has */
+  /**
+   * Creates the event that announces the item to the client.
+   *
+   * @param item opening form of the item, with any parts that it already has
+   */
   announce(index: number, item: ResponsesItem): ResponsesEvent {
     this.index = index;
     this.item = item;

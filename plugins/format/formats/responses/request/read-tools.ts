@@ -88,7 +88,11 @@ function readToolSearch(tool: BodyObject<ResponsesTool>): ClientTool {
   };
 }
 
-/** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
+/**
+ * Reads the tool choice.
+ *
+ * @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run
+ */
 export function readToolChoice(
   body: BodyObject<ResponsesRequest>,
   tools: readonly Tool[],

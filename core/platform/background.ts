@@ -14,43 +14,43 @@ const failuresByLog = new WeakMap<Logger, Failures>();
 /**
  * Runs work without awaiting it. Errors and rejections are logged and counted, with no further effect.
  *
- * @param what description from the code, as in "updates of open pages"
+ * @param task fixed description for the log and the counter, such as "updates of open pages"
  * @param request id of the request that the work belongs to
  */
-export function inBackground(log: Logger, what: string, work: () => unknown, request?: string): void {
+export function runInBackground(log: Logger, task: string, work: () => unknown, request?: string): void {
   try {
     const result = work();
-    if (result instanceof Promise) result.catch((error: unknown) => noteFailure(log, what, error, request));
+    if (result instanceof Promise) result.catch((error: unknown) => noteFailure(log, task, error, request));
   } catch (error) {
-    noteFailure(log, what, error, request);
+    noteFailure(log, task, error, request);
   }
 }
 
-/** Wraps a listener of an emitter, a timer or a notification, in which an exception would end the process. */
-export function guarded<Values extends readonly unknown[]>(
+/** Wraps a listener of an emitter, a timer or a notification, whose exceptions would otherwise end the process. */
+export function guardListener<Values extends readonly unknown[]>(
   log: Logger,
-  what: string,
+  task: string,
   listener: (...values: Values) => unknown,
 ): (...values: Values) => void {
-  return (...values) => inBackground(log, what, () => listener(...values));
+  return (...values) => runInBackground(log, task, () => listener(...values));
 }
 
 /** Logs and counts an otherwise unhandled failure. Never throws. */
-export function noteFailure(log: Logger, what: string, error: unknown, request?: string): void {
-  const { totals, lines } = failuresOf(log);
-  totals.set(what, (totals.get(what) ?? 0) + 1);
-  const more = lines.pass(what);
-  if (more === undefined) return;
+export function noteFailure(log: Logger, task: string, error: unknown, request?: string): void {
+  const { totals, lines } = getFailures(log);
+  totals.set(task, (totals.get(task) ?? 0) + 1);
+  const suffix = lines.pass(task);
+  if (suffix === undefined) return;
   const prefix = request === undefined ? '' : `request ${request}: `;
-  logFailure(log, `${prefix}${what} failed${more}`, error);
+  logFailure(log, `${prefix}${task} failed${suffix}`, error);
 }
 
-/** Counts failures by kind of work. */
-export function countFailures(log: Logger): ReadonlyMap<string, number> {
+/** Returns the number of failures by task. */
+export function getFailureCounts(log: Logger): ReadonlyMap<string, number> {
   return failuresByLog.get(log)?.totals ?? new Map();
 }
 
-function failuresOf(log: Logger): Failures {
+function getFailures(log: Logger): Failures {
   const failures = failuresByLog.get(log) ?? { totals: new Map(), lines: new LineThrottle(reminderIntervalMs) };
   failuresByLog.set(log, failures);
   return failures;

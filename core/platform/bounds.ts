@@ -19,11 +19,11 @@ export const bounds = {
    * Unread remainder of a rejected body that is drained, so that its sender reads the rejection; the connection is closed over the limit.
    */
   refusedBody: 32 * MiB,
-  /** Same as `refusedBody`, for a request pipelined behind another one. */
+  /** Like `refusedBody`, for a request that was pipelined behind another. */
   discardedBody: 4 * MiB,
-  /** Requests of one connection that wait for the running one; over the limit, it closes after their responses. */
+  /** Requests of one connection that wait for the running one; over the limit, the connection closes after their responses. */
   pipelinedRequests: 4,
-  /** Body of a request that may wait; with a longer one, the connection closes after the running response. */
+  /** Body of a waiting request; with a longer one, the connection closes after the running response. */
   pipelinedBody: 16 * KiB,
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
@@ -52,7 +52,7 @@ export const bounds = {
 
   /** Form of a page; 413 over the limit. */
   formBody: 64 * KiB,
-  /** Characters of a User-Agent that a session keeps; truncated. */
+  /** Characters of the User-Agent stored with a session; truncated. */
   userAgent: 400,
 
   /** Live streams of one account, and of all visitors at one address; the oldest ends over the limit. */
@@ -61,37 +61,37 @@ export const bounds = {
   /** Live streams of the process; 503 over the limit. */
   liveStreams: 5_000,
   /** Characters of the URL of a live stream; 414 over the limit. */
-  liveAddress: 2_048,
+  liveUrl: 2_048,
 
   // Received from payment providers.
   /** Response of a payment provider; the call fails over the limit. */
-  providerAnswer: 256 * KiB,
+  providerResponse: 256 * KiB,
 
   // Received from upstreams.
   /** Head of a response; some vendors send large cookies. The route fails over the limit. */
   upstreamHead: 64 * KiB,
-  /** Bytes before and around a body: head, interim responses, sizes and extensions of chunks. As above. */
+  /** Bytes before and around a body: head, interim responses, sizes and extensions of chunks. The route fails over the limit. */
   upstreamFraming: 256 * KiB,
   /** Non-streaming reply, buffered until its end; images arrive as base64. The route fails over the limit. */
-  wholeReply: 64 * MiB,
-  /** One event of a stream, and each line of it; the largest streamed images have two thirds of it. As above. */
+  bufferedReply: 64 * MiB,
+  /** One event of a stream, and each of its lines; the largest streamed images need two thirds of it. The route fails over the limit. */
   event: 16 * MiB,
-  /** Values in one event; an image has few, a final event that repeats the response several per token. As above. */
+  /** Values in one event; a final event that repeats the response has several per token. The route fails over the limit. */
   eventValues: 200_000,
-  /** Events held until the first content; Responses repeats the instructions in each of the first. As above. */
+  /** Events held until the first content; Responses repeats the instructions in each of them. The route fails over the limit. */
   gatedEvents: 8 * MiB,
-  /** Everything before the first content, pings and incomplete events included. As above. */
+  /** Everything before the first content, including pings and incomplete events. The route fails over the limit. */
   gatedBytes: 40 * MiB,
   /** Characters of a translated reply, which is truncated with an error over the limit. */
   translatedReply: 64 * MiB,
   /** Body of an error response; the remainder is not read. */
-  refusal: 64 * KiB,
+  errorBody: 64 * KiB,
 
   // Buffered for slow clients, in at most four places, in addition to the socket's own buffer.
   /** Buffered in one stream; its source is paused over the limit. */
   slowReader: 256 * KiB,
 
-  // Kept for later.
+  // Stored for later.
   /** Cached reply, as `max_bytes`; larger ones are not cached. */
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
@@ -99,33 +99,33 @@ export const bounds = {
   /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
   memoryGroups: 64 * MiB,
   /**
-   * Reasoning before one tool call, and before equal calls in other turns. Larger ones are not kept, the oldest are dropped. The largest
-   * thinking budget is 128 KB of text.
+   * Reasoning before one tool call, and before equal calls in other turns. Larger reasoning is not stored, the oldest is dropped. The
+   * largest thinking budget is 128 KB of text.
    */
-  keptReasoning: 256 * KiB,
+  storedReasoning: 256 * KiB,
   /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
   accountReasoning: 16 * MiB,
-  keptReasonings: 4_096,
-  /** Answers in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
-  keptThreads: 4_096,
+  storedReasonings: 4_096,
+  /** Replies in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
+  storedThreads: 4_096,
   accountThreads: 1 * MiB,
-  /** Calls in the history of one request whose reasoning is looked up; older ones get none. */
+  /** Tool calls in the history of one request whose reasoning is looked up; older calls are sent without reasoning. */
   restoredCalls: 1_024,
   /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
   storedResponse: 32 * MiB,
   /** Characters of the events of a background response, which then fails. */
   backgroundEvents: 64 * MiB,
-  /** Characters of a reply that another route may continue; a longer one is not resumed. */
+  /** Characters of a reply that another route may continue; longer replies are not resumed. */
   resumedText: MiB,
   /** Content of one exchange in the log, as `max_content_bytes`; truncated. */
   loggedContent: 128 * KiB,
-  /** Lines waiting to be written to the journal, base64 bodies included; dropped and counted over the limit. */
+  /** Lines waiting to be written to the journal, including base64 bodies; dropped and counted over the limit. */
   journalLines: 256 * KiB,
   /** Process log waiting for a stalled reader; lines are dropped and counted over the limit. */
-  waitingLog: 1 * MiB,
+  pendingLog: 1 * MiB,
   /** One journal file; a new one is started over the limit. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
-  /** Journal files that stay open until they are stored, and as many of dead instances; further ones are lost if they are removed. */
+  /** Journal files that stay open until they are stored, and as many of dead instances; other files are lost if they are removed. */
   openSegments: 64,
   /** Records in memory while no journal file can be written; dropped and counted over the limit. */
   journalMemory: 16 * MiB,
@@ -138,7 +138,7 @@ export const bounds = {
 
   // Entries.
   /** Cached accounts and keys; the oldest are evicted. */
-  knownKeys: 50_000,
+  cachedKeys: 50_000,
   /** Keys cached as unknown; the oldest are evicted. */
   unknownKeys: 20_000,
   /** Networks with failed authentications; the least recent is evicted. */
@@ -150,19 +150,19 @@ export const bounds = {
   /** Counts waiting for the database; the oldest are dropped. */
   waitingCounts: 10_000,
   /** Records per minute of requests without an account: of one block and status, and in total. */
-  unauthenticatedRecords: { alike: 5, all: 20 },
+  unauthenticatedRecords: { perKind: 5, total: 20 },
   /** Key lookups waiting for the database; rejected over the limit. */
   waitingLookups: 2_000,
   /** Slots to release once Redis has recovered; others expire. */
-  owedSlots: 10_000,
+  pendingReleases: 10_000,
   /** Open files reserved for the database, the journal, the operator listener and the process itself. */
   reservedFiles: 96,
   /** Client connections that are accepted even if the system allows fewer files. */
-  leastConnections: 16,
+  minConnections: 16,
   /** Connections over `listen.max_connections` that are still read, to answer 503 or a health check. */
   surplusConnections: 64,
-  /** Ms for each of these connections; then it is closed. */
-  surplusTime: 2_000,
+  /** Lifetime of each surplus connection, ms. */
+  surplusTimeoutMs: 2_000,
   /** Connections to the operator listener; further ones are closed. */
   operatorConnections: 100,
   /** Kinds of repeated lines that one part of the process log distinguishes; all are forgotten over the limit. */
@@ -177,9 +177,9 @@ export const bounds = {
   openingAccounts: 16,
   /** Accounts not admitted by a breaker because the upstream asked them to wait; the oldest are evicted. */
   waitingAccounts: 1_000,
-  /** Conversations and accounts that a route failed, and may be tried last for; the oldest are evicted. */
+  /** Conversations and accounts for which a route failed, so that it may be tried last; the oldest are evicted. */
   setbacks: 2_000,
-  /** Sessions served elsewhere than their derived place; the oldest return to it. */
+  /** Sessions moved from the route derived from their name; the oldest return to it. */
   movedSessions: 20_000,
 
   /** Host names whose addresses are cached; the oldest are evicted. */

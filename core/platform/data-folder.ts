@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
  */
 export async function prepareDataFolder(folder: string): Promise<void> {
   try {
-    await create(folder);
+    await createFolder(folder);
     await access(folder, constants.W_OK);
   } catch (cause) {
     const hint = 'Make it writable for the user of this process, or set another data.folder.';
@@ -16,18 +16,18 @@ export async function prepareDataFolder(folder: string): Promise<void> {
   }
 }
 
-/** Adds the folder to an error about a full disk, which the system's message lacks. Other errors are returned unchanged. */
+/** Adds the folder's path to an error about a full disk; the system's message lacks it. Returns other errors unchanged. */
 export function explainFullDisk(error: unknown, folder: string): unknown {
   const isFull = error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code));
   if (!isFull) return error;
   return new Error(`The disk of the data folder ${folder} is full. Free some space, then try again.`, { cause: error });
 }
 
-/** Not `recursive`, with which Node never returns on a file system without writable folders, such as /proc. */
-async function create(folder: string): Promise<void> {
+/** Creates a folder and its parents. With `recursive`, `mkdir` never returns on a file system such as /proc. */
+async function createFolder(folder: string): Promise<void> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;
   const parent = dirname(folder);
-  if (parent !== folder) await create(parent);
+  if (parent !== folder) await createFolder(parent);
   await mkdir(folder).catch(async (error: unknown) => {
     // Another process may have created it meanwhile.
     if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) throw error;

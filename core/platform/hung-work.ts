@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 
-/** Work that hangs in a thread of this process. Node.js joins its threads before a process exits, so `process.exit` would wait for it. */
+/** Work that hangs in a thread of this process. Node.js joins its threads on exit, so `process.exit` would wait for this work. */
 export const hungWork = new Set<object>();
 
-/** Used to exit within a millisecond. Node.js takes longer to start, and a signal could end it meanwhile. Some images have no shell. */
-const shell = '/bin/sh';
-const hasShell = existsSync(shell);
+/**
+ * Exits within a millisecond. Node.js, the fallback for images without a shell, takes longer to start, and a signal could end it meanwhile.
+ */
+const shellPath = '/bin/sh';
+const hasShell = existsSync(shellPath);
 
 /**
- * Ends this process without waiting for hung threads: it is replaced by a program that exits with the same code.
+ * Ends this process without waiting for hung threads, by replacing it with a program that exits with the same code.
  *
  * @param mayHang true if other work may hang too
  */
 export function exitAtOnce(code: number, mayHang = false): never {
   if ((hungWork.size > 0 || mayHang) && process.execve !== undefined) {
     const [program, ...parameters] = hasShell
-      ? [shell, '-c', `exit ${code}`]
+      ? [shellPath, '-c', `exit ${code}`]
       : [process.execPath, '--eval', `process.exit(${code})`];
     const { LD_LIBRARY_PATH } = process.env;
     const environment = LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };

@@ -1,12 +1,12 @@
 /**
- * Finds positions in JSON texts without parsing them. Texts are read once; strings, which make up most prompts and answers, are skipped at
- * the speed of a search for the closing quote.
+ * Finds positions in JSON texts without parsing them. Texts are read once; strings, which make up most of prompts and replies, are skipped
+ * with `indexOf`.
  */
 
 export const quote = 0x22;
 
-/** Returns the index of the quote that closes the string opened at `start`; the text's length if it is not closed. */
-export function endOfString(text: string, start: number): number {
+/** Returns the index of the quote that closes the string opened at `start`; the text's length if the string is not closed. */
+export function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;
@@ -18,8 +18,8 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Decodes a JSON string without its quotes; a malformed one is returned unchanged. */
-export function unescaped(literal: string): string {
+/** Decodes the content of a JSON string. Returns malformed content unchanged. */
+export function unescapeString(literal: string): string {
   if (!literal.includes('\\')) return literal;
   try {
     return JSON.parse(`"${literal}"`) as string;
@@ -28,29 +28,29 @@ export function unescaped(literal: string): string {
   }
 }
 
-/** Returns the index of the first character from `from` on that is not white space. */
-export function skipSpace(text: string, from: number): number {
-  let index = from;
+/** Returns the index of the first character at or after `start` that is not white space. */
+export function skipSpace(text: string, start: number): number {
+  let index = start;
   for (let char = text.charCodeAt(index); char === 0x20 || (char >= 0x09 && char <= 0x0d);)
     char = text.charCodeAt(++index);
   return index;
 }
 
-/** Receives the positions of both quotes of a member's name, and of the start of its value. */
-type Visit = (nameBegin: number, nameEnd: number, valueBegin: number) => boolean;
+/** Receives the indexes of a member's opening and closing name quotes, and of its value. Returns true to stop. */
+type MemberVisitor = (nameStart: number, nameEnd: number, valueStart: number) => boolean;
 
 /**
  * Visits the members of the outermost object in a text, in order, until `visit` returns true.
  *
- * @param from start of the object
- * @returns true if a visit returned true
+ * @param start index of the object
+ * @returns true if `visit` returned true
  */
-export function someMember(text: string, visit: Visit, from = 0): boolean {
+export function visitMembers(text: string, visit: MemberVisitor, start = 0): boolean {
   let depth = 0;
-  for (let index = from; index < text.length; index++) {
+  for (let index = start; index < text.length; index++) {
     const char = text.charCodeAt(index);
     if (char === quote) {
-      const end = endOfString(text, index);
+      const end = findStringEnd(text, index);
       if (depth === 1) {
         const colon = skipSpace(text, end + 1);
         if (text.charCodeAt(colon) === 0x3a && visit(index, end, skipSpace(text, colon + 1))) return true;
@@ -62,47 +62,47 @@ export function someMember(text: string, visit: Visit, from = 0): boolean {
   return false;
 }
 
-export interface MemberSpan {
-  readonly nameBegin: number; // opening quote of the name
-  readonly begin: number; // start of the value
+export interface MemberPosition {
+  readonly nameStart: number; // opening quote of the name
+  readonly start: number; // start of the value
   readonly end: number; // end of a string or null; the start of any other value
 }
 
 /**
- * Finds the first member of this name in the object at `from`; undefined if there is none, or no object.
+ * Finds the first member of this name in the object at `start`; undefined without such a member, or if there is no object.
  *
- * @param name without characters that JSON escapes
+ * @param name must not contain characters that JSON escapes
  */
-export function findMember(text: string, name: string, from = 0): MemberSpan | undefined {
-  const object = skipSpace(text, from);
+export function findMember(text: string, name: string, start = 0): MemberPosition | undefined {
+  const object = skipSpace(text, start);
   if (text.charCodeAt(object) !== 0x7b) return undefined;
-  let found: MemberSpan | undefined;
-  const visit: Visit = (nameBegin, nameEnd, begin) => {
-    if (nameEnd - nameBegin - 1 !== name.length || !text.startsWith(name, nameBegin + 1)) return false;
-    found = { nameBegin, begin, end: endOfWord(text, begin) };
+  let position: MemberPosition | undefined;
+  const visit: MemberVisitor = (nameStart, nameEnd, valueStart) => {
+    if (nameEnd - nameStart - 1 !== name.length || !text.startsWith(name, nameStart + 1)) return false;
+    position = { nameStart, start: valueStart, end: findValueEnd(text, valueStart) };
     return true;
   };
-  someMember(text, visit, object);
-  return found;
+  visitMembers(text, visit, object);
+  return position;
 }
 
-function endOfWord(text: string, begin: number): number {
-  if (text.charCodeAt(begin) === quote) return endOfString(text, begin) + 1;
-  return text.startsWith('null', begin) ? begin + 'null'.length : begin;
+function findValueEnd(text: string, start: number): number {
+  if (text.charCodeAt(start) === quote) return findStringEnd(text, start) + 1;
+  return text.startsWith('null', start) ? start + 'null'.length : start;
 }
 
 /**
- * Visits the numbers of at least `minLength` characters, in order, until `visit` returns true. Words such as `true` contain characters of
- * numbers, but too few in a row.
+ * Visits the numbers of at least `minLength` characters, in order, until `visit` returns true. Words such as `true` also contain number
+ * characters, but too few in a row.
  */
-export function someNumber(text: string, minLength: number, visit: (begin: number, end: number) => boolean): boolean {
+export function visitNumbers(text: string, minLength: number, visit: (start: number, end: number) => boolean): boolean {
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);
-    if (char === quote) index = endOfString(text, index);
-    else if (isInNumber(char)) {
-      const begin = index;
-      while (isInNumber(text.charCodeAt(index))) index++;
-      if (index - begin >= minLength && visit(begin, index)) return true;
+    if (char === quote) index = findStringEnd(text, index);
+    else if (isNumberCharacter(char)) {
+      const start = index;
+      while (isNumberCharacter(text.charCodeAt(index))) index++;
+      if (index - start >= minLength && visit(start, index)) return true;
       index--;
     }
   }
@@ -113,6 +113,6 @@ export function isDigitOrDot(char: number): boolean {
   return (char >= 0x30 && char <= 0x39) || char === 0x2e;
 }
 
-function isInNumber(char: number): boolean {
+function isNumberCharacter(char: number): boolean {
   return isDigitOrDot(char) || char === 0x2d || char === 0x2b || char === 0x65 || char === 0x45;
 }

@@ -4,7 +4,7 @@ export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
 
-/** Maximum nesting levels of a body. JSON.parse accepts any number; recursion overflows at about 5,000. */
+/** Maximum nesting levels of a body. JSON.parse accepts any depth, but recursive code overflows at about 5,000 levels. */
 export const maxJsonDepth = 200;
 
 /** Parses a JSON text; undefined if it is invalid. */
@@ -22,15 +22,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Returns false for values that stand for a missing one: Go servers write every member of their types, with `""`, 0 and false in all of
- * them.
+ * Returns false for empty values, including objects and lists that contain only empty ones. Go servers send all members of their types,
+ * with `""`, 0 and false instead of missing values.
  */
 export function isFilled(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(isFilled);
   return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
 }
 
-/** Returns true if arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
+/** Returns true if arrays and objects nest deeper than `limit` levels. Recurses at most that deep. */
 export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;
@@ -47,7 +47,7 @@ const startsObject = /^\s*\{/;
  * @param parse JSON.parse, or a parser that preserves more of the text
  */
 export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
-  // Other text makes JSON.parse throw, which takes a hundred times as long as this check.
+  // JSON.parse throws for other text, which takes a hundred times as long as this check.
   if (!startsObject.test(text)) return undefined;
   try {
     const value = parse(text);

@@ -8,11 +8,11 @@ export interface Logger {
   error(message: string, error?: unknown): void;
 }
 
-const controls = /[^\P{Cc}\n]/gu;
+const controlCharacters = /[^\P{Cc}\n]/gu;
 
 /** Escapes control characters, so that third-party text cannot control the operator's terminal. */
-export function printable(text: string): string {
-  return text.replace(controls, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+export function escapeControls(text: string): string {
+  return text.replace(controlCharacters, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 /** In ascending order of severity. */
@@ -29,9 +29,9 @@ export interface LogSettings {
   readonly format?: LogFormat;
   /** Minimum level; default: info. */
   readonly level?: LogLevel;
-  /** Removes secrets, because third-party errors may repeat their input. */
-  readonly clean?: (text: string) => string;
-  /** Number of the process, if several write to the same output. */
+  /** Removes secrets from messages and stacks: third-party errors may repeat their input. */
+  readonly redact?: (text: string) => string;
+  /** Number of this process, if several write to the same output. */
   readonly worker?: number | undefined;
   /** True for journald, which reads a line's priority from a prefix. */
   readonly hasPriorities?: boolean;
@@ -42,16 +42,22 @@ const requestIdInLine = /\breq_[\da-f]{32}\b/;
 /**
  * Creates a logger that writes one line per event to stderr; stdout is for the output of commands.
  *
- * In JSON, a line has `time` (ISO 8601), `level`, `message`, and if present `worker`, `error` (stacks of an error and its causes) and
- * `request_id`, the first one in the line.
+ * A JSON line has `time` (ISO 8601), `level` and `message`, and if applicable `worker`, `error` (the stacks of an error and its causes) and
+ * `request_id` (the first id that occurs in the line).
  */
 export function createLogger(write: (line: string) => void = writeLogLine, settings: LogSettings = {}): Logger {
-  const { format = 'text', level: lowest = 'info', clean = (text: string) => text, worker, hasPriorities } = settings;
-  const plain = format === 'json' ? jsonLine : textLine;
-  const render = hasPriorities === true ? (line: Line) => withPriority(line.level, plain(line)) : plain;
+  const {
+    format = 'text',
+    level: minLevel = 'info',
+    redact = (text: string) => text,
+    worker,
+    hasPriorities,
+  } = settings;
+  const renderLine = format === 'json' ? renderJsonLine : renderTextLine;
+  const render = hasPriorities === true ? (line: Line) => addPriority(line.level, renderLine(line)) : renderLine;
   const log = (level: LogLevel, message: string, error?: string) => {
-    if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
-    write(render({ level, worker, message: clean(message), error: error === undefined ? undefined : clean(error) }));
+    if (logLevels.indexOf(level) < logLevels.indexOf(minLevel)) return;
+    write(render({ level, worker, message: redact(message), error: error === undefined ? undefined : redact(error) }));
   };
   return {
     info: (message) => log('info', message),
@@ -67,23 +73,23 @@ interface Line {
   readonly error: string | undefined;
 }
 
-function textLine({ level, worker, message, error }: Line): string {
+function renderTextLine({ level, worker, message, error }: Line): string {
   const text = error === undefined ? message : `${message}: ${error}`;
   const workerPrefix = worker === undefined ? '' : `[${worker}] `;
-  return `${new Date().toISOString()} ${level.padEnd(5)} ${workerPrefix}${printable(text).replaceAll('\n', '\n  ')}\n`;
+  return `${new Date().toISOString()} ${level.padEnd(5)} ${workerPrefix}${escapeControls(text).replaceAll('\n', '\n  ')}\n`;
 }
 
-function jsonLine({ level, worker, message, error }: Line): string {
+function renderJsonLine({ level, worker, message, error }: Line): string {
   const request_id = requestIdInLine.exec(message)?.[0] ?? requestIdInLine.exec(error ?? '')?.[0];
   return `${JSON.stringify({ time: new Date().toISOString(), level, worker, message, error, request_id })}\n`;
 }
 
-function withPriority(level: LogLevel, text: string): string {
-  const mark = `<${priorities[level]}>`;
-  return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);
+function addPriority(level: LogLevel, text: string): string {
+  const prefix = `<${priorities[level]}>`;
+  return prefix + text.replaceAll(/\n(?!$)/g, `\n${prefix}`);
 }
 
-/** Returns the stack of an error and of its causes. Never throws, even if the value is not an error. */
+/** Returns the stacks of an error and its causes. Never throws, even if the value is not an error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return describeThrown(error);
   const stack = error.stack ?? `${error.name}: ${error.message}`;

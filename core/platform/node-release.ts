@@ -1,7 +1,7 @@
 /**
- * First release of each Node.js line with the fixes of 21 October 2026; later lines have had them from the start. In earlier releases,
- * decoding a `br` body may write beyond a buffer (CVE-2026-111497), and certificates (CVE-2026-105483, CVE-2026-106069) and addresses
- * (CVE-2026-105482) of other names may be accepted.
+ * First release of each Node.js line with the fixes of 21 October 2026; later lines include them from the start. In earlier releases,
+ * decoding a `br` body may overflow a buffer (CVE-2026-111497), and certificates (CVE-2026-105483, CVE-2026-106069) and addresses
+ * (CVE-2026-105482) of a different name may be accepted.
  *
  * @see https://nodejs.org/en/blog/vulnerability/october-2026-security-releases
  */
@@ -17,30 +17,30 @@ export function decodesBrotli(version: string = process.versions.node): boolean 
 }
 
 /**
- * Returns true for a release that is at least the first fixed one of its line, and for newer lines.
+ * Returns true if a release has a fix: it is not older than the first fixed release of its line, or its line is newer than all of them.
  *
  * @param version such as `26.12.1`; anything after the numbers is ignored
- * @param fixed first fixed release of each line (major version)
+ * @param fixedVersions first fixed release of each line (major version)
  */
-export function isFixed(version: string, fixed: readonly string[]): boolean {
-  const [line = 0, minor = 0, patch = 0] = partsOf(version);
-  const lines = fixed.map(partsOf);
-  const first = lines.find(([major]) => major === line);
-  if (first === undefined) return line > Math.max(...lines.map(([major = 0]) => major));
-  const [, firstMinor = 0, firstPatch = 0] = first;
+export function isFixed(version: string, fixedVersions: readonly string[]): boolean {
+  const [line = 0, minor = 0, patch = 0] = parseVersion(version);
+  const parsedFixes = fixedVersions.map(parseVersion);
+  const firstFixed = parsedFixes.find(([major]) => major === line);
+  if (firstFixed === undefined) return line > Math.max(...parsedFixes.map(([major = 0]) => major));
+  const [, firstMinor = 0, firstPatch = 0] = firstFixed;
   return minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 }
 
 /**
- * Returns true if this Node.js release's HTTP server asks which requests to upgrade to WebSockets.
+ * Returns true if this Node.js release supports `shouldUpgradeCallback`, which selects the requests that become WebSockets.
  *
  * @param version such as `26.12.1`
  */
-export function asksBeforeUpgrades(version: string = process.versions.node): boolean {
+export function supportsUpgradeFilter(version: string = process.versions.node): boolean {
   return isFixed(version, ['24.9.0']);
 }
 
-function partsOf(version: string): number[] {
+function parseVersion(version: string): number[] {
   return version.split('.', 3).map((part) => Number.parseInt(part, 10));
 }
 
@@ -49,8 +49,8 @@ function partsOf(version: string): number[] {
  *
  * @param version such as `26.12.1`
  */
-export function nodeNotices(version: string = process.versions.node): string[] {
-  const notices = asksBeforeUpgrades(version)
+export function listNodeNotices(version: string = process.versions.node): string[] {
+  const notices = supportsUpgradeFilter(version)
     ? []
     : [`Node.js ${version} serves no WebSockets: Codex and SDKs that ask for one get 426; install 24.9 or newer`];
   if (decodesBrotli(version)) return notices;

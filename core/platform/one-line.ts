@@ -1,4 +1,4 @@
-/** Puts third-party text, such as a name, on one line without control characters. */
+/** Joins the lines of third-party text, such as a name, and replaces control characters with spaces. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

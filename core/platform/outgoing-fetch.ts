@@ -10,9 +10,9 @@ class PlainConnections {
   #agent: Agent | undefined;
 
   /**
-   * Created on the first call.
+   * Returns the shared agent, which the first call creates.
    *
-   * @param Class from undici, which is loaded by then
+   * @param Class `Agent` of undici, which is loaded on demand
    */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class());
@@ -22,8 +22,8 @@ class PlainConnections {
 const connections = new PlainConnections();
 
 /**
- * Runs `fetch` for all calls of core and plugins. If the Brotli decoder of this Node.js is unsafe, no compression is requested, and a `br`
- * response that arrives anyway is not decoded: status and headers can be read, the body stays compressed.
+ * Runs `fetch` for all calls of core and plugins. If this Node.js decodes Brotli unsafely, no compression is requested, and a `br` response
+ * that arrives anyway is not decoded: its status and headers can be read, its body stays compressed.
  *
  * @throws errors of `fetch`
  */
@@ -34,30 +34,30 @@ export async function outgoingFetch(
 ): Promise<Response> {
   const isSafe = decodesBrotli(node);
   if (isSafe && agent === undefined) return fetch(url, init);
-  // An agent is incompatible with Node's built-in fetch, which is another version of undici. Imported here because few calls need it.
+  // Node's built-in fetch is a different version of undici and rejects our agents. Imported here because few calls need it.
   const undici = await import('undici');
   const undiciFetch = undici.fetch as unknown as typeof fetch;
   if (isSafe) return undiciFetch(url, { ...init, dispatcher: agent } as unknown as RequestInit);
   const headers = new Headers(init.headers);
   headers.set('accept-encoding', 'identity');
-  const dispatcher = (agent ?? connections.open(undici.Agent)).compose(leaveBrotli);
+  const dispatcher = (agent ?? connections.open(undici.Agent)).compose(keepBrotliEncoded);
   return undiciFetch(url, { ...init, headers, dispatcher } as unknown as RequestInit);
 }
 
-const leaveBrotli: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+const keepBrotliEncoded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const onResponseStart: typeof handler.onResponseStart = (controller, status, headers, message) => {
     if (!isBrotli(headers['content-encoding']))
       return handler.onResponseStart?.call(wrappedHandler, controller, status, headers, message);
-    const { 'content-encoding': _coding, ...others } = headers;
-    removeCoding(controller.rawHeaders);
-    handler.onResponseStart?.call(wrappedHandler, controller, status, others, message);
+    const { 'content-encoding': _coding, ...otherHeaders } = headers;
+    removeContentEncoding(controller.rawHeaders);
+    handler.onResponseStart?.call(wrappedHandler, controller, status, otherHeaders, message);
   };
-  // All other methods are inherited from the handler, which keeps its state in itself.
+  // Inherits all other methods. The original is called with this object as `this`, because undici's handlers store their state there.
   const wrappedHandler = Object.create(handler, { onResponseStart: { value: onResponseStart } }) as typeof handler;
   return dispatch(options, wrappedHandler);
 };
 
-/** True if any coding is `br`; codings are listed in the order they were applied (RFC 9110 §8.4). */
+/** Returns true if any of the codings is `br` (RFC 9110 §8.4). */
 function isBrotli(codings: string | string[] | undefined): boolean {
   return String(codings ?? '')
     .toLowerCase()
@@ -65,9 +65,9 @@ function isBrotli(codings: string | string[] | undefined): boolean {
     .some((coding) => coding.trim() === 'br');
 }
 
-/** `fetch` reads the raw headers, in which names and values alternate. Changed in place, like in undici itself. */
-function removeCoding(raw: Dispatcher.DispatchController['rawHeaders']): void {
-  if (!Array.isArray(raw)) return;
-  for (let index = raw.length - 2; index >= 0; index -= 2)
-    if (String(raw[index]).toLowerCase() === 'content-encoding') raw.splice(index, 2);
+/** Removes the header in place, as undici does. `fetch` reads these raw headers, in which names and values alternate. */
+function removeContentEncoding(rawHeaders: Dispatcher.DispatchController['rawHeaders']): void {
+  if (!Array.isArray(rawHeaders)) return;
+  for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
+    if (String(rawHeaders[index]).toLowerCase() === 'content-encoding') rawHeaders.splice(index, 2);
 }

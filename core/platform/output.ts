@@ -4,8 +4,8 @@ import { bounds } from './bounds.ts';
 const lost = { writes: 0 };
 
 /**
- * Keeps the gateway running if the log reader is gone or the log disk is full; a collector may restart. Lost writes are counted; logging
- * them would lose more.
+ * Keeps the gateway running if the log reader is gone or the log's disk is full. Lost writes are only counted, because logging them would
+ * fail too.
  */
 export function ignoreClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
@@ -14,15 +14,14 @@ export function ignoreClosedOutput(streams: readonly Writable[] = [process.stdou
     });
 }
 
-/** Writes a log line, unless `bounds.waitingLog` bytes already wait for a stalled reader. */
+/** Writes a log line. Drops and counts it if `bounds.pendingLog` bytes already wait for a stalled reader. */
 export function writeLogLine(line: string, stream: Writable = process.stderr): void {
-  if (stream.writableLength > bounds.waitingLog) lost.writes++;
+  if (stream.writableLength > bounds.pendingLog) lost.writes++;
   else stream.write(line);
 }
 
 /**
- * Ends commands other than `start` quietly if the reader closes the pipe early, as in `daypass check
- * head`.
+ * Ignores EPIPE, so that commands other than `start` end quietly if the reader closes the pipe early, as in `daypass check | head`.
  */
 export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
@@ -32,6 +31,6 @@ export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdou
 }
 
 /** Returns the number of lost writes to stdout and stderr since the start. */
-export function lostWrites(): number {
+export function countLostWrites(): number {
   return lost.writes;
 }

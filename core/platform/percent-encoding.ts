@@ -1,4 +1,4 @@
-/** Decodes percent-encoding; text with an invalid sequence is returned unchanged. */
+/** Decodes percent-encoding. Returns text with an invalid sequence unchanged. */
 export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -9,52 +9,53 @@ export interface FolderSpec {
   readonly folder: string;
   /** Names of files to read; others are ignored. */
   readonly names: RegExp;
-  readonly maxBytes: number; // of each file
+  readonly maxBytes: number; // per file
   readonly maxFiles: number;
 }
 
-/** Text of a file without a byte order mark, or what is wrong and the remedy. */
+/** Text of a file without a byte order mark, or the mistake (`wrong`) and its remedy (`right`). */
 export type FolderFile = { readonly text: string } | { readonly wrong: string; readonly right: string };
 
 export interface FolderFiles {
-  /** By name, in alphabetical order. */
+  /** Files by name, in alphabetical order. */
   readonly files: ReadonlyMap<string, FolderFile>;
-  /** Changes with names and contents; empty for an empty or missing folder. */
+  /** Digest of names and contents; empty for an empty or missing folder. */
   readonly digest: string;
   /** Paths to watch for changes. */
   readonly watched: readonly string[];
 }
 
-export const noFiles: FolderFiles = { files: new Map(), digest: '', watched: [] };
+export const emptyFolder: FolderFiles = { files: new Map(), digest: '', watched: [] };
 
 /**
- * Reads the files synchronously, because a reload must not see half an edit. Links are followed, because the files of a ConfigMap are links
+ * Reads the files synchronously, so that a reload sees no half-finished edit. Follows links, because the files of a ConfigMap are links
  * into a folder that is replaced as a whole.
  *
- * @param folder absolute
+ * @param folder absolute path
  */
 export function readFolder(folder: string, { names, maxBytes, maxFiles }: FolderSpec): FolderFiles {
-  let found: string[];
+  let matchingNames: string[];
   try {
-    found = readdirSync(folder).filter((name) => names.test(name));
+    matchingNames = readdirSync(folder).filter((name) => names.test(name));
   } catch {
-    return { ...noFiles, watched: [folder] };
+    return { ...emptyFolder, watched: [folder] };
   }
+  const sortedNames = matchingNames.toSorted();
   const files = new Map<string, FolderFile>();
   const hash = createHash('sha256');
-  for (const name of found.toSorted().slice(0, maxFiles)) {
+  for (const name of sortedNames.slice(0, maxFiles)) {
     const file = readFile(join(folder, name), maxBytes);
     files.set(name, file);
     hash.update(`${name}\0${'text' in file ? file.text : file.wrong}\0`);
   }
-  const [firstIgnored] = found.toSorted().slice(maxFiles);
+  const firstIgnored = sortedNames[maxFiles];
   if (firstIgnored !== undefined)
     files.set(firstIgnored, {
-      wrong: `is one of ${found.length} files, and ${maxFiles} are read`,
+      wrong: `is one of ${matchingNames.length} files, and ${maxFiles} are read`,
       right: 'remove some',
     });
   const paths = [...files.keys()].map((name) => join(folder, name));
-  // A name that never exists makes the watch cover the folder, for files added later.
+  // The name `*` never exists; watching it covers the folder, so that files added later are noticed.
   return { files, digest: files.size === 0 ? '' : hash.digest('hex'), watched: [folder, join(folder, '*'), ...paths] };
 }
 
@@ -70,18 +71,13 @@ function readFile(path: string, maxBytes: number): FolderFile {
     };
   }
   try {
-    const { size, isFile } = statOf(handle);
-    if (!isFile) return { wrong: 'is not a regular file', right: 'replace it with one' };
-    if (size > maxBytes) return { wrong: `is longer than ${maxBytes} bytes`, right: 'shorten it' };
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) return { wrong: 'is not a regular file', right: 'replace it with one' };
+    if (stats.size > maxBytes) return { wrong: `is longer than ${maxBytes} bytes`, right: 'shorten it' };
     const bytes = readFileSync(handle);
     if (!isUtf8(bytes) || bytes.includes(0)) return { wrong: 'is not text', right: 'save it as UTF-8' };
     return { text: bytes.toString('utf8').replace(/^\uFEFF/, '') };
   } finally {
     closeSync(handle);
   }
-}
-
-function statOf(handle: number) {
-  const found = fstatSync(handle);
-  return { size: found.size, isFile: found.isFile() };
 }

@@ -4,11 +4,11 @@
  */
 export interface JsonSchema {
   readonly type?: SchemaType | readonly SchemaType[];
-  /** For people; starts with the unit, if any. */
+  /** Shown to people. Starts with the unit, if any. */
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** A secret: its value is never shown in messages, logs or pages. */
+  /** Marks a secret, whose value is never shown in messages, logs or pages. */
   readonly writeOnly?: boolean;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -19,9 +19,9 @@ export interface JsonSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** Custom, for action input: text that may contain line breaks and tabs. */
+  /** Custom keyword for action input: the text may contain line breaks and tabs. */
   readonly isMultiline?: boolean;
-  /** Custom, for action input: an amount in the plans' currency, which people type with separators. */
+  /** Custom keyword for action input: an amount in the plans' currency, which people type with separators. */
   readonly isMoney?: boolean;
   readonly format?: string;
   readonly items?: JsonSchema;
@@ -38,7 +38,7 @@ export interface JsonSchema {
 
 type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
-/** Type of the values that satisfy a schema, with defaults filled in. */
+/** Type of the values that match a schema, with defaults filled in. */
 export type Infer<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -48,7 +48,7 @@ export type Infer<S> = S extends { readonly const: infer Value }
       : S extends { readonly oneOf: readonly (infer Option)[] }
         ? Infer<Option>
         : S extends { readonly type: infer Type }
-          ? InferType<Type extends readonly (infer One)[] ? One : Type, S>
+          ? InferType<Type extends readonly (infer Alternative)[] ? Alternative : Type, S>
           : unknown;
 
 type InferType<Type, S> = Type extends 'string'
@@ -108,8 +108,8 @@ type OfMembers<P, R> = {
 type RulesOf<R> = R extends readonly string[] ? { readonly required: R } : R;
 
 /**
- * Notation for a schema: `integer({ minimum: 1, default: 3 }, 'Days.')` is `{ type: 'integer', minimum: 1, default: 3, description: 'Days.'
- * }`.
+ * Builds the schema of one type from rules and a description. For example, `integer({ minimum: 1 }, 'Days.')` returns `{ type: 'integer',
+ * minimum: 1, description: 'Days.' }`.
  */
 interface Notation<Type extends SchemaType> {
   (description?: string): OfType<Type, unknown>;
@@ -134,8 +134,8 @@ export const boolean = notation('boolean');
 export const array = notation('array');
 
 /**
- * Defines an object with exactly these members: `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The names of the required
- * members or other rules, and the description, come first.
+ * Defines an object with exactly these members, for example `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The optional
+ * first arguments are the names of the required members, or other rules, and the description.
  */
 export function object<const P extends Members>(properties: P): OfMembers<P, unknown>;
 export function object<const P extends Members>(description: string, properties: P): OfMembers<P, unknown>;

@@ -6,27 +6,26 @@ export type TextValues = Readonly<Record<string, string | number>>;
 const placeholder = /\{(\w+)\}/g;
 
 /**
- * Fills in values.
+ * Replaces the placeholders of a text with values.
  *
  * @param form plural form to use, if the text has several
- * @param writeNumber formats numbers
  */
 export function fillText(
   text: Text,
   values: TextValues,
   form: 'one' | 'other',
-  writeNumber: (value: number) => string = String,
+  formatNumber: (value: number) => string = String,
 ): string {
   const template = typeof text === 'string' ? text : ((form === 'one' ? text.one : undefined) ?? text.other);
   return template.replace(placeholder, (whole, name: string) => {
     const value = values[name];
-    return typeof value === 'number' ? writeNumber(value) : (value ?? whole);
+    return typeof value === 'number' ? formatNumber(value) : (value ?? whole);
   });
 }
 
 /**
- * Defines sentences that are English in the log, records and commands, and translated on pages: a page recognizes the sentence and finds
- * its key (`SentenceReader`). The keys contain `.reason.`.
+ * Defines sentences that are English in the log, records and commands, and translated on pages, which recognize them with
+ * `SentenceReader`. The keys contain `.reason.`.
  *
  * @param texts English texts, which the plugin registers with the others
  * @returns a function that writes the English sentence
@@ -41,39 +40,39 @@ const maxMatchedLength = 2_000; // characters; longer messages are not ours
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
-  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[]; // most specific first
+  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isSingular: boolean }[]; // most specific first
 
-  /** @param texts English texts by key; those whose key does not contain `.reason.` are ignored */
+  /** @param texts English texts by key; keys without `.reason.` are ignored */
   constructor(texts: ReadonlyMap<string, Text>) {
     this.#templates = [...texts]
       .filter(([key]) => key.includes('.reason.'))
       .flatMap(([key, text]) => {
         const forms = typeof text === 'string' ? [text] : [text.one ?? text.other, text.other];
-        return forms.map((form, index) => ({ key, form, isOne: forms.length > 1 && index === 0 }));
+        return forms.map((form, index) => ({ key, form, isSingular: forms.length > 1 && index === 0 }));
       })
-      .toSorted((a, b) => literalsOf(b.form) - literalsOf(a.form))
-      .map(({ key, form, isOne }) => ({ key, isOne, pattern: patternOf(form) }));
+      .toSorted((a, b) => literalLength(b.form) - literalLength(a.form))
+      .map(({ key, form, isSingular }) => ({ key, isSingular, pattern: compilePattern(form) }));
   }
 
-  /** @returns undefined for a text that is not one of the sentences */
+  /** @returns undefined if the text is not one of the sentences */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
     if (sentence.length > maxMatchedLength) return undefined;
-    for (const { key, pattern, isOne } of this.#templates) {
-      const found = pattern.exec(sentence);
-      if (found !== null) return { key, values: { ...(isOne && { count: '1' }), ...found.groups } };
+    for (const { key, pattern, isSingular } of this.#templates) {
+      const match = pattern.exec(sentence);
+      if (match !== null) return { key, values: { ...(isSingular && { count: '1' }), ...match.groups } };
     }
     return undefined;
   }
 }
 
-function literalsOf(form: string): number {
+function literalLength(form: string): number {
   return form.replace(placeholder, '').length;
 }
 
-function patternOf(form: string): RegExp {
+function compilePattern(form: string): RegExp {
   const parts = form.split(placeholder);
   return new RegExp(
-    `^${parts.map((part, at) => (at % 2 === 0 ? RegExp.escape(part) : `(?<${part}>.+?)`)).join('')}$`,
+    `^${parts.map((part, index) => (index % 2 === 0 ? RegExp.escape(part) : `(?<${part}>.+?)`)).join('')}$`,
     's',
   );
 }

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 
-/** Writes the names of a folder to the disk, so that a file that was made or renamed there outlives a loss of power. */
+/** Flushes a folder's entries to the disk, so that files created or renamed in it survive a power loss. Never rejects. */
 export async function syncFolder(folder: string): Promise<void> {
-  // Systems that open no folders sync none.
+  // Some systems, such as Windows, cannot open folders.
   const handle = await open(folder).catch(() => undefined);
   if (handle === undefined) return;
   await handle.sync().catch(() => undefined);

@@ -1,82 +1,87 @@
 import { hungWork } from './hung-work.ts';
-import { firstOrTimeout } from './timing/deadline.ts';
+import { waitForFirst } from './timing/deadline.ts';
 
-const timeoutMs = { answer: 2_000, reader: 200 };
+const overdueAfterMs = 2_000;
+const maxWaitMs = 200;
 
 /**
- * The last state read from a disk, for checks and metrics, which never wait for a disk. A question is asked in a thread of the pool, which
- * also compresses and resolves names: one question at a time, of all, holds one thread of it when the disk does not answer.
+ * The last state read from a disk, for checks and metrics, which never wait long for a disk. Reads run in libuv's thread pool, which also
+ * compresses and resolves names. All instances together run one read at a time, so that a disk that does not respond blocks one thread.
  */
 export class WatchedDisk<T> {
-  static #asking: Promise<unknown> = Promise.resolve();
-  readonly #ask: () => Promise<T>;
-  readonly #rereadAfter: number;
+  static #lastRead: Promise<unknown> = Promise.resolve();
+  readonly #readState: () => Promise<T>;
+  readonly #maxAgeMs: number;
   #value: T | undefined;
-  #asked: Promise<void> | undefined;
-  #askedAt: number | undefined;
-  #hasAnswered = false;
-  #answeredAt = Number.NEGATIVE_INFINITY;
+  #pendingRead: Promise<void> | undefined;
+  #requestedAt: number | undefined;
+  #hasRead = false;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param ask rejects where there is nothing to read
-   * @param rereadAfter ms for which an answer is not asked for again
+   * @param readState rejects if there is nothing to read
+   * @param maxAgeMs age at which the state is read again
    */
-  constructor(ask: () => Promise<T>, rereadAfter: number) {
-    this.#ask = ask;
-    this.#rereadAfter = rereadAfter;
+  constructor(readState: () => Promise<T>, maxAgeMs: number) {
+    this.#readState = readState;
+    this.#maxAgeMs = maxAgeMs;
   }
 
-  /** The last answer, and asks for the next one; undefined before the first, and when nothing could be read. */
+  /**
+   * Returns the last state without waiting, and starts a read if it is too old.
+   *
+   * @returns undefined before the first read, and if the last read failed
+   */
   read(): T | undefined {
     if (this.#isDue) this.#refresh().catch(() => undefined);
     return this.#value;
   }
 
-  /** The answer of now or, where it takes longer than a moment, the last one. Never rejects. */
-  async fresh(): Promise<T | undefined> {
-    const asked = this.#isDue ? this.#refresh() : this.#asked;
-    if (asked !== undefined) await firstOrTimeout([asked], timeoutMs.reader);
+  /** Waits a moment for the current state; returns the last one if the disk is slow. Never rejects. */
+  async readFresh(): Promise<T | undefined> {
+    const pendingRead = this.#isDue ? this.#refresh() : this.#pendingRead;
+    if (pendingRead !== undefined) await waitForFirst([pendingRead], maxWaitMs);
     return this.#value;
   }
 
-  /** The next reader does not get the last answer. */
+  /** Makes the next call read the state again. */
   expire(): void {
-    this.#answeredAt = Number.NEGATIVE_INFINITY;
+    this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** True while the disk does not answer. */
-  get isSilent(): boolean {
-    return this.#askedAt !== undefined && performance.now() - this.#askedAt > timeoutMs.answer;
+  /** True while the disk does not respond. */
+  get isOverdue(): boolean {
+    return this.#requestedAt !== undefined && performance.now() - this.#requestedAt > overdueAfterMs;
   }
 
-  /** True once something was answered, or could not be read. */
-  get isKnown(): boolean {
-    return this.#hasAnswered;
+  /** True once a read has succeeded or failed. */
+  get hasRead(): boolean {
+    return this.#hasRead;
   }
 
   get #isDue(): boolean {
-    return this.#asked === undefined && performance.now() - this.#answeredAt >= this.#rereadAfter;
+    return this.#pendingRead === undefined && performance.now() - this.#readAt >= this.#maxAgeMs;
   }
 
   #refresh(): Promise<void> {
-    this.#askedAt = performance.now();
-    this.#asked = WatchedDisk.#asking.then(() => this.#read());
-    WatchedDisk.#asking = this.#asked;
-    return this.#asked;
+    this.#requestedAt = performance.now();
+    this.#pendingRead = WatchedDisk.#lastRead.then(() => this.#read());
+    WatchedDisk.#lastRead = this.#pendingRead;
+    return this.#pendingRead;
   }
 
   async #read(): Promise<void> {
     hungWork.add(this);
     try {
-      this.#value = await this.#ask();
+      this.#value = await this.#readState();
     } catch {
       this.#value = undefined;
     } finally {
       hungWork.delete(this);
-      this.#hasAnswered = true;
-      this.#asked = undefined;
-      this.#askedAt = undefined;
-      this.#answeredAt = performance.now();
+      this.#hasRead = true;
+      this.#pendingRead = undefined;
+      this.#requestedAt = undefined;
+      this.#readAt = performance.now();
     }
   }
 }

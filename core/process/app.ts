@@ -23,7 +23,7 @@ import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
 import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { memoryLimits } from '#core/platform/memory/limits.ts';
+import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
@@ -34,7 +34,7 @@ import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeoutMs } from '#core/extension/registry.ts';
 import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
-import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
+import { waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
@@ -101,7 +101,7 @@ export class Gateway {
       if (handler === undefined) throw new Error('the gateway has not started yet');
       return handler.serving.host;
     };
-    const assembly = await unlessAborted(assemble(document, log, host), options.signal);
+    const assembly = await waitUnlessAborted(assemble(document, log, host), options.signal);
     const config = validate(document, assembly.registry);
     if (worker !== undefined) {
       assembly.registry.healthCheck(worker.link.healthCheck);
@@ -111,7 +111,7 @@ export class Gateway {
     const signal = AbortSignal.any([starting.failureSignal, ...(options.signal ? [options.signal] : [])]);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
     const processes = worker?.count;
-    const limits = memoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
+    const limits = computeMemoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
     const services = await OpenServices.open({
       dataFolder,
       environment,
@@ -130,7 +130,7 @@ export class Gateway {
     handler = new ExchangeHandler(endpoints);
     const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors, worker }, config);
     const parts = { document, endpoints, opened, starting };
-    await unlessAborted(gateway.#begin(parts, options.beforeListening), signal);
+    await waitUnlessAborted(gateway.#begin(parts, options.beforeListening), signal);
     return gateway;
   }
 

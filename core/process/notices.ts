@@ -7,7 +7,7 @@ import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { nodeNotices } from '#core/platform/node-release.ts';
+import { listNodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
 
 /** Returns warnings about a serving configuration. @param file path of gateway.yaml @param isProduction by NODE_ENV */
@@ -21,7 +21,7 @@ export function gatewayNotices(
   const { rollback } = configLoadState(host);
   return [
     ...(rollback === undefined ? [] : [describeRollback(file, rollback)]),
-    ...nodeNotices(),
+    ...listNodeNotices(),
     ...findPipelineNotices(config.stages, registry, config),
     ...findProductionNotices(config, isProduction),
     ...warnAboutPrices(config),

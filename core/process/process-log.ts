@@ -40,7 +40,7 @@ export function openProcessLog(
     log: createLogger(write, {
       format,
       level,
-      clean: (text) => clean(text),
+      redact: (text) => clean(text),
       worker: readWorkerSettings(environment)?.number,
       hasPriorities: isJournal(environment),
     }),

@@ -20,11 +20,11 @@ import { rollbackChannel, RollbackRefused, variantName } from '#core/config/hist
 import { requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
 import type { VariantRun } from '#core/extension/variants.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { bodyLimitsOf, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
 import type { OpenServices } from './services.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
@@ -107,7 +107,7 @@ export class ServedConfig {
     await this.#noteServed(effective);
     // A gap may have hidden a notification.
     const onChange = () =>
-      inBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#follow());
+      runInBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#follow());
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
@@ -161,7 +161,7 @@ export class ServedConfig {
       log.warn(describeRollback(this.#parts.file, rollback));
     this.#kept = kept;
     if (kept === undefined) return;
-    inBackground(log, 'recording the configuration', () =>
+    runInBackground(log, 'recording the configuration', () =>
       this.#documents.history.record(kept, rollback?.operator ?? 'file'),
     );
     const { serving } = this.#parts.handler;
@@ -196,7 +196,7 @@ export class ServedConfig {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
-    this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeoutMs)) === timedOut;
+    this.#isOver = (await waitForFirst([this.#changing], reloadTimeoutMs)) === notSettled;
   }
 
   /**

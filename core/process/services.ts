@@ -9,9 +9,9 @@ import { Keeper } from '#core/extension/keeper.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { ProcessMemory, unlimitedMemory } from '#core/platform/memory/budget.ts';
-import { cacheSizes, capacityOf, type MemoryLimits } from '#core/platform/memory/limits.ts';
+import { computeCacheSizes, computeCapacity, type MemoryLimits } from '#core/platform/memory/limits.ts';
 import { EventBus } from '#core/gateway/events/event-bus.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
 import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
@@ -20,7 +20,7 @@ import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
-import { DeadlineExceeded, unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
+import { DeadlineExceeded, waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 
 interface ServicesOptions {
   readonly dataFolder: string;
@@ -79,7 +79,7 @@ export class OpenServices implements AsyncDisposable {
     if (redisUrl !== undefined) redisAddress(redisUrl);
     if (queueUrl !== undefined) redisAddress(queueUrl, 'REDIS_QUEUE_URL');
     const open: AsyncDisposable[] = [];
-    const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(capacityOf(limits));
+    const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(computeCapacity(limits));
     if (mode === 'serve') await prepareDataFolder(dataFolder);
     try {
       const database = await openDatabase({
@@ -97,8 +97,8 @@ export class OpenServices implements AsyncDisposable {
         signal,
       });
       open.push(database);
-      const shared = await unlessAborted(
-        openShared({ redisUrl, log, memory: { memory, ...(limits && { sizes: cacheSizes(limits) }) } }),
+      const shared = await waitUnlessAborted(
+        openShared({ redisUrl, log, memory: { memory, ...(limits && { sizes: computeCacheSizes(limits) }) } }),
         signal,
       );
       open.push(shared);
@@ -114,7 +114,7 @@ export class OpenServices implements AsyncDisposable {
       }
       if (mode === 'serve' && queueUrl !== undefined) {
         const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
-        inBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
+        runInBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
       }
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       open.push(events);

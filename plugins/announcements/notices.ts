@@ -7,7 +7,7 @@ import { announcementsSection } from './section.ts';
 /** Ms before its start from which maintenance is announced. */
 const notice = 7 * 86_400_000;
 /** Ms of caching for stored announcements, so that the public page need not query for each visitor, and works if the query fails. */
-const ages = { maxAge: 2_000, deadline: 5_000, patience: 1_000, knownFor: 3_600_000 };
+const ages = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
 
 const storedAnnouncements = cacheReading(ages, ({ database }) => listOpenAnnouncements(database));
 

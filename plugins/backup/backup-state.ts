@@ -70,7 +70,7 @@ export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',
   appliesTo: isScheduled,
-  refresh: (host) => newest(host).fresh(),
+  refresh: (host) => newest(host).readFresh(),
   check(host) {
     const { every } = host.section(backupSection);
     const interval = backupInterval(host);
@@ -90,12 +90,12 @@ export const backupGauges: readonly Gauge[] = [
   scheduledGauge(
     'backup_last_success_timestamp_seconds',
     'Unix time of the newest backup in the folder; 0 without any.',
-    async (host) => ((await newest(host).fresh())?.at ?? 0) / 1000,
+    async (host) => ((await newest(host).readFresh())?.at ?? 0) / 1000,
   ),
   scheduledGauge(
     'backup_last_bytes',
     'Size of the newest backup.',
-    async (host) => (await newest(host).fresh())?.bytes ?? 0,
+    async (host) => (await newest(host).readFresh())?.bytes ?? 0,
   ),
   scheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
     backupState(host).failure === undefined ? 0 : 1,

@@ -29,7 +29,7 @@ interface Settled {
   readonly usedInWeek: ReadonlyMap<string, number>;
 }
 
-const settled = cacheReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
+const settled = cacheReading({ maxAgeMs: settledFor, staleWhileReadMs: settledFor, timeoutMs: deadline }, readSettled);
 
 /** Reads own figures minus the use since. These are estimates: vendors round prices in other ways. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {

@@ -15,7 +15,13 @@ const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
 
 /** Returns balances that are at most a minute old. */
 export function recentBalances(host: Host): Promise<readonly Balance[]> {
-  const options = { maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read: () => readBalances(host) };
+  const options = {
+    maxAgeMs: maxAge,
+    staleWhileReadMs: maxAge,
+    timeoutMs: deadline,
+    now: () => host.monotonic(),
+    read: () => readBalances(host),
+  };
   const reading = readings.get(host) ?? new FreshValue<readonly Balance[]>(options);
   readings.set(host, reading);
   return reading.get();

@@ -1,5 +1,5 @@
-import { csvLine } from '#core/platform/csv.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { type Movement, movementColumns as columns } from '#core/business/payments/movements.ts';
 
 const heading = Object.keys(columns);
@@ -27,15 +27,15 @@ export class BooksCsv {
     this.#withTotals = withTotals;
   }
 
-  readonly head = csvLine(heading);
+  readonly head = formatCsvLine(heading);
 
   /** Returns the lines for the next movement, oldest first. */
   add(movement: Movement): string[] {
-    const { day, clock } = localTime(movement.at, this.#timeZone);
+    const { day, clock } = formatLocalTime(movement.at, this.#timeZone);
     const ended = day === this.#day ? [] : this.end();
     this.#day = day;
     this.#count(movement);
-    const line = csvLine(Object.values(columns).map((cell) => cell(movement, day, clock)));
+    const line = formatCsvLine(Object.values(columns).map((cell) => cell(movement, day, clock)));
     return [...ended, line];
   }
 
@@ -54,7 +54,7 @@ export class BooksCsv {
         provider,
         fee,
       };
-      return csvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : known[name])));
+      return formatCsvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : known[name])));
     });
   }
 

@@ -1,7 +1,7 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Number of past days to compare: a late report appears in the provider's books a day later. */
@@ -16,7 +16,7 @@ export const reconcileJob: JobDefinition = {
     const { time_zone: timeZone } = host.section(service);
     const today = host.now();
     for (const ago of comparedDays) {
-      const { day } = localTime(new Date(today - ago * 86_400_000), timeZone);
+      const { day } = formatLocalTime(new Date(today - ago * 86_400_000), timeZone);
       await compareDay(host, day, timeZone);
     }
   },

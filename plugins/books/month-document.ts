@@ -4,8 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type BookDay, readMonth, sumOf } from './monthly-books.ts';
 import { type MonthReceipts, type PrintedReceipts, printReceipts, readMonthReceipts } from './receipt-lines.ts';
 import { printYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
-import { csvLine } from '#core/platform/csv.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
@@ -39,7 +39,7 @@ export async function readMonthDocument(
 
 /** Omits future days, so that the document has no zeros for them. */
 function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
-  const today = localTime(madeAt, timeZone).day;
+  const today = formatLocalTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
@@ -48,11 +48,11 @@ function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
   const days = begunDays(document);
-  const heading = csvLine(['day', 'payments', 'gross', 'refunds', 'refunded', 'net', 'fees', 'currency']);
+  const heading = formatCsvLine(['day', 'payments', 'gross', 'refunds', 'refunded', 'net', 'fees', 'currency']);
   return [
     heading,
     ...[...days, sumOf(days, 'total')].map(({ day, payments, gross, refunds, refunded, fees }) =>
-      csvLine([day, payments, gross, refunds, refunded, gross - refunded, fees, currency]),
+      formatCsvLine([day, payments, gross, refunds, refunded, gross - refunded, fees, currency]),
     ),
   ];
 }
@@ -134,7 +134,7 @@ function receiptsOf(receipts: PrintedReceipts): string {
 }
 
 function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {
-  return (days.at(-1)?.day ?? '') < localTime(madeAt, timeZone).day;
+  return (days.at(-1)?.day ?? '') < formatLocalTime(madeAt, timeZone).day;
 }
 
 function timeOf(time: Date, timeZone: string): string {

@@ -2,11 +2,11 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { listActions, maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
 import { type ProviderSums, readLastMovement, sumMovements } from '#core/business/payments/movements.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { object, string } from '#core/platform/schema.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
+import { isDay, formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { act } from '#core/web/actions/action-page.ts';
@@ -29,10 +29,10 @@ const form = defineForm({
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
     const work = act(request, reconcileAction, '', { day });
-    const result = await firstOrTimeout([work], patience);
+    const result = await waitForFirst([work], patience);
     // The action's record will show the outcome.
-    if (result === timedOut) {
-      inBackground(request.host.log, 'a comparison of the books', () => work);
+    if (result === notSettled) {
+      runInBackground(request.host.log, 'a comparison of the books', () => work);
       return new Redirect(`${booksPath}?day=${day}`);
     }
     const compared = result['compared'] as readonly Reconciliation[];
@@ -58,7 +58,7 @@ export const booksPage: Page = {
     const { host, t } = request;
     const { database } = host;
     const { time_zone: zone } = host.section(service);
-    const today = localTime(new Date(host.now()), zone).day;
+    const today = formatLocalTime(new Date(host.now()), zone).day;
     const asked = request.form.values['day'] ?? request.query['day'] ?? '';
     const day = isDay(asked) ? asked : await newestDay(request, zone, today);
     const { since = new Date(0), until = new Date(0) } = await dayRangeToTimes(database, zone, day, day);
@@ -90,7 +90,7 @@ export const booksPage: Page = {
 /** The latest day with payments or refunds, at most today. */
 async function newestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
   const last = await readLastMovement(host.database);
-  const day = last === undefined ? today : localTime(last, zone).day;
+  const day = last === undefined ? today : formatLocalTime(last, zone).day;
   return day < today ? day : today;
 }
 

@@ -1,9 +1,9 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { type ReceiptLine, loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { csvLine } from '#core/platform/csv.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
 
 /** Receipts of a month with their numbers; refunds have negative amounts. */
@@ -47,7 +47,7 @@ function negative(line: ReceiptLine): ReceiptLine {
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
   const { gross, withoutTax, tax, taxBase } = sumOf(lines);
   return [
-    csvLine([
+    formatCsvLine([
       'date',
       'number',
       'code',
@@ -62,8 +62,8 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
       'tax_base',
     ]),
     ...lines.map((line) =>
-      csvLine([
-        localTime(line.at, timeZone).day,
+      formatCsvLine([
+        formatLocalTime(line.at, timeZone).day,
         line.number,
         line.code,
         line.buyer,
@@ -79,8 +79,8 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
     ),
     ...(unnumbered.count === 0
       ? []
-      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, '', '', '', '', currency, ''])]),
-    csvLine(['total', '', '', '', '', gross + unnumbered.gross, withoutTax, tax, '', '', currency, taxBase]),
+      : [formatCsvLine(['without receipt', '', '', '', '', unnumbered.gross, '', '', '', '', currency, ''])]),
+    formatCsvLine(['total', '', '', '', '', gross + unnumbered.gross, withoutTax, tax, '', '', currency, taxBase]),
   ];
 }
 
@@ -118,7 +118,7 @@ export function printReceipts(
     ],
     rows: [
       ...lines.map((line) => [
-        localTime(line.at, timeZone).day,
+        formatLocalTime(line.at, timeZone).day,
         line.number ?? '–',
         line.code,
         line.buyer,

@@ -7,7 +7,7 @@ import { dialects } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { parseExactInSteps, mayContainLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
 /** The order must not change: cache keys of stored replies contain these headers' values. */
@@ -36,7 +36,7 @@ export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: 
 async function exactBody({ body }: Exchange): Promise<JsonObject> {
   const parsed = await body.json();
   const text = await body.text();
-  await turnFor(text.length);
+  await yieldIfLong(text.length);
   if (!mayContainLongNumbers(text)) return parsed;
   return (await (text.length > bounds.stepwiseBody
     ? runInTurns(parseExactInSteps(text))

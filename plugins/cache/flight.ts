@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
 /** Seconds until a dead leader's claim expires, and between extensions by a live one. */
 const claimLifetimeSeconds = 15;
@@ -51,7 +51,7 @@ export async function joinFlight(
       leaderSignal = Promise.withResolvers();
       const later = await lookUp(shared, key, owner);
       if (later !== undefined) return later;
-      if ((await firstOrTimeout([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
+      if ((await waitForFirst([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
     }
     return undefined;
   } finally {

@@ -126,6 +126,7 @@ const maxAge = 300_000; // ms
 const deadline = 10_000; // ms
 
 /** Fallen shares, read every five minutes at most. */
-export const fallenReading = cacheReading({ maxAge, staleFor: maxAge, deadline }, ({ database, now }) =>
-  readFallen(database.records, now()),
+export const fallenReading = cacheReading(
+  { maxAgeMs: maxAge, staleWhileReadMs: maxAge, timeoutMs: deadline },
+  ({ database, now }) => readFallen(database.records, now()),
 );

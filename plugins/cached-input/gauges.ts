@@ -18,7 +18,7 @@ interface Line {
 }
 
 /** Shares of the last day, read once a minute at most, so both metrics and all scrapers agree. */
-const shares = cacheReading({ maxAge, staleFor: maxAge, deadline }, async (host) =>
+const shares = cacheReading({ maxAgeMs: maxAge, staleWhileReadMs: maxAge, timeoutMs: deadline }, async (host) =>
   (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat(),
 );
 

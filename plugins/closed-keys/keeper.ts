@@ -1,6 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { type KeyClosure, getKeyClosures, type ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure } from './closed-keys.ts';
 
 type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
@@ -23,7 +23,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
 
   async start(): Promise<void> {
     const { database, log } = this.#host;
-    const reread = () => inBackground(log, 'reading closed keys', () => this.read());
+    const reread = () => runInBackground(log, 'reading closed keys', () => this.read());
     getKeyClosures(this.#host).store = this;
     this.#unlisten = await database.notifications.listen(closedKeyChannel, reread, reread);
     await this.read();
@@ -52,7 +52,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   #write(what: string, { id }: KeyClosure, write: () => Promise<void>): void {
     this.#writing.add(id);
     this.#newer.add(id);
-    inBackground(this.#host.log, what, () => write().finally(() => this.#writing.delete(id)));
+    runInBackground(this.#host.log, what, () => write().finally(() => this.#writing.delete(id)));
   }
 
   /** Adopts the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
-import { printable } from '#core/platform/logger.ts';
+import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
 import { ImportError } from './members.ts';
@@ -95,7 +95,7 @@ async function run(file: string, options: Options, context: CommandContext, vend
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
     const path = error.path === undefined ? '' : `${error.path} `;
-    throw new CommandFailed(printable(`${file}: ${lineOf(text, error.path)}${path}${error.message}`), invalid);
+    throw new CommandFailed(escapeControls(`${file}: ${lineOf(text, error.path)}${path}${error.message}`), invalid);
   }
 }
 
@@ -130,7 +130,7 @@ function report(draft: ImportDraft): void {
     ...titled('Set these variables:', variableLines(draft)),
     ...titled('Not taken over:', unmappedLines(draft.unmapped)),
   ];
-  for (const line of lines) console.error(printable(line));
+  for (const line of lines) console.error(escapeControls(line));
 }
 
 function titled(title: string, lines: readonly string[]): string[] {

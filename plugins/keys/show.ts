@@ -1,7 +1,7 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import { printable } from '#core/platform/logger.ts';
+import { escapeControls } from '#core/platform/logger.ts';
 
 /** An account, and its key if the command has just created it. */
 export interface ShownAccount {
@@ -87,7 +87,9 @@ export function renderFields({ record, key }: ShownAccount): string[] {
     ['limits', describeLimits(record.key?.limits)],
     ['requests', String(requestCount)],
   ];
-  return fields.flatMap(([label, value]) => (value === undefined ? [] : [`${label.padEnd(9)} ${printable(value)}`]));
+  return fields.flatMap(([label, value]) =>
+    value === undefined ? [] : [`${label.padEnd(9)} ${escapeControls(value)}`],
+  );
 }
 
 function describePlan(record: AccountRecord): string {

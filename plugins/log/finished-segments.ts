@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
@@ -68,7 +68,7 @@ export class FinishedSegments {
     const { segment } = finished;
     const openCount = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
     if (openCount >= bounds.openSegments)
-      inBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(ignoreSilence));
+      runInBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(ignoreSilence));
     this.#segments.push(finished);
     this.#bytes += segment.bytes;
   }

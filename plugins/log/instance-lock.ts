@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Disk, ignoreSilence } from './disk/contract.ts';
@@ -71,7 +71,7 @@ export class InstanceLock implements AsyncDisposable {
     this.#parts = parts;
     this.#path = lockPath(parts.folder, parts.instance);
     operations.writeNew(this.#path, renderLock());
-    const touch = () => inBackground(parts.log, 'keeping the lock of the journal', () => this.touch());
+    const touch = () => runInBackground(parts.log, 'keeping the lock of the journal', () => this.touch());
     this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 

@@ -1,4 +1,4 @@
-import { guarded, noteFailure } from '#core/platform/background.ts';
+import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -307,7 +307,7 @@ export class Journal implements AsyncDisposable {
   }
 
   #startAgeTimer(): NodeJS.Timeout {
-    const onAge = guarded(this.#options.log, 'writing the journal', async () => {
+    const onAge = guardListener(this.#options.log, 'writing the journal', async () => {
       this.#ageTimer = undefined;
       const hasRolled = this.finished.readableCount < maxAgedSegments && (await this.roll());
       if (hasRolled || this.#isClosed) return;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { guarded, inBackground } from '#core/platform/background.ts';
+import { guardListener, runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import type { Disk } from './disk/contract.ts';
@@ -85,7 +85,7 @@ export class RequestLog implements AsyncDisposable {
     });
     this.unauthenticated = new UnauthenticatedCounts({ add: (counts) => store.addUnauthenticated(counts), log, now });
     this.#timer = setInterval(
-      guarded(log, 'checking the journal', () => this.#check()),
+      guardListener(log, 'checking the journal', () => this.#check()),
       checkIntervalMs,
     ).unref();
   }
@@ -116,7 +116,7 @@ export class RequestLog implements AsyncDisposable {
       log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
       this.journal.finished.noteShippedElsewhere();
     } else log.warn('the lock of this instance was removed from the journal; it is written again');
-    inBackground(log, 'writing the journal', () => this.journal.roll());
+    runInBackground(log, 'writing the journal', () => this.journal.roll());
   }
 }
 

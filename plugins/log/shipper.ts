@@ -1,6 +1,6 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { DiskSilent } from './disk/contract.ts';
 import type { FinishedSegment } from './finished-segments.ts';
@@ -34,7 +34,7 @@ const searchIntervalMs = 10_000;
 const probeAfterMs = 15_000;
 
 /** Delays between attempts while the database is unavailable; short enough to resume within seconds. */
-const retryRangeMs = { first: 200, longest: 3_000 };
+const retryRangeMs = { min: 200, max: 3_000 };
 
 const reminderIntervalMs = 60_000;
 
@@ -79,7 +79,7 @@ export class Shipper {
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
-    await firstOrTimeout([this.#loop], timeoutMs);
+    await waitForFirst([this.#loop], timeoutMs);
     // Counted now, because the journal releases these segments next even if the database still does not respond.
     const { journal, log } = this.#parts;
     if (journal.finished.count > 0) log.warn(`${journal.finished.count} journal segments remain for the next start`);

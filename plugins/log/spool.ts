@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RecordSpool, SpooledRecords } from '#core/gateway/records/record-spool.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
@@ -136,7 +136,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   #search(): void {
     if (performance.now() - this.#searchedAt < searchIntervalMs) return;
     this.#searchedAt = performance.now();
-    inBackground(this.#options.log, 'searching records for the collector', async () => {
+    runInBackground(this.#options.log, 'searching records for the collector', async () => {
       try {
         if (await this.#findLeftovers()) this.onAdded();
       } catch (error) {

@@ -1,7 +1,7 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { unauthenticated } from '#core/gateway/facts.ts';
 import { addressBlockOf } from '#core/gateway/http/network.ts';
@@ -55,8 +55,8 @@ export class UnauthenticatedCounts {
     const count = this.#getCount(addressBlockOf(address), status);
     count.requests++;
     this.#requestCount++;
-    const { alike, all } = bounds.unauthenticatedRecords;
-    if (count.requests > alike || this.#recordedRequests >= all) return false;
+    const { perKind, total } = bounds.unauthenticatedRecords;
+    if (count.requests > perKind || this.#recordedRequests >= total) return false;
     this.#recordedRequests++;
     return true;
   }
@@ -65,7 +65,7 @@ export class UnauthenticatedCounts {
   store(): void {
     this.#endPastMinute();
     if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#attempts.pass()) return;
-    inBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
+    runInBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
   }
 
   /** Stores all counts, including the current minute. Logs how many requests could not be stored in time. */
@@ -73,7 +73,7 @@ export class UnauthenticatedCounts {
     this.#endMinute();
     // A running store may have started before the last minute was over.
     const storing = Promise.resolve(this.#storeRun).then(() => this.#storeWaiting());
-    await firstOrTimeout([storing], timeoutMs);
+    await waitForFirst([storing], timeoutMs);
     const missingRequests = this.#requestCount - this.#storedRequests;
     if (missingRequests > 0)
       this.#options.log.warn(`${missingRequests} requests without an account are missing in the counts of them`);

@@ -4,7 +4,7 @@ import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
@@ -78,7 +78,7 @@ class MailHealth {
   verdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
-      inBackground(host.log, 'reading the state of mails', async () => {
+      runInBackground(host.log, 'reading the state of mails', async () => {
         this.#trouble = await readMailTrouble(host.database, gateway);
       });
     }

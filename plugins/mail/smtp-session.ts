@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import { firstOrTimeout, withDeadline } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Timeouts in ms. */
 export interface SmtpTimeouts {
@@ -90,7 +90,7 @@ export class SmtpSession {
     if (this.connection.destroyed) return;
     const ended = once(this.connection, 'end').catch(() => undefined);
     this.connection.quit();
-    await firstOrTimeout([ended], quitTimeoutMs);
+    await waitForFirst([ended], quitTimeoutMs);
   }
 
   [Symbol.dispose](): void {

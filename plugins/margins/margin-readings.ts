@@ -4,8 +4,8 @@ import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { type Margins, type ReadCounts, readMargins } from './margins.ts';
 import { readUsageCounts } from './read-usage.ts';
 import { readPrices } from './prices.ts';
-import { inBackground } from '#core/platform/background.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { runInBackground } from '#core/platform/background.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
 /** Span of a reading: the last days including today, or the last whole month. */
@@ -25,9 +25,9 @@ export const marginReadings = perCatalog((host: Host) => {
   const fresh = (span: MarginSpan) => {
     const readCounts = countsWithPast(host);
     return new FreshValue({
-      maxAge,
-      staleFor,
-      deadline,
+      maxAgeMs: maxAge,
+      staleWhileReadMs: staleFor,
+      timeoutMs: deadline,
       now: () => host.monotonic(),
       read: () => read(host, span, readCounts),
     });
@@ -42,9 +42,9 @@ const shortWait = 250;
 export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
-  inBackground(host.log, 'reading margins', () => reading);
-  const margins = await firstOrTimeout([reading.catch(() => undefined)], shortWait);
-  return margins === timedOut ? undefined : margins;
+  runInBackground(host.log, 'reading margins', () => reading);
+  const margins = await waitForFirst([reading.catch(() => undefined)], shortWait);
+  return margins === notSettled ? undefined : margins;
 }
 
 async function read(host: Host, span: MarginSpan, readCounts: ReadCounts) {

@@ -36,7 +36,13 @@ const rateMinutes = 5;
 const freshOf =
   (host: Host) =>
   <T>(maxAge: number, read: () => Promise<T>) =>
-    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
+    new FreshValue<T>({
+      maxAgeMs: maxAge,
+      staleWhileReadMs: maxAge,
+      timeoutMs: deadline,
+      now: () => host.monotonic(),
+      read,
+    });
 
 /** Cached sources of the overview. Flags are not cached: they must disappear as soon as they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {

@@ -1,4 +1,4 @@
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
 /** Start and end, epoch ms. */
 export type CreditSpan = readonly [from: number, until: number];
@@ -23,7 +23,7 @@ export function creditedTime(
   for (const [from, until] of intersect(unite(outages), unite(paid)))
     for (let at = from; at < until;) {
       const next = Math.min(until, (Math.floor(at / slice) + 1) * slice);
-      const { day } = localTime(new Date(at), timeZone);
+      const { day } = formatLocalTime(new Date(at), timeZone);
       byDay.set(day, (byDay.get(day) ?? 0) + next - at);
       at = next;
     }

@@ -6,7 +6,7 @@ import { outagesSection } from './section.ts';
 /** Ms of caching: credits follow an incident after ten minutes. */
 const creditAge = 30_000;
 
-const creditReading = cacheReading({ maxAge: creditAge, deadline: 2_000, patience: 1_000 }, ({ database, now }) =>
+const creditReading = cacheReading({ maxAgeMs: creditAge, timeoutMs: 2_000, maxWaitMs: 1_000 }, ({ database, now }) =>
   creditedIncidents(database, now() - historyDays * 86_400_000),
 );
 

@@ -6,7 +6,7 @@ import { type ProbedRoute, readProbedRoutes } from './state.ts';
 /** Cache lifetime of a checkup, ms: routes are probed only once a day. */
 const checkupAge = 60_000;
 
-const checkupReading = cacheReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>
+const checkupReading = cacheReading({ maxAgeMs: checkupAge, timeoutMs: 2_000, maxWaitMs: 1_000 }, async (host) =>
   checkupsOf(await readProbedRoutes(host)),
 );
 

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -59,7 +59,7 @@ class ProbeState {
   refresh(host: Host): void {
     if (host.monotonic() - this.#readAt < rereadAfter) return;
     this.#readAt = host.monotonic();
-    inBackground(host.log, 'reading the results of probes', () => this.read(host));
+    runInBackground(host.log, 'reading the results of probes', () => this.read(host));
   }
 
   async read(host: Host): Promise<void> {

@@ -119,7 +119,7 @@ export class Trials implements AsyncDisposable {
       remoteAddress: undefined,
       receivedAt: now(),
       body: source,
-      memory: memory.share('probes'),
+      memory: memory.createShare('probes'),
     });
   }
 }

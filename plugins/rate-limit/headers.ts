@@ -9,7 +9,7 @@ export function limitHeaders(
   { limit, remaining, resetAfter }: AllowanceState,
   now: number,
 ): Record<string, string> {
-  const { limitHeaders: names, resetAs } = dialects[dialect];
+  const { limitHeaders: names, resetFormat: resetAs } = dialects[dialect];
   return {
     [names[0]]: String(limit),
     [names[1]]: String(remaining),

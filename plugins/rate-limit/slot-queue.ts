@@ -1,6 +1,6 @@
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
 /** Retry interval of the first waiting request, because other instances release slots without notice. */
 const retryIntervalMs = 500;
@@ -82,7 +82,7 @@ class Waiter {
 
   /** Resolves on a wake-up, including one since the last pause. */
   async pause(milliseconds: number): Promise<void> {
-    await firstOrTimeout([this.#woken.promise], milliseconds);
+    await waitForFirst([this.#woken.promise], milliseconds);
     this.#woken = Promise.withResolvers();
   }
 }

@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { FieldErrors } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';
@@ -13,7 +13,7 @@ export const companyStep: CheckoutStep = {
     if (host.section(sellerSection).name === undefined) return undefined;
     const tax = taxOn(
       host.section(sellerSection),
-      localTime(new Date(host.now()), host.section(service).time_zone).day,
+      formatLocalTime(new Date(host.now()), host.section(service).time_zone).day,
     );
     return {
       ...(tax === undefined ? {} : { sentence: [{ text: t('receipts.prices_include', { tax: tax.name }) }] }),

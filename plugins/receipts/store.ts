@@ -6,7 +6,7 @@ import { service as serviceSection } from '#core/config/sections/core-sections.t
 import { contactOf } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { ReceiptContent, ReceiptSeller } from './content.ts';
 import type { ReceiptCompany } from './entities.ts';
 import { type Seller, sellerSection, taxOn } from './section.ts';
@@ -77,7 +77,7 @@ export async function storePayment(
 
 function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptContent {
   const { time_zone: timeZone } = host.section(serviceSection);
-  const tax = taxOn(seller, localTime(new Date(sold.paid_at), timeZone).day);
+  const tax = taxOn(seller, formatLocalTime(new Date(sold.paid_at), timeZone).day);
   const { label, starts_at: from, ends_at: until } = sold;
   return {
     seller: describeSeller(host, seller, tax !== undefined),

@@ -13,9 +13,9 @@ const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
 /** Retirements that are a minute or two old at most, cached because pages are updated every few seconds. */
 export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   const options = {
-    maxAge,
-    staleFor: maxAge,
-    deadline,
+    maxAgeMs: maxAge,
+    staleWhileReadMs: maxAge,
+    timeoutMs: deadline,
     now: () => host.monotonic(),
     read: () => readRetirements(host),
   };

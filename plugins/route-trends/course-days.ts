@@ -23,7 +23,13 @@ export async function readCourseDays(host: Host, route: string): Promise<PassedA
   const cache = earlierDays(host);
   const earlier =
     cache.get(route) ??
-    new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read: () => read(days * 24) });
+    new FreshValue({
+      maxAgeMs: maxAge,
+      staleWhileReadMs: maxAge,
+      timeoutMs: deadline,
+      now: () => host.monotonic(),
+      read: () => read(days * 24),
+    });
   cache.set(route, earlier);
   const first = startOfHours(host.now(), recentHours);
   const [recent, past] = await Promise.all([read(recentHours), earlier.get()]);

@@ -16,7 +16,14 @@ const readings = new WeakMap<Host, FreshValue<readonly RouteTrend[]>>();
 /** Returns trends that may be ten minutes old, so that pages do not wait for a reading. */
 export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
   const read = () => readTrends(host.database, host.now());
-  const options = { maxAge, staleFor: maxAge, deadline, knownFor: 6 * maxAge, now: () => host.monotonic(), read };
+  const options = {
+    maxAgeMs: maxAge,
+    staleWhileReadMs: maxAge,
+    timeoutMs: deadline,
+    staleIfErrorMs: 6 * maxAge,
+    now: () => host.monotonic(),
+    read,
+  };
   const reading = readings.get(host) ?? new FreshValue<readonly RouteTrend[]>(options);
   readings.set(host, reading);
   return reading.get();

@@ -17,7 +17,7 @@ const patience = 1_000;
 /** Limits without free places: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
-const readings = cacheReading({ maxAge, deadline, patience }, readFull);
+const readings = cacheReading({ maxAgeMs: maxAge, timeoutMs: deadline, maxWaitMs: patience }, readFull);
 
 /** Plans sold out to an account, or to visitors; at most five seconds old. No query without limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { currencySection, formatMoneyForTerminal, plansSection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import {
   backupSection,
@@ -51,7 +51,7 @@ function valuesIn(language: Language, host: ReviewedHost): Readonly<Record<strin
   const { keep_days: days } = logOptions(host);
   const { provider, order_minutes: minutes } = host.section(paymentsSection);
   return {
-    date: localTime(new Date(), timeZone).day,
+    date: formatLocalTime(new Date(), timeZone).day,
     service: name,
     site: site === undefined || site === '' ? undefined : site.replace(/\/+$/, ''),
     contact: contact === undefined || contact === exampleContact ? undefined : linkTo(contact),

@@ -52,8 +52,8 @@ function jsonOf(gateway: StatusRegistry, host: Host, language: Language, page: n
   const known = texts.get(key);
   if (known !== undefined) return known;
   const text = new FreshValue({
-    maxAge: ages.json,
-    deadline: ages.deadline,
+    maxAgeMs: ages.json,
+    timeoutMs: ages.deadline,
     now: () => performance.now(),
     async read() {
       const [status, notices] = await Promise.all([

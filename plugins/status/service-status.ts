@@ -1,4 +1,4 @@
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { entriesOn, type ListPage, pageNear } from '#core/web/pages/pagination.ts';
@@ -52,7 +52,7 @@ export async function readServiceStatus(
   ]);
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
-  const days = listLastDays(localTime(at, timeZone).day, historyDays);
+  const days = listLastDays(formatLocalTime(at, timeZone).day, historyDays);
   const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
   const page = pageFor(wanted, health.length);
   const all =
@@ -64,7 +64,7 @@ export async function readServiceStatus(
     return { health: model, checkup, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
   });
   const hasHistory = answers !== undefined && incidents !== undefined;
-  const isComplete = hasHistory && !readings.incidents.isBehind && !readings.days.isBehind;
+  const isComplete = hasHistory && !readings.incidents.isStale && !readings.days.isStale;
   return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 

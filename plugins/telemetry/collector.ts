@@ -80,7 +80,7 @@ async function readBeginning({ body }: Response): Promise<Buffer> {
     collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
     if (collected.size >= answerLength) break;
   }
-  return collected.bytes().subarray(0, answerLength);
+  return collected.joinedBytes().subarray(0, answerLength);
 }
 
 function readAnswer({ ok, status, headers }: Response, bytes: Buffer): Sent {

@@ -1,12 +1,12 @@
 import type { TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
 /** Ms between two attempts while the collector accepts no items. */
-const retries = { first: 1_000, longest: 30_000 };
+const retries = { min: 1_000, max: 30_000 };
 /** Ms between two log lines about failed attempts. */
 const remindEvery = 60_000;
 
@@ -48,7 +48,7 @@ export class SignalSender {
 
   /** Resolves after these ms, or when the sender closes. */
   async pause(milliseconds: number): Promise<void> {
-    await firstOrTimeout([this.#closing.promise], milliseconds);
+    await waitForFirst([this.#closing.promise], milliseconds);
   }
 
   /**

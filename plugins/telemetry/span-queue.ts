@@ -1,4 +1,4 @@
-import { guarded, inBackground } from '#core/platform/background.ts';
+import { guardListener, runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { SignalSender } from './signal-sender.ts';
 import type { OtlpSpan } from './otlp.ts';
@@ -18,7 +18,7 @@ export class SpanQueue implements AsyncDisposable {
     this.#sender = sender;
     this.#log = log;
     this.#timer = setInterval(
-      guarded(log, 'sending traces', () => this.#flush()),
+      guardListener(log, 'sending traces', () => this.#flush()),
       limits.delay,
     ).unref();
   }
@@ -26,7 +26,7 @@ export class SpanQueue implements AsyncDisposable {
   add(spans: readonly OtlpSpan[]): void {
     if (this.#waiting.length + spans.length > limits.queue) return this.#sender.drop(spans.length);
     this.#waiting.push(...spans);
-    if (this.#waiting.length >= limits.batch) inBackground(this.#log, 'sending traces', () => this.#flush());
+    if (this.#waiting.length >= limits.batch) runInBackground(this.#log, 'sending traces', () => this.#flush());
   }
 
   #flush(): Promise<void> {

@@ -1,11 +1,11 @@
-import { guarded, noteFailure } from '#core/platform/background.ts';
+import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { isSent, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { getRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { version } from '#core/platform/version.ts';
 import { Collector, pairsOf } from './collector.ts';
 import { SignalSender } from './signal-sender.ts';
@@ -42,7 +42,7 @@ export class Telemetry implements AsyncDisposable {
     this.#sample = settings.sample;
     if (isSent(settings, 'traces')) this.#spans = new SpanQueue(this.#senders.traces, host.log);
     if (isSent(settings, 'metrics')) {
-      const report = guarded(host.log, 'sending metrics', () => this.#report());
+      const report = guardListener(host.log, 'sending metrics', () => this.#report());
       this.#timer = setInterval(report, settings.metrics_interval * 1000).unref();
     }
     this.#spool = getRecordSpool(host).spool;
@@ -112,7 +112,7 @@ export class Telemetry implements AsyncDisposable {
     clearInterval(this.#timer);
     for (const sender of Object.values(this.#senders)) sender.close();
     const last = [this.#spans?.[Symbol.asyncDispose](), this.#timer && this.#report(), this.#shipping];
-    await firstOrTimeout([Promise.allSettled(last)], flushTimeout);
+    await waitForFirst([Promise.allSettled(last)], flushTimeout);
   }
 }
 

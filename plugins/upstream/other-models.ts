@@ -36,7 +36,10 @@ const maxAgeMs = 60_000;
 const deadlineMs = 10_000;
 
 /** Cached, because pages refresh every few seconds. */
-const cachedOtherModels = cacheReading({ maxAge: maxAgeMs, staleFor: maxAgeMs, deadline: deadlineMs }, findOtherModels);
+const cachedOtherModels = cacheReading(
+  { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs: deadlineMs },
+  findOtherModels,
+);
 
 /** Counts such replies. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {

@@ -5,7 +5,7 @@ import { type Command, type CommandContext, exampleText } from '#core/extension/
 import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
-import { csvLine } from '#core/platform/csv.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
 
@@ -60,7 +60,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
         for await (const one of allVouchers(database, options.batch))
           context.print(
-            csvLine([
+            formatCsvLine([
               one.batchId,
               `…${one.hint}`,
               one.days,
@@ -92,7 +92,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
       context.withHost(async (host) => {
         const days = await (await operations()).readVoucherMonth(host.database, month, zoneOf(host, options));
         context.print('day,source,vouchers,days');
-        for (const one of days) context.print(csvLine([one.day, one.source, one.vouchers, one.days]));
+        for (const one of days) context.print(formatCsvLine([one.day, one.source, one.vouchers, one.days]));
       }),
     );
 }

@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -45,7 +45,7 @@ class OpenVouchers {
   refresh(host: Host): void {
     if (host.monotonic() - this.#lookedAt < lookEvery) return;
     this.#lookedAt = host.monotonic();
-    inBackground(host.log, 'looking for open vouchers', async () => {
+    runInBackground(host.log, 'looking for open vouchers', async () => {
       this.mayExist = await hasOpenVouchers(host.database);
     });
   }

@@ -172,7 +172,7 @@ describe('a WebSocket', () => {
   it('closes with 1013 where there is no memory for what is sent on it', async () => {
     using client = await open();
     const { memory } = gateway.gateway.host;
-    const held = memory.share('others');
+    const held = memory.createShare('others');
     held.add(memory.capacity);
     try {
       client.create({ input: 'x'.repeat(1_000_000) });

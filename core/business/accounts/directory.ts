@@ -53,9 +53,9 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
-  readonly #accounts = new LRUCache<string, CachedAccount>({ max: bounds.knownKeys });
+  readonly #accounts = new LRUCache<string, CachedAccount>({ max: bounds.cachedKeys });
   /** Account id by digest. Valid only while the account still has that digest. */
-  readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
+  readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.cachedKeys });
   readonly #unknownUntil = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<CachedAccount>;
   readonly #byDigest: BatchLoader<CachedAccount>;

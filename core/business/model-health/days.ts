@@ -1,4 +1,4 @@
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { DailyOutcomes } from './daily-outcomes.ts';
 import { type Incident, lastTroubleAt } from './incident.ts';
 
@@ -72,6 +72,6 @@ function shareOf(counts: readonly DailyOutcomes[]): number | undefined {
 
 /** Returns the first and the last day of an incident. */
 function daySpanOf(incident: Incident, timeZone: string) {
-  const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
+  const dayOf = (time: number) => formatLocalTime(new Date(time), timeZone).day;
   return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastTroubleAt(incident)) };
 }

@@ -45,30 +45,35 @@ function createReadings(host: Host): HealthReadings {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();
-  const defaults = { maxAge: maxAgesMs.now, deadline: deadlineMs, patience: maxWaitMs, now: () => host.monotonic() };
+  const defaults = {
+    maxAgeMs: maxAgesMs.now,
+    timeoutMs: deadlineMs,
+    maxWaitMs: maxWaitMs,
+    now: () => host.monotonic(),
+  };
   return {
     traffic: new FreshValue({ ...defaults, read: () => readRecentTraffic(database, catalog, now()) }),
     speed: new FreshValue({
       ...defaults,
-      maxAge: maxAgesMs.speed,
-      staleFor: staleForMs,
+      maxAgeMs: maxAgesMs.speed,
+      staleWhileReadMs: staleForMs,
       read: () => readModelSpeed(database, now()),
     }),
     days: new FreshValue({
       ...defaults,
-      maxAge: maxAgesMs.days,
-      staleFor: staleForMs,
-      knownFor: maxStaleAgeMs,
+      maxAgeMs: maxAgesMs.days,
+      staleWhileReadMs: staleForMs,
+      staleIfErrorMs: maxStaleAgeMs,
       read: () => readDailyOutcomes(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
       ...defaults,
-      knownFor: maxStaleAgeMs,
+      staleIfErrorMs: maxStaleAgeMs,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: maxIncidents }),
     }),
     current: new FreshValue({
       ...defaults,
-      knownFor: maxStaleAgeMs,
+      staleIfErrorMs: maxStaleAgeMs,
       read: async () => readCurrentIncidents(database.fork()),
     }),
   };

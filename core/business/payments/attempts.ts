@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from '../accounts/entities.ts';
 import { enqueueCheck, firstCheckSeconds } from './check-schedule.ts';
@@ -82,8 +82,8 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
   getChargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
-  const order = await firstOrTimeout([promise], maxPageWaitMs);
-  return order === timedOut ? requireOrder(host, orderId) : order;
+  const order = await waitForFirst([promise], maxPageWaitMs);
+  return order === notSettled ? requireOrder(host, orderId) : order;
 }
 
 async function claimCharge({ database }: Host, reference: string): Promise<void> {

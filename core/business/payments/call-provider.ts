@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Agent, Dispatcher } from 'undici';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { answerText } from '#core/platform/answer-text.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /** One request to the API of a payment provider. */
@@ -95,7 +95,7 @@ async function sendRequest({ method, url, headers, body, signal }: ProviderCall)
   return {
     status: response.statusCode,
     headers: response.headers,
-    text: await answerText(response.body, bounds.providerAnswer),
+    text: await readResponseText(response.body, bounds.providerResponse),
   };
 }
 

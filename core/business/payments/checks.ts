@@ -16,7 +16,7 @@ import type { PaymentAttempt } from './entities.ts';
  */
 const leaseSeconds = 45;
 const toleranceSeconds = 2;
-const backoffSeconds = { first: 5, longest: 300 };
+const backoffSeconds = { min: 5, max: 300 };
 const maxFailingSeconds = 7 * 86_400;
 const notificationWindowSeconds = 30; // a recent notification shows that notifications arrive
 
@@ -102,7 +102,7 @@ async function runCheck(host: Host, claimed: ClaimedCheck): Promise<void> {
     }
     if (claimed.remainingSeconds < -maxFailingSeconds) return stopChecking(host, claimed, error);
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, claimed.failures));
-    await scheduleCheck(host, claimed, Math.min(delay, backoffSeconds.longest), error.message);
+    await scheduleCheck(host, claimed, Math.min(delay, backoffSeconds.max), error.message);
   }
   await enqueueCheck(host, claimed.reference);
 }

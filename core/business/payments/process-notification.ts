@@ -19,7 +19,7 @@ const maxAgeSeconds = 86_400;
 /** Minimum number of tries before a notification is dropped, because a gateway that was off for a day has made none. */
 const minTries = 20;
 /** Seconds between tries, for an unknown order and for a failing provider. */
-const retryDelays = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
+const retryDelays = { unknown: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
 
 interface StoredNotification extends Fields<
   typeof PaymentNotification,

@@ -11,7 +11,7 @@ import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 const leaseSeconds = 60;
 /** Seconds between status reads of a pending refund: a share of its age, within bounds. */
 const pendingDelay = { min: 600, max: 21_600, ageShare: 1 / 6 };
-const failureDelays = { first: 5, longest: 300 }; // seconds
+const failureDelays = { min: 5, max: 300 }; // seconds
 const maxPendingSeconds = 7 * 86_400;
 
 interface PendingRefund

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
-import { capacityOf, memoryLimits } from '#core/platform/memory/limits.ts';
+import { computeCapacity, computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
@@ -150,7 +150,7 @@ export const listen = defineSection({
     }
   },
   notices({ max_body_bytes: largest }, all) {
-    const room = Math.floor(capacityOf(memoryLimits(all.get(memory).max_bytes)));
+    const room = Math.floor(computeCapacity(computeMemoryLimits(all.get(memory).max_bytes)));
     return largest > room
       ? [`listen.max_body_bytes is ${largest}, and the memory has room for bodies of ${room} bytes`]
       : [];

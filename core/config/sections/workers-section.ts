@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { availableParallelism } from 'node:os';
-import { memoryLimits } from '#core/platform/memory/limits.ts';
+import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { memory } from './core-sections.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
@@ -44,6 +44,6 @@ export function workerCount(workers: SectionValue<typeof workersSection>, maxByt
   if (workers !== 'auto') return workers;
   return Math.max(
     1,
-    Math.min(64, availableParallelism(), Math.floor(memoryLimits(maxBytes).process / minBytesPerWorker)),
+    Math.min(64, availableParallelism(), Math.floor(computeMemoryLimits(maxBytes).process / minBytesPerWorker)),
   );
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { printable } from '#core/platform/logger.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { escapeControls } from '#core/platform/logger.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
 const defaultCellLength = 60;
 
@@ -70,13 +70,13 @@ export function formatSection(title: string, lines: readonly string[]): string[]
 export function formatFields(fields: readonly (readonly [name: string, value: string | null | undefined])[]): string[] {
   const filledFields = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...filledFields.map(([name]) => name.length));
-  return filledFields.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
+  return filledFields.map(([name, value]) => `${name.padEnd(width)}  ${escapeControls(value).replaceAll('\n', ' ')}`);
 }
 
 /** Formats a time as `2026-11-22 06:15`, with seconds if `isExact`; returns '' if there is no time. */
 export function formatTime(time: Date | undefined, timeZone: string, isExact = false): string {
   if (time === undefined) return '';
-  const { day, clock } = localTime(time, timeZone);
+  const { day, clock } = formatLocalTime(time, timeZone);
   return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
 }
 
@@ -86,7 +86,7 @@ export function toPlainSpaces(text: string): string {
 }
 
 function shorten(text: string, maxLength: number): string {
-  const line = printable(text).replaceAll('\n', ' ');
+  const line = escapeControls(text).replaceAll('\n', ' ');
   const characters = [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

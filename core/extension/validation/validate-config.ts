@@ -6,7 +6,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
-import { type FolderFiles, noFiles, readFolder } from '#core/platform/read-folder.ts';
+import { type FolderFiles, emptyFolder, readFolder } from '#core/platform/read-folder.ts';
 import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { productionOf } from '#core/config/sections/production.ts';
@@ -243,7 +243,7 @@ function* reviewCatalog(values: SectionValues, registry: Registry, validator: Va
 function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<string, FolderFiles>) {
   return {
     get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? defaultsOf(schema)) as SectionValue<S>,
-    files: ({ name }: Section) => (folders.get(name) ?? noFiles).files,
+    files: ({ name }: Section) => (folders.get(name) ?? emptyFolder).files,
   } satisfies SectionValues;
 }
 

@@ -8,7 +8,7 @@ import { EventQueue } from './event-queue.ts';
 
 const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON
-const retriesMs = { first: 500, longest: 30_000 };
+const retriesMs = { min: 500, max: 30_000 };
 
 /** Publishes events on the shared store, and passes received events to this instance's handlers. Each handler has its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { Logger } from '#core/platform/logger.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
 const maxQueueLength = 1_000; // per handler; later events are dropped
@@ -36,7 +36,7 @@ export class EventQueue<Context> {
 
   async close(): Promise<void> {
     this.#queue.length = 0;
-    await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeoutMs);
+    await waitForFirst([this.#running ?? Promise.resolve()], closeTimeoutMs);
   }
 
   get #name(): string {
@@ -47,8 +47,8 @@ export class EventQueue<Context> {
     // Handlers run after the publisher's call has returned.
     await Promise.resolve();
     for (let payload = this.#queue.shift(); payload !== undefined; payload = this.#queue.shift()) {
-      const result = await firstOrTimeout([this.#handle(payload)], handlerTimeoutMs);
-      if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeoutMs / 1000} s`);
+      const result = await waitForFirst([this.#handle(payload)], handlerTimeoutMs);
+      if (result === notSettled) this.#log.error(`${this.#name} has not finished after ${handlerTimeoutMs / 1000} s`);
     }
     this.#running = undefined;
     if (this.#dropped > 0) this.#log.error(`${this.#name}: ${this.#dropped} events dropped`);

@@ -54,15 +54,15 @@ export function readFreeDiskBytes(host: DiskHost): number | undefined {
 export const diskCheck: HealthCheck = {
   name: 'disk',
   runbook: 'disk-full',
-  refresh: (host) => getDiskState(host).room.fresh(),
+  refresh: (host) => getDiskState(host).room.readFresh(),
   check(host: Host) {
     const { min_free_bytes: minBytes } = host.section(data);
     const state = getDiskState(host);
     const { dataFolder: folder } = host;
     const room = state.room.read();
-    if (!state.room.isKnown && !state.room.isSilent) return { ok: true };
+    if (!state.room.hasRead && !state.room.isOverdue) return { ok: true };
     const requiredBytes = state.fullSince === undefined ? minBytes : minBytes * (1 + recoveryHeadroom);
-    const reason = state.room.isSilent
+    const reason = state.room.isOverdue
       ? healthReason('health.reason.disk.silent', { folder })
       : room === undefined
         ? healthReason('health.reason.disk.gone', { folder })
@@ -98,5 +98,5 @@ export function explainFullDisk(
 export const diskGauge = gauge(
   'free_disk_bytes',
   'Free bytes on the disk of the data folder.',
-  async (host) => (await getDiskState(host).room.fresh())?.free,
+  async (host) => (await getDiskState(host).room.readFresh())?.free,
 );

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthChecks } from './health-check.ts';
 import { type CheckedHealth, readHealth } from './read-health.ts';
@@ -20,7 +20,7 @@ export class HealthMonitor implements Disposable {
     this.#host = host;
     this.#onChange = onChange;
     this.#timer = setInterval(
-      () => inBackground(host().log, 'the health checks', () => this.read()),
+      () => runInBackground(host().log, 'the health checks', () => this.read()),
       intervalMs,
     ).unref();
   }

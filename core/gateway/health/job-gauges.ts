@@ -10,9 +10,7 @@ const deadlineMs = 3_000;
 export function readQueueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
-  return host
-    .keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline: deadlineMs, now, read }))
-    .get();
+  return host.keep('health/queue-state', () => new FreshValue({ maxAgeMs, timeoutMs: deadlineMs, now, read })).get();
 }
 
 /** Gauges of the job queue. Their values are the same on every instance. */

@@ -1,6 +1,6 @@
-import { countFailures } from '#core/platform/background.ts';
-import { failingNames } from '#core/platform/names/install.ts';
-import { lostWrites } from '#core/platform/output.ts';
+import { getFailureCounts } from '#core/platform/background.ts';
+import { listNameFailures } from '#core/platform/names/install.ts';
+import { countLostWrites } from '#core/platform/output.ts';
 import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
@@ -10,7 +10,7 @@ import { healthReason } from './health-reason.ts';
 export const namesCheck: HealthCheck = {
   name: 'names',
   check(host) {
-    const failing = failingNames();
+    const failing = listNameFailures();
     if (failing.length === 0) return { ok: true };
     const reason = healthReason('health.reason.names', { count: failing.length });
     return { ok: false, reason, since: Math.round(host.now() - performance.now() + Math.min(...failing)) };
@@ -21,13 +21,13 @@ export const backgroundGauge = gaugeBy(
   ['work'],
   'background_failures_total',
   'Failures of work that no request waits for, such as listeners and timers.',
-  ({ log }) => countFailures(log),
+  ({ log }) => getFailureCounts(log),
 );
 
 export const lostOutputGauge = gauge(
   'log_writes_lost_total',
   'Lines of the process log that could not be written, because the reader stopped or exited, or the disk is full.',
-  lostWrites,
+  countLostWrites,
 );
 
 const queueToleranceMs = 300_000;
@@ -85,7 +85,7 @@ export const memoryCheck: HealthCheck = {
 export const memoryGauges = [
   gauge('memory_capacity_bytes', 'Memory that bodies and caches may use in total.', ({ memory }) => memory.capacity),
   gaugeBy(['for'], 'memory_reserved_bytes', 'Memory reserved for bodies, and memory used by caches.', ({ memory }) =>
-    Object.entries({ bodies: memory.reserved, caches: memory.kept }),
+    Object.entries({ bodies: memory.reserved, caches: memory.cachedBytes }),
   ),
   gauge(
     'memory_level',

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { version } from '#core/platform/version.ts';
-import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
@@ -82,6 +82,6 @@ export const processGauges = [
   gauge(
     'event_loop_stalled_seconds_total',
     'Time for which the event loop was blocked for more than 0.1 s, or the machine was suspended.',
-    () => stalledTime() / 1e3,
+    () => readStalledMs() / 1e3,
   ),
 ];

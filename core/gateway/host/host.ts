@@ -1,6 +1,6 @@
 import { FreshValue, type FreshValueOptions } from '#core/platform/timing/fresh-value.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { type FolderFile, noFiles } from '#core/platform/read-folder.ts';
+import { type FolderFile, emptyFolder } from '#core/platform/read-folder.ts';
 import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
 import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
@@ -107,7 +107,7 @@ export function createHost(
     catalog,
     variant,
     section: (section) => config.get(section),
-    files: (section) => config.files?.(section) ?? noFiles.files,
+    files: (section) => config.files?.(section) ?? emptyFolder.files,
     stages,
     documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),
   };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
-import { plainAddress } from '#core/platform/names/loopback.ts';
+import { unmapAddress } from '#core/platform/names/loopback.ts';
 import type { Host } from '../host/host.ts';
 import { parseHop, readForwarded } from './forwarded.ts';
 
@@ -23,7 +23,7 @@ export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) 
 export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
   const isTrusted = createTrustCheck(proxies);
   return (peer, headers) => {
-    const direct = { address: plainAddress(peer), isSecure: false, host: headers.host };
+    const direct = { address: unmapAddress(peer), isSecure: false, host: headers.host };
     if (!isTrusted(direct.address)) return direct;
     const { addresses, schemes, hosts } = readForwarded(headers);
     const hops = findHops(addresses, isTrusted);

@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
-import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
 export interface BodyLimits {
   /** Bytes after decompression. */
@@ -59,7 +59,7 @@ export function collectRequestBody(
   let reservedBytes = reserved;
   const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
   const collected = new CollectedBytes();
-  const startedAt = performance.now() - stalledTime();
+  const startedAt = performance.now() - readStalledMs();
   const idleTimer = new LagTolerantTimer(() =>
     fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
   );
@@ -78,7 +78,7 @@ export function collectRequestBody(
     idleTimer.restart();
     collected.add(chunk);
     const { size } = collected;
-    const seconds = (performance.now() - stalledTime() - startedAt) / 1000;
+    const seconds = (performance.now() - readStalledMs() - startedAt) / 1000;
     if (size > maxBytes) fail(tooLargeError(maxBytes));
     else if (!memory.grow(Math.max(0, size * memoryPerByte - reservedBytes))) fail(refuseForMemory(memory));
     else if (seconds > timeout + size / minRate) fail(tooSlowError(minRate));
@@ -86,7 +86,7 @@ export function collectRequestBody(
   });
   source.once('end', () => {
     idleTimer.stop();
-    resolve(collected.takePieces());
+    resolve(collected.takeChunks());
   });
   source.once('error', () => fail(truncatedError()));
   if (source !== request)

@@ -93,7 +93,7 @@ export class ConnectionLimit {
     this.#refusedAt = now;
     if (this.#open > this.#limit + maxSurplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
     socket[surplus] = true;
-    const timer = setTimeout(() => socket.destroy(), bounds.surplusTime);
+    const timer = setTimeout(() => socket.destroy(), bounds.surplusTimeoutMs);
     socket.once('close', () => clearTimeout(timer));
   }
 
@@ -109,10 +109,7 @@ export class ConnectionLimit {
  * and some files are reserved for the database, the journal and the operator.
  */
 export function maxConnectionsFor(openFiles: number): number {
-  return Math.max(
-    bounds.leastConnections,
-    Math.floor((openFiles - bounds.reservedFiles - maxSurplusFor(openFiles)) / 2),
-  );
+  return Math.max(bounds.minConnections, Math.floor((openFiles - bounds.reservedFiles - maxSurplusFor(openFiles)) / 2));
 }
 
 function maxSurplusFor(openFiles: number): number {

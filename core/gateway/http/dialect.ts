@@ -14,7 +14,7 @@ export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingH
   if (endpoint?.dialect !== undefined) return endpoint.dialect;
   const vendor = vendorSegment(path);
   if (vendor !== undefined) return vendor;
-  return callerOrder.find((name) => dialects[name].isCaller(headers, path)) ?? 'openai';
+  return callerOrder.find((name) => dialects[name].matchesClient(headers, path)) ?? 'openai';
 }
 
 /** Google comes first, because its SDK expects Google's errors even with a key for Claude. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import type { Host } from '../host/host.ts';
 import { type Link, LinkedList } from '../pipeline/linked-list.ts';
@@ -129,7 +129,7 @@ export class ExchangeHandler implements MessageRunner {
         return;
       }
       // The stages got the abort signal, and what they report while they stop belongs in the record.
-      if (delivery.progress === undefined && replyTask !== undefined) await firstOrTimeout([replyTask], settleTimeMs);
+      if (delivery.progress === undefined && replyTask !== undefined) await waitForFirst([replyTask], settleTimeMs);
       await pipeline.finish(exchange, createOutcome(exchange, statusOf(res), delivery.progress, duration));
     } finally {
       exchange.body.release?.();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { plainAddress } from '#core/platform/names/loopback.ts';
+import { unmapAddress } from '#core/platform/names/loopback.ts';
 
 /** Values that proxies reported about the connection in front of them, nearest proxy last. */
 interface ForwardedHops {
@@ -28,7 +28,7 @@ export function readForwarded(headers: IncomingHttpHeaders): ForwardedHops {
 /** Parses `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; returns undefined for anything else. */
 export function parseHop(entry: string): string | undefined {
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
-  return isIP(address) === 0 ? undefined : plainAddress(address);
+  return isIP(address) === 0 ? undefined : unmapAddress(address);
 }
 
 function splitList(header: string | string[] | undefined): string[] {

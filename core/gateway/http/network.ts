@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { plainAddress } from '#core/platform/names/loopback.ts';
+import { unmapAddress } from '#core/platform/names/loopback.ts';
 
 /**
  * Returns the network that one caller can send from, which is an IPv4 address, or the /64 of an IPv6 address. All 2^64 addresses of a /64
  * belong to one household or machine.
  */
 export function networkOf(address = ''): string {
-  const bareAddress = plainAddress(address);
+  const bareAddress = unmapAddress(address);
   if (isIP(bareAddress) !== 6) return bareAddress;
   const [head = '', tail = ''] = address.toLowerCase().split('::');
   const headGroups = splitGroups(head);

@@ -48,7 +48,7 @@ export function openExchange(
   const receivedAt = host.now();
   const peer = req.socket.remoteAddress;
   const remoteAddress = peer === undefined ? undefined : readConnection(peer, req.headers).address;
-  const memory = host.memory.share(remoteAddress ?? '');
+  const memory = host.memory.createShare(remoteAddress ?? '');
   return new Exchange({
     id: createRequestId(receivedAt),
     endpoint: match.endpoint,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { plainAddress } from '#core/platform/names/loopback.ts';
+import { unmapAddress } from '#core/platform/names/loopback.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import type { Gauge } from '../health/gauge.ts';
@@ -133,7 +133,7 @@ export class ParserRefusals {
     serveInTurn(server, ({ remoteAddress }) =>
       this.#count(
         'pipelined',
-        `${plainAddress(remoteAddress ?? 'unknown')} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
+        `${unmapAddress(remoteAddress ?? 'unknown')} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
       ),
     );
   }
@@ -176,7 +176,7 @@ export class ParserRefusals {
   }
 
   #countRefusal({ reason, status }: Refusal, detail = 'unknown', address = 'unknown'): void {
-    this.#count(reason, `${plainAddress(address)} refused with ${status} before it could be read: ${detail}`);
+    this.#count(reason, `${unmapAddress(address)} refused with ${status} before it could be read: ${detail}`);
   }
 
   #count(reason: Reason, event: string): void {

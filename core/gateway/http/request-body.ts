@@ -5,12 +5,12 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
-import { type OutlinedItems, outlineOf } from '#core/platform/json-outline/outline.ts';
-import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import { type OutlinedItems, createOutline } from '#core/platform/json-outline/outline.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
-import { longPiece, withoutSlack } from '#core/platform/memory/decoded-pieces.ts';
-import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { longChunkBytes, trimChunks } from '#core/platform/memory/decoded-pieces.ts';
+import { nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
 import { findDecoder, type OpenDecoder } from './body-decoder.ts';
 import {
@@ -111,16 +111,16 @@ export class RequestBody implements BodySource {
   async #outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
     const pieces = this.#pieces ?? (await this.#read());
-    const length = sizeOf(pieces);
+    const length = sumSizes(pieces);
     if (length < shortBodyBytes) return undefined;
-    await turnFor(length);
-    const outline = outlineOf(pieces, 'outlines' in this.#request ? this.#request.outlines : undefined);
+    await yieldIfLong(length);
+    const outline = createOutline(pieces, 'outlines' in this.#request ? this.#request.outlines : undefined);
     if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
-    const { text, uncut } = outline;
+    const { text, uncutBytes } = outline;
     if (findExcess(text, bounds.requestValues, length) !== undefined) return undefined;
-    await turnFor(text.length);
+    await yieldIfLong(text.length);
     const body = parseObject(text);
-    return body && { body, text, uncut, pieces };
+    return body && { body, text, uncutBytes, pieces };
   }
 
   async #parse(): Promise<JsonObject> {
@@ -136,7 +136,7 @@ export class RequestBody implements BodySource {
   }
 
   async #decode(): Promise<string> {
-    const isLong = sizeOf(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
+    const isLong = sumSizes(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
     this.#isShared = true; // must not be freed during the turns below
     // In a later turn, because joining 30 MB takes 15 ms, and the caller may have outlined the body in this turn.
     if (isLong) await nextTurn();
@@ -157,7 +157,7 @@ export class RequestBody implements BodySource {
   }
 
   async #acceptReady({ pieces, onRead }: ReadyBody, memoryPerByte: number): Promise<readonly Buffer[]> {
-    const size = sizeOf(pieces);
+    const size = sumSizes(pieces);
     const { maxBytes } = this.#limits;
     if (size > maxBytes) throw tooLargeError(maxBytes);
     onRead?.();
@@ -189,10 +189,10 @@ export class RequestBody implements BodySource {
 
   /** Decompresses into long pieces if memory allows. The reservation for a long piece becomes part of the body's reservation. */
   async #decompress(request: IncomingMessage, open: OpenDecoder, memoryPerByte: number): Promise<readonly Buffer[]> {
-    const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
-    const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
-    const pieces = withoutSlack(await this.#collect(request, source, memoryPerByte, reserved));
-    this.#memory.shrink(Math.max(0, reserved - sizeOf(pieces) * memoryPerByte));
+    const reserved = this.#memory.grow(longChunkBytes) ? longChunkBytes : 0;
+    const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longChunkBytes }));
+    const pieces = trimChunks(await this.#collect(request, source, memoryPerByte, reserved));
+    this.#memory.shrink(Math.max(0, reserved - sumSizes(pieces) * memoryPerByte));
     return pieces;
   }
 

@@ -66,7 +66,7 @@ export function openMessage(message: InboundMessage, { host, bodyLimits }: Servi
   const { path, query, headers, remoteAddress, body, onRead, outlines } = message;
   const dialect = callerDialect(message.endpoint, headers, path);
   const receivedAt = host.now();
-  const memory = host.memory.share(remoteAddress ?? '');
+  const memory = host.memory.createShare(remoteAddress ?? '');
   return new Exchange({
     id: createRequestId(receivedAt),
     endpoint: refusal === undefined ? message.endpoint : refusingEndpoint(refusal, dialect),

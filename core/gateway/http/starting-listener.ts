@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { refuseListen } from '#core/platform/errors/start-refused.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { createRequestId } from '../records/request-id.ts';
@@ -74,7 +74,7 @@ export class StartingListener implements AsyncDisposable {
   #listen(): Promise<() => void> {
     const { listener, place, onError } = this.#options;
     return (this.#listening ??= listenOnSockets(listener, place, onError).catch((error: unknown) => {
-      throw 'port' in place ? listenRefused(`${place.host}:${place.port}`, 'listen.port', error) : error;
+      throw 'port' in place ? refuseListen(`${place.host}:${place.port}`, 'listen.port', error) : error;
     }));
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Request } from '@hapi/hapi';
-import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
+import { isLoopback, unmapAddress } from '#core/platform/names/loopback.ts';
 import type { Host } from '../host/host.ts';
 import { clientConnection } from './client-connection.ts';
 
@@ -16,7 +16,7 @@ export function isFromThisMachine(
 ): boolean {
   const { headers } = request.raw.req;
   const { address, host: name = '' } = clientConnection(request, host);
-  const isDirect = plainAddress(request.info.remoteAddress) === address;
+  const isDirect = unmapAddress(request.info.remoteAddress) === address;
   if (isDirect && forwardedHeaders.some((header) => headers[header] !== undefined)) return false;
   return isLoopback(address) && isLocalName(name, host);
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { noteFailure } from '#core/platform/background.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { asksBeforeUpgrades } from '#core/platform/node-release.ts';
+import { supportsUpgradeFilter } from '#core/platform/node-release.ts';
 import type { Host } from '../host/host.ts';
 import type { MessageRunner } from './run-message.ts';
 import { isSurplus } from './connection-limit.ts';
@@ -54,7 +54,7 @@ export class Upgrades {
 
   attach(server: Server): void {
     // A Node.js without `shouldUpgradeCallback` would pass every upgrade request to the listener.
-    if (!asksBeforeUpgrades()) return;
+    if (!supportsUpgradeFilter()) return;
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#open(request, socket, head).catch((error: unknown) => {
         noteFailure(this.#log, 'opening a WebSocket', error);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonValue } from '#core/platform/json.ts';
-import { endOfString, isDigitOrDot, quote, skipSpace, someNumber } from '#core/platform/json-scan.ts';
+import { findStringEnd, isDigitOrDot, quote, skipSpace, visitNumbers } from '#core/platform/json-scan.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**
@@ -41,7 +41,7 @@ export function mayContainLongNumbers(text: string): boolean {
     const char = text.charCodeAt(index);
     runLength = isDigitOrDot(char) ? runLength + 1 : 0;
     if (runLength === minInexactLength) return true;
-    if (char === quote) index = endOfString(text, index);
+    if (char === quote) index = findStringEnd(text, index);
   }
   return false;
 }
@@ -93,7 +93,7 @@ function* parse(text: string, isExact: boolean): Generator<undefined, unknown> {
 function markNumbers(text: string): string {
   let markedText = '';
   let copiedLength = 0;
-  someNumber(text, minInexactLength, (start, end) => {
+  visitNumbers(text, minInexactLength, (start, end) => {
     if (end - start <= maxNumberLength && isNumberValue(text, start, end)) {
       markedText += `${text.slice(copiedLength, start)}"${mark}${text.slice(start, end)}"`;
       copiedLength = end;

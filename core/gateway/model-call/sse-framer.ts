@@ -36,7 +36,7 @@ export class SseFramer implements EventFramer {
 
   push(chunk: Buffer): readonly StreamEvent[] {
     if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
-    const end = endOfLastEvent(chunk, this.#pending.last(3));
+    const end = endOfLastEvent(chunk, this.#pending.lastBytes(3));
     if (end === 0) {
       this.#pending.add(chunk);
       return this.#hasEndMark() ? this.end() : noEvents;
@@ -107,7 +107,7 @@ export class SseFramer implements EventFramer {
   #hasEndMark(): boolean {
     const { size } = this.#pending;
     if (size < endMarkBytes.min || size > endMarkBytes.max) return false;
-    return endMark.test(this.#pending.bytes().toString('latin1'));
+    return endMark.test(this.#pending.joinedBytes().toString('latin1'));
   }
 
   /** Removes a byte order mark from the first events of the stream. */

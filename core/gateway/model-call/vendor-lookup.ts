@@ -1,5 +1,5 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { answerText } from '#core/platform/answer-text.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -46,7 +46,7 @@ export async function queryVendor(
       redirect: 'error',
       signal: AbortSignal.timeout(lookupTimeoutMs),
     });
-    const text = await answerText(response.body, maxBytes);
+    const text = await readResponseText(response.body, maxBytes);
     if (!response.ok) throw createRefusal(response.status, text, secrets);
     const value = parseJson(text);
     if (isJsonObject(value)) return value;

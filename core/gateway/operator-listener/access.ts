@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
+import { isLoopback, unmapAddress } from '#core/platform/names/loopback.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
 
 interface OperatorAccess {
@@ -44,7 +44,7 @@ function isKnownHost(header: string | undefined, localAddress: string, names: re
     .find((part) => part !== undefined);
   if (host === undefined) return false;
   const name = host.toLowerCase().replace(/\.$/, '');
-  return isLoopback(name) || name === plainAddress(localAddress) || names.some((pattern) => matchesName(name, pattern));
+  return isLoopback(name) || name === unmapAddress(localAddress) || names.some((pattern) => matchesName(name, pattern));
 }
 
 function matchesName(name: string, pattern: string): boolean {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { lstat, unlink, utimes } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
-import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { refuseListen } from '#core/platform/errors/start-refused.ts';
 import { hungWork } from '#core/platform/hung-work.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { resolveListenAddress } from '../http/accept.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
@@ -27,7 +27,7 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
     });
   } catch (error) {
     const setting = 'path' in address ? 'operator.socket' : 'operator.port';
-    throw listenRefused(`${describeAddress(address)} for the operator`, setting, error);
+    throw refuseListen(`${describeAddress(address)} for the operator`, setting, error);
   }
 }
 
@@ -43,7 +43,7 @@ export async function isDiskResponsive(address: OperatorAddress): Promise<boolea
   const touch = utimes(address.path, now, now)
     .catch(() => undefined)
     .finally(() => hungWork.delete(work));
-  return (await firstOrTimeout([touch], diskTimeoutMs)) !== timedOut;
+  return (await waitForFirst([touch], diskTimeoutMs)) !== notSettled;
 }
 
 async function tryToListen(server: Server, address: OperatorAddress): Promise<void> {

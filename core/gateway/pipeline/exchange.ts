@@ -45,7 +45,7 @@ export interface BodyOutline {
   /** Bytes of the complete body, valid until the exchange ends. */
   readonly pieces: readonly Buffer[];
   /** Number of bytes at the end of the JSON that equal the end of the body. */
-  readonly uncut: number;
+  readonly uncutBytes: number;
 }
 
 /** Source of the request body: the socket, or a stub in tests. */
@@ -148,7 +148,7 @@ export class Exchange {
     this.remoteAddress = init.remoteAddress;
     this.receivedAt = init.receivedAt;
     this.body = init.body;
-    this.memory = init.memory ?? unlimitedMemory.share('');
+    this.memory = init.memory ?? unlimitedMemory.createShare('');
   }
 
   /** Returns the value of a fact that the stage declares in `reads`. */

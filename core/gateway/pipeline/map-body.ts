@@ -44,7 +44,7 @@ export async function collectBody(chunks: AsyncIterable<Buffer | string>): Promi
   const collected = new CollectedBytes();
   for await (const chunk of chunks) {
     collected.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-    if (collected.size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
+    if (collected.size > bounds.bufferedReply) throw new GatewayError('internal_error', 'The response is too large.');
   }
   return collected.take();
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
-import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled, withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { renderError } from './render-error.ts';
 import type { Exchange } from './exchange.ts';
@@ -164,10 +164,10 @@ export class Pipeline {
    */
   async retire(timeoutMs = Infinity): Promise<void> {
     this.#lastExchange ??= Promise.withResolvers();
-    if (this.#running > 0 && (await firstOrTimeout([this.#lastExchange.promise], timeoutMs)) === timedOut) {
+    if (this.#running > 0 && (await waitForFirst([this.#lastExchange.promise], timeoutMs)) === notSettled) {
       this.#log.error(`${this.#running} requests have not ended; their stages are given up`);
       this.#watchdog.abandonAll();
-      await firstOrTimeout([this.#lastExchange.promise], abandonTimeoutMs);
+      await waitForFirst([this.#lastExchange.promise], abandonTimeoutMs);
     }
     for (const { name, stage } of this.#stages.toReversed()) {
       try {

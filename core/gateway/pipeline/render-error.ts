@@ -1,6 +1,6 @@
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
-import { streamMessage } from '#core/platform/errors/stream-wording.ts';
+import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { Reply } from './reply.ts';
 
 /** Recipient of an error, such as an exchange. */
@@ -32,7 +32,7 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
 function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
   const { param, anthropic: details } = error.details;
-  return dialects[dialect].errorBody({ ...error.wording(dialect, status), message, status, id, param, details });
+  return dialects[dialect].renderErrorBody({ ...error.wording(dialect, status), message, status, id, param, details });
 }
 
 function messageOf(error: GatewayError, dialect: Dialect): string {
@@ -49,9 +49,9 @@ function messageOf(error: GatewayError, dialect: Dialect): string {
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
-  const message = streamMessage(error, messageOf(error, caller.dialect));
+  const message = renderStreamMessage(error, messageOf(error, caller.dialect));
   const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
-  return dialects[caller.dialect].endStream(data);
+  return dialects[caller.dialect].renderStreamEnd(data);
 }
 
 /** Renders text that keeps an idle stream open. All clients of the format ignore it. */

@@ -7,7 +7,7 @@ import { applySettings, waitingSettings } from './session.ts';
 /** Lock of a gateway that must be the only one on its database; "gateway" in ASCII. */
 const lockKey = '29099049505154425';
 
-const retriesMs = { first: 50, longest: 5_000 };
+const retriesMs = { min: 50, max: 5_000 };
 
 const reminderIntervalMs = 60_000;
 

@@ -1,6 +1,6 @@
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
-import { firstOrTimeout } from '../timing/deadline.ts';
+import { waitForFirst } from '../timing/deadline.ts';
 import { DatabaseClaim, isClaimed } from './claim.ts';
 import type { EmbeddedPostgres } from './embedded.ts';
 import { ServerRestarter } from './server-restarter.ts';
@@ -51,7 +51,7 @@ export class Lifetime {
   /** @param stopTimeout ms for `begin` to settle, and for the embedded server to stop before it is forced to */
   async end(stopTimeout = Infinity): Promise<void> {
     // A claim still being made would be mistaken for another gateway's.
-    if (this.#starting !== undefined) await firstOrTimeout([this.#starting.catch(() => undefined)], stopTimeout);
+    if (this.#starting !== undefined) await waitForFirst([this.#starting.catch(() => undefined)], stopTimeout);
     this.#hasEnded = true;
     const hadClaim = this.#claim !== undefined;
     await this.#restarter?.[Symbol.asyncDispose]();

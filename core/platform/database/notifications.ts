@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { guarded, inBackground } from '../background.ts';
+import { guardListener, runInBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
-import { firstOrTimeout, timedOut, withDeadline } from '../timing/deadline.ts';
+import { waitForFirst, notSettled, withDeadline } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
 import type { Notifications } from './database.ts';
 import { applySettings, waitingSettings } from './session.ts';
@@ -14,7 +14,7 @@ interface Listener {
   readonly onGap: () => void;
 }
 
-const retriesMs = { first: 100, longest: 5_000 };
+const retriesMs = { min: 100, max: 5_000 };
 /** Ms between test notifications that this process sends to itself, and until each must have arrived. */
 const deliveryTests = { every: 20_000, within: 5_000 };
 const testChannel = 'daypass_proof';
@@ -55,13 +55,13 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     const what = `a listener of the database's channel ${channel}`;
     const listener = {
       channel,
-      onPayload: guarded(this.#log, what, onPayload),
-      onGap: guarded(this.#log, what, onGap),
+      onPayload: guardListener(this.#log, what, onPayload),
+      onGap: guardListener(this.#log, what, onGap),
     };
     this.#listeners.add(listener);
     if (this.#firstTry === undefined) {
       const { resolve } = (this.#firstTry = Promise.withResolvers());
-      inBackground(this.#log, 'listening to the database', () => this.#stayConnected(resolve));
+      runInBackground(this.#log, 'listening to the database', () => this.#stayConnected(resolve));
     }
     await this.#firstTry.promise;
     // If the connection breaks here, the next one subscribes and reports the gap.
@@ -117,7 +117,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     try {
       await client.connect();
       await this.#withDeadline(this.#listenOn(client), over.signal);
-      inBackground(this.#log, 'listening to the database', () => this.#watch(client, over.signal, lose));
+      runInBackground(this.#log, 'listening to the database', () => this.#watch(client, over.signal, lose));
       return { lost };
     } catch (error) {
       lose();
@@ -163,7 +163,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     const payload = randomUUID();
     this.#pendingTest = { payload, onHeard };
     await client.query('SELECT pg_notify($1, $2)', [testChannel, payload]);
-    const delivers = (await firstOrTimeout([heard], this.#testTimes.within)) !== timedOut;
+    const delivers = (await waitForFirst([heard], this.#testTimes.within)) !== notSettled;
     if (this.#client !== client) return;
     this.#delivers = delivers;
     if (!delivers && !this.#hasWarned)

@@ -17,7 +17,7 @@ import { applySettings, expectedSettings, type SessionSettings } from './session
 import { bind, durable, queryWithin } from './statement.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
-import { unlessAborted, withDeadline } from '../timing/deadline.ts';
+import { waitUnlessAborted, withDeadline } from '../timing/deadline.ts';
 
 interface OpenDatabaseOptions {
   /** DATABASE_URL; by default, the embedded server is used. */
@@ -113,18 +113,21 @@ async function openNow(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const lifetime = new Lifetime(direct, log, options, embedded);
   try {
     // An aborted start leaves only connections, which end with the process.
-    await unlessAborted(lifetime.begin(), signal);
-    const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
+    await waitUnlessAborted(lifetime.begin(), signal);
+    const names = await waitUnlessAborted(
+      migrate(direct, log, tables, pooler !== 'transaction' || direct !== url),
+      signal,
+    );
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
     if (mode === 'serve' && given !== undefined) {
-      await unlessAborted(requireUsable(url, 'DATABASE_URL'), signal);
-      if (direct !== url) await unlessAborted(requireUsable(direct, 'DATABASE_DIRECT_URL'), signal);
+      await waitUnlessAborted(requireUsable(url, 'DATABASE_URL'), signal);
+      if (direct !== url) await waitUnlessAborted(requireUsable(direct, 'DATABASE_DIRECT_URL'), signal);
     }
     const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
     const isPooled = direct !== url || pooler === 'transaction';
-    if (isPooled && mode === 'serve') await unlessAborted(warnOfRoleSettings(url, log), signal);
+    if (isPooled && mode === 'serve') await waitUnlessAborted(warnOfRoleSettings(url, log), signal);
     const settings = { url, isPooled, size };
-    const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
+    const orm = await waitUnlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
     for (const { steps } of tables) steps?.(orm.config);
     const isDeaf = pooler === 'transaction' && direct === url;
     const database = new PostgresDatabase(orm, createPool(settings, priorityPoolSize), direct, log, lifetime, isDeaf);

@@ -1,4 +1,4 @@
-import { inBackground } from '../background.ts';
+import { runInBackground } from '../background.ts';
 import { connectionReason, describeConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import { withDeadline } from '../timing/deadline.ts';
@@ -75,7 +75,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     this.#now = options.now ?? (() => performance.now());
     this.#firstMeasurement = this.measure();
     this.#timer = setInterval(
-      () => inBackground(options.log, 'measuring the lag of the replica', () => this.measure()),
+      () => runInBackground(options.log, 'measuring the lag of the replica', () => this.measure()),
       intervalMs,
     ).unref();
   }

@@ -9,7 +9,7 @@ interface RestartableServer {
 }
 
 /** Ms between checks, between restarts, and of uptime until a server counts as recovered. */
-const timing = { check: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
+const timing = { check: 1_000, retries: { min: 200, max: 30_000 }, recovered: 60_000 };
 
 /**
  * Restarts the embedded server if it dies while the gateway runs, for example because of the OOM killer or a full disk. Backs off while the

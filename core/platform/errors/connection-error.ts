@@ -2,20 +2,20 @@ import type { Logger } from '../logger.ts';
 import { defineSentences } from '../sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** English sentence for an unavailable dependency, which pages can translate. */
+/** Returns an English sentence about an unavailable dependency, which pages can translate. */
 export const connectionReason = defineSentences(en);
 
 type ReasonKey = Parameters<typeof connectionReason>[0];
 
 /**
- * Reasons by error codes of the system, PostgreSQL and the drivers, safe to show to any caller. Named groups of the patterns fill the
- * placeholders: names of commands, and a pooler's message.
+ * Reasons for error codes of the system, PostgreSQL and the drivers, safe to show to any caller. Named groups of the patterns fill the
+ * placeholders, which are names of commands and a pooler's message.
  */
 const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bECONNREFUSED\b/, 'connection.reason.refused_connection'],
   [/\b(ENOTFOUND|EAI_AGAIN)\b/, 'connection.reason.unknown_host'],
   [/\b(EHOSTUNREACH|ENETUNREACH)\b/, 'connection.reason.no_way'],
-  // From PgBouncer, which uses one code for all rejections.
+  // PgBouncer uses one code for all rejections.
   [/^08P01 .*?(?<said>[ -!#-~]{1,120})/, 'connection.reason.pooler'],
   [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, 'connection.reason.silent'],
   [/\b(28P01|28000|NOAUTH|WRONGPASS)\b/, 'connection.reason.authentication'],
@@ -28,19 +28,19 @@ const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
     'connection.reason.lost',
   ],
   [/its files were removed/, 'connection.reason.removed'],
-  // From ioredis, for commands while it is not connected.
+  // ioredis rejects commands with these messages while it is not connected.
   [
     /isn't writeable|isn't ready|max retries per request|startup nodes|refresh slots cache/,
     'connection.reason.not_connected',
   ],
-  // From Redis Cluster, and for a URL of the wrong kind.
+  // Redis Cluster, and a URL of the wrong kind.
   [/\bCLUSTERDOWN\b|slots without a node/, 'connection.reason.slots'],
   [/^ ?MOVED\b/, 'connection.reason.is_cluster'],
   [/cluster support disabled/, 'connection.reason.no_cluster'],
   [/^\b$/, 'connection.reason.proxy'], // detected by `findCommandProxy`, without an error to match
 ];
 
-const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
+const commandRefusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/no permissions to run the '(?<command>[\w|]+)'/, 'connection.reason.no_right'],
   [/\bNOPERM\b|no permissions to access|can't run this command/i, 'connection.reason.no_right_to_keys'],
   [/\bunknown command [`'"]?(?<command>[\w|]+)/i, 'connection.reason.unknown_command'],
@@ -49,9 +49,9 @@ const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bMISCONF\b/, 'connection.reason.not_saving'],
 ];
 
-/** Returns true for failures of the database or Redis, as opposed to bugs. */
+/** Returns true for failures of the database or Redis, and false for bugs. */
 export function isConnectionError(thrown: unknown): boolean {
-  return findMessage(thrown) !== undefined;
+  return findSentence(thrown) !== undefined;
 }
 
 const unreachableKeys = new Set<ReasonKey>([
@@ -66,55 +66,54 @@ const unreachableKeys = new Set<ReasonKey>([
 ]);
 const unreachableReasons = reasons.filter(([, key]) => unreachableKeys.has(key));
 
-/** Returns true if a dependency is unreachable, as opposed to, for example, rejecting the login. */
+/** Returns true if a dependency is unreachable, and false, for example, if it rejects the login. */
 export function isUnreachable(thrown: unknown): boolean {
   return findReason(thrown, unreachableReasons) !== undefined;
 }
 
-/** Returns true for an error of a single Redis command, such as a missing permission or full memory; others may succeed. */
+/** Returns true for an error of a single Redis command, such as a missing permission or full memory. Other commands may succeed. */
 export function isRefusedCommand(thrown: unknown): boolean {
-  return findReason(thrown, refusals) !== undefined;
+  return findReason(thrown, commandRefusals) !== undefined;
 }
 
 /**
- * Describes the reason for an unavailable dependency. Driver messages are never repeated, because they contain addresses, names and
- * queries.
+ * Describes why a dependency is unavailable. Never repeats messages of drivers, because they contain addresses, names and queries.
  */
 export function describeConnectionError(thrown: unknown): string {
-  return findMessage(thrown) ?? connectionReason('connection.reason.unknown');
+  return findSentence(thrown) ?? connectionReason('connection.reason.unknown');
 }
 
-/** Returns the reason if the message is about an unavailable dependency; otherwise the message. */
+/** Returns the reason if the message is about an unavailable dependency, or else the message. */
 export function describeFailure(message: string): string {
-  return findMessage(new Error(message)) ?? message;
+  return findSentence(new Error(message)) ?? message;
 }
 
 /** Logs an error. If a dependency is down, the stack is omitted, because it adds nothing to the reason. */
 export function logFailure(log: Logger, message: string, thrown: unknown): void {
-  const reason = findMessage(thrown);
+  const reason = findSentence(thrown);
   if (reason === undefined) log.error(message, thrown);
   else log.error(`${message}: ${reason}`);
 }
 
-function findMessage(thrown: unknown): string | undefined {
-  return findReason(thrown, [...refusals, ...reasons]);
+function findSentence(thrown: unknown): string | undefined {
+  return findReason(thrown, [...commandRefusals, ...reasons]);
 }
 
 function findReason(thrown: unknown, candidates: typeof reasons): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const { message } = error;
     // A cause may already be one of these sentences.
-    if (candidates.some(([, key]) => ownSentences.get(key)?.test(message) === true)) return message;
+    if (candidates.some(([, key]) => sentencePatterns.get(key)?.test(message) === true)) return message;
     const text = `${'code' in error ? String(error.code) : ''} ${message}`;
     for (const [pattern, key] of candidates) {
-      const found = pattern.exec(text);
-      if (found !== null) return connectionReason(key, found.groups);
+      const match = pattern.exec(text);
+      if (match !== null) return connectionReason(key, match.groups);
     }
   }
   return undefined;
 }
 
-const ownSentences: ReadonlyMap<string, RegExp> = new Map(
+const sentencePatterns: ReadonlyMap<string, RegExp> = new Map(
   Object.entries(en).map(([key, text]) => [
     key,
     new RegExp(

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../json.ts';
 import type { JsonSchema } from '../schema.ts';
 
-/** The vendor whose error bodies and headers a client expects. Paths without a format (models, key) have only a dialect. */
+/** The vendor whose error bodies and headers a client expects. Paths without a wire format (models, key) have a dialect too. */
 export type Dialect = 'openai' | 'anthropic' | 'google';
 
-interface ErrorWords {
+interface ErrorNames {
   readonly type: string;
   readonly code: string | null;
 }
 
-/** An error code in the terms of the vendors that have their own. Google has one code per status. */
-export interface KindWords {
-  readonly openai: ErrorWords;
+/** Vendors' names of an error code. Google derives the name from the status. */
+export interface VendorErrorNames {
+  readonly openai: ErrorNames;
   readonly anthropic: string; // Anthropic's error type
 }
 
@@ -21,13 +21,13 @@ export interface UpstreamRefusal {
   readonly status: number;
   readonly type?: string | undefined;
   readonly code?: string | undefined;
-  /** The prompt exceeds the context: tools shorten it when they recognize their vendor's message. */
+  /** The prompt exceeds the context. Tools shorten it if they recognize their vendor's message. */
   readonly isContextOverflow?: boolean | undefined;
   /** The vendor rejected the request under its policy. */
   readonly isPolicyRefusal?: boolean | undefined;
 }
 
-interface WrittenError extends ErrorWords {
+interface RenderedError extends ErrorNames {
   readonly message: string;
   readonly status: number;
   readonly id: string; // of the exchange
@@ -35,7 +35,7 @@ interface WrittenError extends ErrorWords {
   readonly details: JsonObject | undefined;
 }
 
-interface DialectTraits {
+interface DialectConventions {
   /** SDKs and tools, as shown to people. */
   readonly clients: string;
   /** End of their base URL. */
@@ -44,29 +44,29 @@ interface DialectTraits {
   readonly keyHeader?: string;
   /** Headers that change the meaning of a body. */
   readonly versionHeaders: readonly string[];
-  /** Headers for the requests per period, for those that can be sent at once now, and for when that is the full burst again. */
+  /** Headers for the requests per period, the requests that can be sent now, and the time until the full burst is available again. */
   readonly limitHeaders: readonly [limit: string, remaining: string, reset: string];
-  /** Format of the reset: `6m0s`, or an RFC 3339 time. */
-  readonly resetAs: 'duration' | 'time';
-  /** True for requests that only this vendor's clients send. */
-  isCaller(headers: IncomingHttpHeaders, path: string): boolean;
+  /** Format of the reset header: `6m0s`, or an RFC 3339 time. */
+  readonly resetFormat: 'duration' | 'time';
+  /** Returns true for requests that only this vendor's clients send. */
+  matchesClient(headers: IncomingHttpHeaders, path: string): boolean;
   /** @param status sent to the client */
-  words(kind: KindWords, refusal: UpstreamRefusal | undefined, status: number): ErrorWords;
-  /** Wording of "prompt too long" that the vendor's tools match; undefined if they match the code. */
+  nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, status: number): ErrorNames;
+  /** The phrase for a too long prompt that the vendor's tools match; undefined if they match the code. */
   readonly overflow?: { readonly pattern: RegExp; readonly phrase: string };
   /** True if the body has a member for the invalid parameter. */
   readonly hasParam: boolean;
   /** True if the vendor sends 422, for which its SDKs have a class. */
   readonly sends422: boolean;
-  errorBody(error: WrittenError): object;
-  /** Schema of `errorBody`. */
+  renderErrorBody(error: RenderedError): object;
+  /** Schema of `renderErrorBody`. */
   readonly errorSchema: JsonSchema;
   /**
    * Renders the last event of a stream that failed.
    *
    * @param data data line of the error, including the end of the event
    */
-  endStream(data: string): string;
+  renderStreamEnd(data: string): string;
 }
 
 /** Error types of the Anthropic API by status. Source: Anthropic API reference, "Errors". */
@@ -80,7 +80,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   429: 'rate_limit_error',
 };
-const anthropicWords = new Set(Object.values(anthropicTypes));
+const anthropicTypeNames = new Set(Object.values(anthropicTypes));
 
 /** `status` of Google's errors by HTTP status. Source: google.rpc.Code. */
 const googleStatuses: Readonly<Record<number, string>> = {
@@ -99,28 +99,28 @@ const googleStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** Maps an upstream's error type to Anthropic's. OpenAI has one type for allRequired invalid requests. */
-function anthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
+/** Maps an upstream's error type to Anthropic's. OpenAI's type for all invalid requests is mapped by status. */
+function findAnthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
-  if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
+  if (type !== undefined && type !== 'invalid_request_error' && anthropicTypeNames.has(type)) return type;
   return refusal && anthropicTypes[refusal.status];
 }
 
-function openaiType(refusal: UpstreamRefusal | undefined): string | undefined {
+function findOpenaiType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
   if (type === undefined || type === 'invalid_request_error') return type;
-  return anthropicWords.has(type) || /^[A-Z_]+$|^\d+$/.test(type) ? undefined : type;
+  return anthropicTypeNames.has(type) || /^[A-Z_]+$|^\d+$/.test(type) ? undefined : type;
 }
 
-function openaiCode(refusal: UpstreamRefusal | undefined): string | undefined {
+function findOpenaiCode(refusal: UpstreamRefusal | undefined): string | undefined {
   if (refusal?.isContextOverflow === true) return 'context_length_exceeded';
-  // OpenAI clients do not know numeric codes or Google's upper-case codes.
+  // OpenAI's clients do not expect numeric codes or Google's upper-case codes.
   return refusal?.code !== undefined && /^[a-z]/.test(refusal.code) ? refusal.code : undefined;
 }
 
-const text = { type: 'string' } as const;
-const textOrNull = { type: ['string', 'null'] } as const;
-const allRequired = (properties: NonNullable<JsonSchema['properties']>): JsonSchema => ({
+const stringSchema = { type: 'string' } as const;
+const nullableStringSchema = { type: ['string', 'null'] } as const;
+const objectSchema = (properties: NonNullable<JsonSchema['properties']>): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
@@ -132,26 +132,31 @@ const openaiLimits = [
   'x-ratelimit-reset-requests',
 ] as const;
 
-/** Conventions of a vendor's clients in any format. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
-export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
+/** Conventions of each vendor's clients in any format. Source: OpenAI, Anthropic and Gemini API references, "Errors". */
+export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
   openai: {
     clients: 'OpenAI SDK, Codex',
     basePath: '/v1',
     versionHeaders: ['openai-beta'],
     limitHeaders: openaiLimits,
-    resetAs: 'duration',
-    isCaller: () => false,
-    words: ({ openai }, refusal) => ({
-      type: openaiType(refusal) ?? openai.type,
-      code: openaiCode(refusal) ?? openai.code,
+    resetFormat: 'duration',
+    matchesClient: () => false,
+    nameError: ({ openai }, refusal) => ({
+      type: findOpenaiType(refusal) ?? openai.type,
+      code: findOpenaiCode(refusal) ?? openai.code,
     }),
     hasParam: true,
     sends422: true,
-    errorBody: ({ message, type, param = null, code }) => ({ error: { message, type, param, code } }),
-    errorSchema: allRequired({
-      error: allRequired({ message: text, type: text, param: textOrNull, code: textOrNull }),
+    renderErrorBody: ({ message, type, param = null, code }) => ({ error: { message, type, param, code } }),
+    errorSchema: objectSchema({
+      error: objectSchema({
+        message: stringSchema,
+        type: stringSchema,
+        param: nullableStringSchema,
+        code: nullableStringSchema,
+      }),
     }),
-    endStream: (data) => data,
+    renderStreamEnd: (data) => data,
   },
   anthropic: {
     clients: 'Anthropic SDK, Claude Code',
@@ -163,42 +168,42 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
       'anthropic-ratelimit-requests-remaining',
       'anthropic-ratelimit-requests-reset',
     ],
-    resetAs: 'time',
-    isCaller: (headers) =>
+    resetFormat: 'time',
+    matchesClient: (headers) =>
       headers['anthropic-version'] !== undefined ||
       headers['anthropic-beta'] !== undefined ||
       (headers['x-api-key'] !== undefined && headers.authorization === undefined) ||
       /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? ''),
-    words: ({ anthropic }, refusal) => ({ type: anthropicType(refusal) ?? anthropic, code: null }),
+    nameError: ({ anthropic }, refusal) => ({ type: findAnthropicType(refusal) ?? anthropic, code: null }),
     overflow: { pattern: /^prompt is too long/, phrase: 'prompt is too long' },
     hasParam: false,
     sends422: false,
-    errorBody: ({ type, message, details, id }) => ({
+    renderErrorBody: ({ type, message, details, id }) => ({
       type: 'error',
       error: { type, message, ...(details && { details }) },
       request_id: id,
     }),
-    errorSchema: allRequired({
+    errorSchema: objectSchema({
       type: { const: 'error' },
-      error: allRequired({ type: text, message: text }),
-      request_id: text,
+      error: objectSchema({ type: stringSchema, message: stringSchema }),
+      request_id: stringSchema,
     }),
-    endStream: (data) => `event: error\n${data}`,
+    renderStreamEnd: (data) => `event: error\n${data}`,
   },
   google: {
     clients: 'Google Gen AI SDK, Gemini CLI',
     basePath: '',
     keyHeader: 'x-goog-api-key',
     versionHeaders: [],
-    // Google has no such headers.
+    // Google defines no such headers.
     limitHeaders: openaiLimits,
-    resetAs: 'duration',
-    // Only Google's clients use this version.
-    isCaller: (headers, path) =>
+    resetFormat: 'duration',
+    // Only Google's clients use the version v1beta.
+    matchesClient: (headers, path) =>
       /^\/(v1\/)?v1beta(\/|$)/.test(path) ||
       headers['x-goog-api-client'] !== undefined ||
       headers['x-goog-api-key'] !== undefined,
-    words: (_kind, _refusal, status) => ({
+    nameError: (_kind, _refusal, status) => ({
       type: googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE'),
       code: null,
     }),
@@ -208,9 +213,11 @@ export const dialects: Readonly<Record<Dialect, DialectTraits>> = {
     },
     hasParam: false,
     sends422: false,
-    errorBody: ({ status, message, type }) => ({ error: { code: status, message, status: type } }),
-    errorSchema: allRequired({ error: allRequired({ code: { type: 'integer' }, message: text, status: text }) }),
-    endStream: (data) => data,
+    renderErrorBody: ({ status, message, type }) => ({ error: { code: status, message, status: type } }),
+    errorSchema: objectSchema({
+      error: objectSchema({ code: { type: 'integer' }, message: stringSchema, status: stringSchema }),
+    }),
+    renderStreamEnd: (data) => data,
   },
 };
 

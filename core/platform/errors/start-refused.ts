@@ -1,11 +1,11 @@
 import { exitCodes } from '../exit-codes.ts';
 
 interface RefusalOptions extends ErrorOptions {
-  /** True if further starts fail too until something is changed. Default: false, as for a port in use. */
+  /** True if every further start fails until something is changed. Default: false, as for a port in use. */
   readonly isPermanent?: boolean;
 }
 
-/** A start that fails for a reason outside the code: the message states the remedy, and a stack would add nothing. */
+/** Reports a start that fails for a reason outside the code. The message states the remedy, so it is shown without a stack. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused';
   readonly exitCode: number;
@@ -17,12 +17,12 @@ export class StartRefused extends Error {
 }
 
 /**
- * Explains why an address cannot be listened on.
+ * Creates the error for an address that cannot be listened on.
  *
- * @param where for the message, such as `127.0.0.1:8080`
- * @param setting that configures the address, such as `listen.port`
+ * @param address for the message, such as `127.0.0.1:8080`
+ * @param setting name of its setting, such as `listen.port`
  */
-export function listenRefused(where: string, setting: string, cause: unknown): StartRefused {
+export function refuseListen(address: string, setting: string, cause: unknown): StartRefused {
   const { code, message } = cause as NodeJS.ErrnoException;
   const isDenied = code === 'EACCES';
   const noun = setting.endsWith('socket') ? 'path' : 'port';
@@ -32,5 +32,5 @@ export function listenRefused(where: string, setting: string, cause: unknown): S
       : isDenied
         ? `the user of the gateway may not use the ${noun}; set ${setting} to another one`
         : message;
-  return new StartRefused(`cannot listen on ${where}: ${reason}`, { cause, isPermanent: isDenied });
+  return new StartRefused(`cannot listen on ${address}: ${reason}`, { cause, isPermanent: isDenied });
 }

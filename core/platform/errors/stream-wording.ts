@@ -1,9 +1,9 @@
 import type { ErrorCode, GatewayError } from './table.ts';
 
 /**
- * Prefixes for transient errors inside a stream. A status cannot request a retry there, so clients match phrases: `connection error`,
- * `connection reset`, `server error`, `stream timed out`, `rate limit`. These make them recover as if the connection was cut. What each
- * client matches: docs/clients.md.
+ * Prefixes for transient errors inside a stream. No status can request a retry there, so clients match phrases: `connection error`,
+ * `connection reset`, `server error`, `stream timed out`, `rate limit`. They then recover as if the connection had been cut. See
+ * docs/clients.md for the phrases of each client.
  */
 const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_failed: 'Connection error: connection reset by the upstream.',
@@ -19,10 +19,10 @@ const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
  *
  * @param message as sent outside streams
  */
-export function streamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
+export function renderStreamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
   const prefix = prefixes[code];
   if (prefix === undefined) return message;
-  // A stream cannot carry Retry-After; Codex parses the wait from these words.
+  // A stream cannot carry Retry-After. Codex parses the wait from this sentence.
   const wait = code === 'rate_limited' && retryAfter !== undefined ? ` Try again in ${Math.ceil(retryAfter)}s.` : '';
   return `${prefix}${wait} ${message}`;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../json.ts';
-import { type Dialect, dialects, type KindWords, type UpstreamRefusal } from './dialects.ts';
+import { type Dialect, dialects, type VendorErrorNames, type UpstreamRefusal } from './dialects.ts';
 
 /** How errors are sent to clients of a wire format. */
 export interface Audience {
   readonly dialect: Dialect;
-  /** Statuses that replace those of the table if clients of the format would retry in vain. */
+  /** Statuses that replace the usual ones, because clients of the format would retry those in vain. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
   /**
    * Renders the error that ends an event stream. Default: as in the dialect.
@@ -17,10 +17,10 @@ export interface Audience {
 }
 
 /**
- * Wire format of an error code. Statuses and types are those that the official SDKs and tools act on (OpenAI and Anthropic API references;
- * retries of real clients were observed).
+ * Wire format of an error code. The official SDKs and tools act on these statuses and types (OpenAI and Anthropic API references, and
+ * observed retries of real clients).
  */
-interface ErrorKind extends KindWords {
+interface ErrorKind extends VendorErrorNames {
   readonly status: number;
   /** Not retryable, although clients retry the status; see `isFinal`. */
   readonly final?: true;
@@ -28,58 +28,62 @@ interface ErrorKind extends KindWords {
   readonly failure?: true;
 }
 
-/** Arguments: status, OpenAI's type and code, Anthropic's type. */
-function row(
+function defineKind(
   status: number,
-  type: string,
-  code: string | null,
-  anthropic: string,
-  marks?: Pick<ErrorKind, 'final' | 'failure'>,
+  openaiType: string,
+  openaiCode: string | null,
+  anthropicType: string,
+  flags?: Pick<ErrorKind, 'final' | 'failure'>,
 ): ErrorKind {
-  return { status, openai: { type, code }, anthropic, ...marks };
+  return { status, openai: { type: openaiType, code: openaiCode }, anthropic: anthropicType, ...flags };
 }
 
-/** Error codes. The key is the gateway's code; `type` and `code` belong to the client's dialect. */
+/** Error kinds by the gateway's error code. `type` and `code` belong to the client's dialect. */
 export const errorKinds = {
-  invalid_request: row(400, 'invalid_request_error', null, 'invalid_request_error'),
-  invalid_api_key: row(401, 'invalid_request_error', 'invalid_api_key', 'authentication_error'),
-  plan_inactive: row(402, 'insufficient_quota', 'insufficient_quota', 'billing_error'),
+  invalid_request: defineKind(400, 'invalid_request_error', null, 'invalid_request_error'),
+  invalid_api_key: defineKind(401, 'invalid_request_error', 'invalid_api_key', 'authentication_error'),
+  plan_inactive: defineKind(402, 'insufficient_quota', 'insufficient_quota', 'billing_error'),
   /** The operator blocked the account. */
-  account_blocked: row(403, 'permission_error', 'account_blocked', 'permission_error'),
-  forbidden: row(403, 'permission_error', 'forbidden', 'permission_error'),
-  not_found: row(404, 'invalid_request_error', 'not_found', 'not_found_error'),
-  model_not_found: row(404, 'invalid_request_error', 'model_not_found', 'not_found_error'),
-  previous_response_not_found: row(400, 'invalid_request_error', 'previous_response_not_found', 'not_found_error'),
+  account_blocked: defineKind(403, 'permission_error', 'account_blocked', 'permission_error'),
+  forbidden: defineKind(403, 'permission_error', 'forbidden', 'permission_error'),
+  not_found: defineKind(404, 'invalid_request_error', 'not_found', 'not_found_error'),
+  model_not_found: defineKind(404, 'invalid_request_error', 'model_not_found', 'not_found_error'),
+  previous_response_not_found: defineKind(
+    400,
+    'invalid_request_error',
+    'previous_response_not_found',
+    'not_found_error',
+  ),
   /** A requested stored response does not exist. OpenAI's error has no code. */
-  response_not_found: row(404, 'invalid_request_error', null, 'not_found_error'),
-  method_not_allowed: row(405, 'invalid_request_error', null, 'invalid_request_error'),
-  request_timeout: row(408, 'timeout', 'request_timeout', 'timeout_error'),
-  request_too_large: row(413, 'invalid_request_error', 'request_too_large', 'request_too_large'),
-  unsupported_media_type: row(415, 'invalid_request_error', null, 'invalid_request_error'),
-  upgrade_required: row(426, 'invalid_request_error', null, 'invalid_request_error'),
-  rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
-  internal_error: row(500, 'server_error', null, 'api_error'),
-  not_supported: row(501, 'invalid_request_error', 'not_supported', 'invalid_request_error', { final: true }),
+  response_not_found: defineKind(404, 'invalid_request_error', null, 'not_found_error'),
+  method_not_allowed: defineKind(405, 'invalid_request_error', null, 'invalid_request_error'),
+  request_timeout: defineKind(408, 'timeout', 'request_timeout', 'timeout_error'),
+  request_too_large: defineKind(413, 'invalid_request_error', 'request_too_large', 'request_too_large'),
+  unsupported_media_type: defineKind(415, 'invalid_request_error', null, 'invalid_request_error'),
+  upgrade_required: defineKind(426, 'invalid_request_error', null, 'invalid_request_error'),
+  rate_limited: defineKind(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
+  internal_error: defineKind(500, 'server_error', null, 'api_error'),
+  not_supported: defineKind(501, 'invalid_request_error', 'not_supported', 'invalid_request_error', { final: true }),
   /** The model is called on other endpoints. */
-  wrong_endpoint: row(400, 'invalid_request_error', 'wrong_endpoint', 'invalid_request_error'),
+  wrong_endpoint: defineKind(400, 'invalid_request_error', 'wrong_endpoint', 'invalid_request_error'),
   /** The model does not accept an image, file or audio in the request. */
-  unsupported_content: row(400, 'invalid_request_error', 'not_supported', 'invalid_request_error'),
-  /** An upstream rejected the content of the request. The status is the upstream's 4xx. */
-  upstream_rejected: row(400, 'invalid_request_error', null, 'invalid_request_error'),
+  unsupported_content: defineKind(400, 'invalid_request_error', 'not_supported', 'invalid_request_error'),
+  /** An upstream rejected the content of the request. The upstream's 4xx replaces this status. */
+  upstream_rejected: defineKind(400, 'invalid_request_error', null, 'invalid_request_error'),
   /**
    * Every route rejected the operator's key or account. 424 (Failed Dependency), because OpenCode, pi and Codex retry a 5xx forever, and
    * clients attribute 401, 402 and 403 to their own key or account.
    */
-  upstream_account_rejected: row(424, 'upstream_account_error', 'upstream_account_rejected', 'api_error', {
+  upstream_account_rejected: defineKind(424, 'upstream_account_error', 'upstream_account_rejected', 'api_error', {
     failure: true,
   }),
-  upstream_failed: row(502, 'server_error', 'upstream_failed', 'api_error'),
-  unavailable: row(503, 'server_error', 'server_is_overloaded', 'overloaded_error'),
-  shutting_down: row(503, 'server_error', 'shutting_down', 'api_error'),
-  upstream_timeout: row(504, 'server_error', 'upstream_timeout', 'timeout_error'),
+  upstream_failed: defineKind(502, 'server_error', 'upstream_failed', 'api_error'),
+  unavailable: defineKind(503, 'server_error', 'server_is_overloaded', 'overloaded_error'),
+  shutting_down: defineKind(503, 'server_error', 'shutting_down', 'api_error'),
+  upstream_timeout: defineKind(504, 'server_error', 'upstream_timeout', 'timeout_error'),
 };
 
-/** Name of an error, in our records and in bodies of formats that have codes. */
+/** Name of an error in our records, and in bodies of formats with codes. */
 export type ErrorCode = keyof typeof errorKinds;
 
 /**
@@ -131,7 +135,7 @@ export interface ErrorDetails {
 }
 
 /**
- * A rejection (4xx) or a failure (5xx) that the caller may see. The message states what is wrong, then what to do, without secrets. Tools
+ * A rejection (4xx) or a failure (5xx) that the caller may see. Its message states the problem, then the remedy, without secrets. Tools
  * show it to people.
  */
 export class GatewayError extends Error {
@@ -146,12 +150,12 @@ export class GatewayError extends Error {
   }
 
   /**
-   * Status sent to clients of a format.
+   * Returns the status sent to clients of a format.
    *
    * @param format undefined for paths without one
    */
   status(format: Audience | undefined): number {
-    if (this.details.upstream !== undefined) return rejectedStatus(this.details.upstream.status, format);
+    if (this.details.upstream !== undefined) return mapRejectedStatus(this.details.upstream.status, format);
     return format?.statuses?.[this.code] ?? errorKinds[this.code].status;
   }
 
@@ -159,7 +163,7 @@ export class GatewayError extends Error {
   get isFinal(): boolean {
     const kind = errorKinds[this.code];
     const status = this.details.upstream?.status ?? kind.status;
-    return kind.final === true || (status < 500 && !retriedStatuses.has(status));
+    return kind.final === true || (status < 500 && !clientRetriedStatuses.has(status));
   }
 
   /**
@@ -173,35 +177,35 @@ export class GatewayError extends Error {
   }
 
   /**
-   * Type and code in a dialect.
+   * Returns the type and code in a dialect.
    *
    * @param status sent to the client
    */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind = errorKinds[this.code];
-    return dialects[dialect].words(kind, this.details.upstream, status ?? kind.status);
+    return dialects[dialect].nameError(kind, this.details.upstream, status ?? kind.status);
   }
 
-  /** Message in the wording that the dialect's tools parse: Claude Code, for example, then shortens the prompt. */
+  /** Returns the message with the phrase that the dialect's tools match. Claude Code, for example, then shortens the prompt. */
   messageFor(dialect: Dialect): string {
     const message = this.message.replace(loginWord, 'API key');
     const isOverflow = this.details.upstream?.isContextOverflow === true;
-    const words = isOverflow ? dialects[dialect].overflow : undefined;
-    return words === undefined || words.pattern.test(message) ? message : `${words.phrase}: ${message}`;
+    const overflow = isOverflow ? dialects[dialect].overflow : undefined;
+    return overflow === undefined || overflow.pattern.test(message) ? message : `${overflow.phrase}: ${message}`;
   }
 }
 
 /** Statuses below 500 that the OpenAI and Anthropic SDKs retry: timeout, conflict, too many requests. */
-const retriedStatuses = new Set([408, 409, 429]);
+const clientRetriedStatuses = new Set([408, 409, 429]);
 
 /** Claude Code shows "Please run /login" instead of any message with this word, regardless of the status. */
 const loginWord = /x-api-key/gi;
 
-function rejectedStatus(status: number, format: Audience | undefined): number {
+function mapRejectedStatus(status: number, format: Audience | undefined): number {
   return status === 422 && format !== undefined && !dialects[format.dialect].sends422 ? 400 : status;
 }
 
-/** Abort reason after the client disconnected. No reply is rendered. */
+/** Abort reason if the client disconnects. No reply is rendered. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 
@@ -210,7 +214,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** Converts a thrown value to an error that is safe to show; bugs become a plain 500. */
+/** Converts a thrown value to an error that is safe to show. Bugs become a generic 500. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return new GatewayError('internal_error', 'Internal error. Quote the request id when you contact support.', {

@@ -35,7 +35,7 @@ export interface JobQueue extends Jobs {
 }
 
 const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
-const retriesMs = { first: 500, longest: 30_000 };
+const retriesMs = { min: 500, max: 30_000 };
 /** Default ms between checks for schedules that the store lost, like a flushed Redis. */
 const restoreIntervalMs = 60_000;
 const retention: JobsOptions = {

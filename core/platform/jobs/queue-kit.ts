@@ -211,7 +211,7 @@ function closingConnection<Part extends KitQueue | KitWorker>(part: Part, connec
 /** A job lost with its process runs again, up to five times; by contract, jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
 
-const retriesMs = { first: 100, longest: 5_000 };
+const retriesMs = { min: 100, max: 5_000 };
 
 /**
  * A worker that backs off after failing to fetch a job. BullMQ pauses only after ECONNREFUSED and retries immediately after any other

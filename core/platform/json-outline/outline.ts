@@ -5,13 +5,13 @@ import { bounds } from '../bounds.ts';
 
 /**
  * A JSON text without the middle of its long strings, which make up most of a prompt. Strings of up to 64 bytes, and those in the two
- * outermost levels, are complete; others are cut to 32 bytes and a mark that distinguishes them from any short string. Everything else is
- * unchanged, so parsing takes a fraction of the time and reveals the same structure.
+ * outermost levels, are complete; others are cut to 32 bytes, followed by a mark that distinguishes them from any short string. Everything
+ * else is unchanged, so parsing takes a fraction of the time and reveals the same structure.
  */
 interface Outline {
   readonly text: string;
   /** Bytes at the end of the text that equal the end of the original. */
-  readonly uncut: number;
+  readonly uncutBytes: number;
   /** Escaped characters in all strings of the original; a few per 64 KB are counted twice. */
   readonly escapes: number;
 }
@@ -19,7 +19,7 @@ interface Outline {
 /** Compiled from scanner.as by `npm run build:scanner`. */
 export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 
-/** Bytes that the scanner reads at once. */
+/** Bytes per call of the scanner. */
 const blockBytes = 65_536;
 const outputOffset = 131_072; // where the scanner writes, see scanner.as
 
@@ -38,9 +38,9 @@ interface Scanner {
   shorten(length: number, isLast: boolean): number;
 }
 
-let loaded: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
+let loadedScanner: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
 
-/** Values of an array in the second level of a JSON text, each followed by a comma, whose outline is made once and used in many texts. */
+/** Values of an array in the second level of a JSON text, each followed by a comma. Their outline is created once and used in many texts. */
 export interface OutlinedItems {
   /** Undefined if the bytes must be scanned together with the text that contains them. */
   readonly outline: ItemsOutline | undefined;
@@ -51,94 +51,94 @@ export interface ItemsOutline extends Outline {
 }
 
 /**
- * Returns the outline of a JSON text. Parsing it proves that the text is valid JSON in UTF-8: the outline contains everything except long
- * strings, which were scanned.
+ * Creates the outline of a JSON text. Parsing the outline proves that the text is valid JSON in UTF-8, because it contains everything except
+ * long strings, which the scanner has checked.
  *
- * @param text in any number of pieces
- * @param known pieces that already have an outline
- * @returns undefined for a text with an invalid string, with a long one in the outermost levels, or whose outline exceeds
- * `bounds.jsonOutline`: parse all of it
+ * @param text pieces of the text
+ * @param outlinedPieces pieces that already have an outline
+ * @returns undefined if the whole text must be parsed, because it has an invalid string or a long one in the outermost levels, or its
+ * outline exceeds `bounds.jsonOutline`
  */
-export function outlineOf(
+export function createOutline(
   text: readonly Buffer[],
-  known: ReadonlyMap<Buffer, OutlinedItems> = noItems,
+  outlinedPieces: ReadonlyMap<Buffer, OutlinedItems> = noOutlines,
 ): Outline | undefined {
-  // Before `start`, because creating an outline uses the scanner.
-  const outlines = known.size === 0 ? [] : text.map((piece) => known.get(piece)?.outline);
-  loaded ??= load();
-  loaded.scanner.start();
-  const whole = { text: '', uncut: 0, escapes: 0 };
-  for (let begin = 0, end = 0; begin < text.length; begin = end) {
-    const outline = outlines[begin];
-    end = outline === undefined ? endOfUnknown(outlines, begin, text.length) : begin + 1;
-    const isShort = outline === undefined ? shorten(text.slice(begin, end), whole) : append(outline, whole);
-    if (!isShort || whole.text.length > bounds.jsonOutline) return undefined;
+  // Read before `start`, because the getter of an outline may use the scanner.
+  const outlines = outlinedPieces.size === 0 ? [] : text.map((piece) => outlinedPieces.get(piece)?.outline);
+  loadedScanner ??= loadScanner();
+  loadedScanner.scanner.start();
+  const joined = { text: '', uncutBytes: 0, escapes: 0 };
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    const outline = outlines[start];
+    end = outline === undefined ? findNextOutline(outlines, start, text.length) : start + 1;
+    if (outline !== undefined) appendOutline(outline, joined);
+    else if (!appendShortened(text.slice(start, end), joined)) return undefined;
+    if (joined.text.length > bounds.jsonOutline) return undefined;
   }
-  return { ...whole, escapes: whole.escapes + loaded.scanner.escapes.value };
+  return { ...joined, escapes: joined.escapes + loadedScanner.scanner.escapes.value };
 }
 
-/** Returns the outline of JSON values, each followed by a comma. */
-export function outlineOfItems(items: Buffer): ItemsOutline | undefined {
-  const outline = outlineOf([itemsOpening, items, itemsEnding]);
+/** Creates the outline of JSON values, each followed by a comma. */
+export function createItemsOutline(items: Buffer): ItemsOutline | undefined {
+  const outline = createOutline([itemsPrefix, items, itemsSuffix]);
   if (outline === undefined) return undefined;
-  const text = outline.text.slice(itemsOpening.length, -itemsEnding.length);
+  const text = outline.text.slice(itemsPrefix.length, -itemsSuffix.length);
   const size = Buffer.byteLength(text);
-  return { text, size, uncut: Math.min(size, outline.uncut - itemsEnding.length), escapes: outline.escapes };
+  return { text, size, uncutBytes: Math.min(size, outline.uncutBytes - itemsSuffix.length), escapes: outline.escapes };
 }
 
-function endOfUnknown(outlines: readonly unknown[], begin: number, last: number): number {
-  let end = begin + 1;
-  while (end < last && outlines[end] === undefined) end++;
+function findNextOutline(outlines: readonly unknown[], start: number, count: number): number {
+  let end = start + 1;
+  while (end < count && outlines[end] === undefined) end++;
   return end;
 }
 
-const noItems: ReadonlyMap<Buffer, OutlinedItems> = new Map();
-const itemsOpening = Buffer.from('{"":[');
-const itemsEnding = Buffer.from(']}');
+const noOutlines: ReadonlyMap<Buffer, OutlinedItems> = new Map();
+const itemsPrefix = Buffer.from('{"":[');
+const itemsSuffix = Buffer.from(']}');
 
-type Growing = { -readonly [Name in keyof Outline]: Outline[Name] };
+type MutableOutline = { -readonly [Name in keyof Outline]: Outline[Name] };
 
-function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true {
-  to.text += text;
-  to.uncut = uncut === size ? to.uncut + size : uncut;
-  to.escapes += escapes;
-  return true;
+function appendOutline({ text, size, uncutBytes, escapes }: ItemsOutline, target: MutableOutline): void {
+  target.text += text;
+  target.uncutBytes = uncutBytes === size ? target.uncutBytes + size : uncutBytes;
+  target.escapes += escapes;
 }
 
 /**
  * Appends the outline of pieces that end outside strings.
  *
- * @returns false if they have noItems, or one over the limit
+ * @returns false if they have no outline, or one over the limit
  */
-function shorten(text: readonly Buffer[], to: Growing): boolean {
-  if (loaded === undefined) return false;
-  const { scanner, bytes } = loaded;
-  const remaining = new Pieces(text);
-  while (remaining.size > 0) {
+function appendShortened(text: readonly Buffer[], target: MutableOutline): boolean {
+  if (loadedScanner === undefined) return false;
+  const { scanner, bytes } = loadedScanner;
+  const remaining = new PieceReader(text);
+  while (remaining.remainingBytes > 0) {
     const length = remaining.copyTo(bytes, blockBytes);
-    const isLast = length === remaining.size;
-    const scanned = scanner.shorten(length, isLast);
+    const isLast = length === remaining.remainingBytes;
+    const scannedBytes = scanner.shorten(length, isLast);
     // Inside a long string, a block may end within a character, which is scanned again with the next block.
-    const read = isLast ? scanned : scanned - cutCharacter(bytes, scanned);
-    if (read <= 0 || !isUtf8(bytes.subarray(0, read))) return false;
-    remaining.skip(read);
+    const readBytes = isLast ? scannedBytes : scannedBytes - countCutBytes(bytes, scannedBytes);
+    if (readBytes <= 0 || !isUtf8(bytes.subarray(0, readBytes))) return false;
+    remaining.skip(readBytes);
     // The output ends between characters.
-    to.text += bytes.toString('utf8', outputOffset, outputOffset + scanner.written.value);
-    if (to.text.length > bounds.jsonOutline) return false;
-    to.uncut = scanner.uncut.value === -1 ? to.uncut + scanner.written.value : scanner.uncut.value;
+    target.text += bytes.toString('utf8', outputOffset, outputOffset + scanner.written.value);
+    if (target.text.length > bounds.jsonOutline) return false;
+    target.uncutBytes = scanner.uncut.value === -1 ? target.uncutBytes + scanner.written.value : scanner.uncut.value;
   }
   return true;
 }
 
-class Pieces {
+class PieceReader {
   readonly #pieces: readonly Buffer[];
   #index = 0;
   #offset = 0; // in the current piece
-  size: number;
+  remainingBytes: number;
 
   constructor(pieces: readonly Buffer[]) {
     this.#pieces = pieces;
-    this.size = pieces.reduce((sum, { length }) => sum + length, 0);
+    this.remainingBytes = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
   copyTo(target: Buffer, maxBytes: number): number {
@@ -152,7 +152,7 @@ class Pieces {
   }
 
   skip(count: number): void {
-    this.size -= count;
+    this.remainingBytes -= count;
     this.#offset += count;
     for (let piece = this.#pieces[this.#index]; piece !== undefined && this.#offset >= piece.length;) {
       this.#offset -= piece.length;
@@ -161,8 +161,8 @@ class Pieces {
   }
 }
 
-/** Number of bytes at the end that start an incomplete character. */
-function cutCharacter(bytes: Buffer, end: number): number {
+/** Counts the bytes at the end that start an incomplete UTF-8 character. */
+function countCutBytes(bytes: Buffer, end: number): number {
   for (let size = 1; size <= Math.min(3, end); size++) {
     const byte = bytes[end - size] ?? 0;
     if (byte < 0x80) return 0;
@@ -171,7 +171,7 @@ function cutCharacter(bytes: Buffer, end: number): number {
   return 0;
 }
 
-function load(): { readonly scanner: Scanner; readonly bytes: Buffer } {
+function loadScanner(): { readonly scanner: Scanner; readonly bytes: Buffer } {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(scannerFile)));
   const scanner = instance.exports as Scanner;
   return { scanner, bytes: Buffer.from(scanner.memory.buffer) };

@@ -1,25 +1,27 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Bytes reserved per byte of a body: the most that processing it holds at once. A request is held as bytes, text, parsed strings and
- * re-encoded for the upstream as text and bytes; a whole reply as chunks, bytes, text and parsed strings; a long event as all of those plus
- * its rewritten text and bytes, within one turn.
- * A form with files is held as received and as one joined piece, and never decoded.
- * Text with characters beyond ASCII takes two bytes per character, in two copies.
- * In a translated stream, reader and writer each keep every character once.
+ * Bytes reserved per byte of a body: the maximum that processing it holds at once.
+ *
+ * - `request`: bytes, text and parsed strings, then text and bytes for the upstream.
+ * - `form`: a form with files, as received and joined; it is never decoded.
+ * - `wideText`: non-ASCII text takes two bytes per character, in two copies.
+ * - `reply`: a buffered reply as chunks, bytes, text and parsed strings.
+ * - `event`: a long event as all of these, plus its rewritten text and bytes.
+ * - `kept`: in a translated stream, reader and writer each store every character once.
  */
 export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, kept: 2 } as const;
 
-/** Memory pressure as measured on the process: from `large` on, large bodies are rejected; at `all`, new requests too. */
+/** Memory pressure measured on the process. `large`: large bodies are rejected. `all`: new requests are rejected too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';
 
-/** A cache: memory that can be freed whenever it is excess. */
+/** Memory that can be freed at any time, such as a cache. */
 export interface Reclaimable {
-  readonly held: number; // bytes
+  readonly heldBytes: number; // bytes
   /** Upper bound of `held` in bytes. */
   readonly maxBytes: number;
   /** Frees at least this many bytes, or everything. */
-  giveBack(bytes: number): void;
+  free(bytes: number): void;
 }
 
 interface SizedEntries {
@@ -29,16 +31,16 @@ interface SizedEntries {
   pop(): unknown;
 }
 
-/** Frees the least recently used entries. */
-export function evictable(entries: SizedEntries): Reclaimable {
+/** Creates the `Reclaimable` of an LRU cache, which frees the least recently used entries. */
+export function createReclaimable(entries: SizedEntries): Reclaimable {
   return {
-    get held() {
+    get heldBytes() {
       return entries.calculatedSize;
     },
     maxBytes: entries.maxSize,
-    giveBack(bytes) {
-      const goal = entries.calculatedSize - bytes;
-      while (entries.size > 0 && entries.calculatedSize > goal) entries.pop();
+    free(bytes) {
+      const targetBytes = entries.calculatedSize - bytes;
+      while (entries.size > 0 && entries.calculatedSize > targetBytes) entries.pop();
     },
   };
 }
@@ -49,31 +51,31 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** How long the health check reports a rejection, ms. */
+/** Ms for which the health check reports a rejection. */
 export const refusalReportMs = 60_000;
 
-/** Shares up to this size may use the reserve and are not counted for their owner. */
+/** Shares of up to this size may use the reserve for small bodies and are not counted for their owner. */
 const smallShareBytes = bounds.smallBody * footprint.request;
 
 /**
- * Limits the total memory of the process's bodies and caches. Bytes are reserved as they arrive, without waiting: a reservation that does
- * not fit is rejected. An eighth is reserved for small bodies, so that large ones are rejected first. Each owner (an account, or the
- * address of a caller without a key) gets at most a quarter; its first body beyond that may continue, because a quarter can be less than
- * the largest valid body.
+ * Limits the total memory of the process's bodies and caches. Bytes are reserved as they arrive, and a reservation that does not fit is
+ * rejected at once. An eighth is reserved for small bodies, so that large ones are rejected first. Each owner (an account, or the address
+ * of a caller without a key) gets at most a quarter. The first body that exceeds the quarter may continue, because a quarter can be less
+ * than the largest valid body.
  *
- * Source of the idea: Envoy's overload manager.
+ * Modeled on Envoy's overload manager.
  */
 export class ProcessMemory {
   readonly capacity: number; // bytes
   readonly refusals: MemoryRefusals = { body: 0, reply: 0, request: 0 };
   level: MemoryLevel = 'normal';
   /**
-   * Bytes by which large shares may still grow, from the measured memory use; updated with the next measurement. Releasing a share does not
-   * increase it, because its memory is garbage that has not been collected yet.
+   * Bytes by which large shares may still grow, derived from each measurement of memory use. Releasing a share does not increase it, because
+   * the released memory is garbage that has not been collected yet.
    */
   room = Number.POSITIVE_INFINITY;
   /**
-   * Measures again because a large share does not fit.
+   * Measures memory use again because a large share does not fit.
    *
    * @returns true if garbage was collected
    */
@@ -86,9 +88,9 @@ export class ProcessMemory {
   #reserved = 0;
   readonly #caches: Reclaimable[] = [];
   #maxCacheBytes = 0;
-  readonly #owners = new Map<string, Owner>(); // large shares only
+  readonly #owners = new Map<string, OwnerUsage>(); // large shares only
   #largeShares = 0;
-  /** The large share that may grow although the process has no room for it. */
+  /** The large share that may grow even if the process has no room for it. */
   #exempt: MemoryShare | undefined;
 
   constructor(capacity: number, monotonic = () => performance.now()) {
@@ -100,91 +102,94 @@ export class ProcessMemory {
     return this.#reserved;
   }
 
-  /** Bytes held by caches. */
-  get kept(): number {
+  /** Bytes in all caches. */
+  get cachedBytes(): number {
     let bytes = 0;
-    for (const { held } of this.#caches) bytes += held;
+    for (const { heldBytes } of this.#caches) bytes += heldBytes;
     return bytes;
   }
 
-  /** Registers a cache, which is emptied when its memory is excess. */
-  keep(reclaimable: Reclaimable): void {
-    this.#caches.push(reclaimable);
-    this.#maxCacheBytes += reclaimable.maxBytes;
+  /** Registers a cache whose memory is freed when bodies need it. */
+  registerCache(cache: Reclaimable): void {
+    this.#caches.push(cache);
+    this.#maxCacheBytes += cache.maxBytes;
   }
 
   /** Frees this many bytes of each cache. */
   reclaim(bytes: number): void {
-    for (const cache of this.#caches) cache.giveBack(bytes);
+    for (const cache of this.#caches) cache.free(bytes);
   }
 
-  /** False if there is no room to cache this many bytes. */
-  mayKeep(bytes: number): boolean {
-    return this.level === 'normal' && this.#reserved + this.kept + bytes <= this.capacity;
+  /** Returns true if there is room to cache this many bytes. */
+  canCache(bytes: number): boolean {
+    return this.level === 'normal' && this.#reserved + this.cachedBytes + bytes <= this.capacity;
   }
 
-  /** Memory held by one exchange, initially none. */
-  share(owner: string): MemoryShare {
+  /** Creates the share of one exchange, initially empty. */
+  createShare(owner: string): MemoryShare {
     return new MemoryShare(this, owner);
   }
 
   /**
-   * True if the next request must be rejected. With nothing reserved it is accepted, because only a request shows that memory is available
-   * again.
+   * True if the next request must be rejected. While nothing is reserved it is accepted, because only a request shows whether memory is
+   * available again.
    */
   get isExhausted(): boolean {
     return this.level === 'all' && this.#reserved > 0;
   }
 
-  refuse(what: keyof MemoryRefusals): void {
-    this.refusals[what]++;
+  refuse(kind: keyof MemoryRefusals): void {
+    this.refusals[kind]++;
     const now = this.#monotonic();
     if (now - this.refusedAt > refusalReportMs) this.refusedSince = Date.now();
     this.refusedAt = now;
   }
 
   /**
-   * Resizes a share; called by shares only.
+   * Grows a share if it fits; called by shares only.
    *
-   * @returns false if `mustFit` and it does not fit
+   * @returns false if it does not fit; nothing has changed then
    */
-  resize(share: MemoryShare, to: number, mustFit = true): boolean {
-    const from = share.bytes;
-    if (mustFit && to > from && !this.#fits(share, to)) return false;
-    this.#reserved += to - from;
-    const change = countedFor(to) - countedFor(from);
-    if (change !== 0) this.#resizeLarge(share, change);
+  tryToGrow(share: MemoryShare, newBytes: number): boolean {
+    if (newBytes > share.bytes && !this.#tryToFit(share, newBytes)) return false;
+    this.resize(share, newBytes);
     return true;
   }
 
-  /** Adds or removes a large share's bytes for its owner. */
-  count(share: MemoryShare, change: number): void {
-    const owner = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
-    owner.bytes += change;
-    if (owner.largest === share && countedFor(share.bytes + change) === 0) owner.largest = undefined;
-    if (owner.bytes > 0) this.#owners.set(share.owner, owner);
+  /** Resizes a share without a check; called by shares only. */
+  resize(share: MemoryShare, newBytes: number): void {
+    this.#reserved += newBytes - share.bytes;
+    const change = largeBytes(newBytes) - largeBytes(share.bytes);
+    if (change !== 0) this.#resizeLarge(share, change);
+  }
+
+  /** Adds a large share's change in bytes to its owner. */
+  countForOwner(share: MemoryShare, change: number): void {
+    const usage = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
+    usage.bytes += change;
+    if (usage.largest === share && largeBytes(share.bytes + change) === 0) usage.largest = undefined;
+    if (usage.bytes > 0) this.#owners.set(share.owner, usage);
     else this.#owners.delete(share.owner);
   }
 
-  #fits(share: MemoryShare, to: number): boolean {
-    const isSmall = to <= smallShareBytes;
-    if (!isSmall && !this.#mayBeLarge(share, to)) return false;
+  /** Returns true if the share fits, after freeing cached bytes if necessary. */
+  #tryToFit(share: MemoryShare, newBytes: number): boolean {
+    const isSmall = newBytes <= smallShareBytes;
+    if (!isSmall && !this.#admitLarge(share, newBytes)) return false;
     const limit = isSmall ? this.capacity : (this.capacity * 7) / 8;
-    const excess = this.#reserved + to - share.bytes - limit;
+    const excess = this.#reserved + newBytes - share.bytes - limit;
     if (excess > 0) return false;
-    if (excess + this.#maxCacheBytes > 0) this.#makeRoom(excess + this.kept);
+    if (excess + this.#maxCacheBytes <= 0) return true;
+    const cacheExcess = excess + this.cachedBytes;
+    if (cacheExcess > 0) this.reclaim(cacheExcess);
     return true;
   }
 
-  #makeRoom(bytes: number): void {
-    if (bytes > 0) this.reclaim(bytes);
-  }
-
-  #mayBeLarge(share: MemoryShare, to: number): boolean {
-    const growth = to - countedFor(share.bytes);
+  #admitLarge(share: MemoryShare, newBytes: number): boolean {
+    const growth = newBytes - largeBytes(share.bytes);
     const owner = this.#owners.get(share.owner);
-    const held = owner?.bytes ?? 0;
-    if (held + growth > this.capacity / 4 && owner !== undefined) {
+    const ownerBytes = owner?.bytes ?? 0;
+    if (ownerBytes + growth > this.capacity / 4 && owner !== undefined) {
       owner.largest ??= share;
       if (owner.largest !== share) return false;
     }
@@ -192,36 +197,36 @@ export class ProcessMemory {
   }
 
   /**
-   * Measured use may never fall far enough for the largest valid body, and freed memory returns to the system only later. After a
-   * collection, a single large body is therefore accepted, including its further growth.
+   * Finds room by a garbage collection. Measured use may never fall far enough for the largest valid body, and freed memory returns to the
+   * system only later. If the share is the only large one, it is therefore accepted after a collection, including its further growth.
    */
   #findRoom(share: MemoryShare, growth: number): boolean {
     const isCollected = this.findRoom();
-    const isAlone = this.#largeShares === (countedFor(share.bytes) > 0 ? 1 : 0);
+    const isAlone = this.#largeShares === (largeBytes(share.bytes) > 0 ? 1 : 0);
     if (isCollected && isAlone) this.#exempt = share;
     return growth <= this.room || share === this.#exempt;
   }
 
   #resizeLarge(share: MemoryShare, change: number): void {
-    const before = countedFor(share.bytes);
+    const before = largeBytes(share.bytes);
     this.room -= Math.max(0, change);
     if (before === 0) this.#largeShares++;
     else if (before + change === 0) {
       this.#largeShares--;
       if (this.#exempt === share) this.#exempt = undefined;
     }
-    this.count(share, change);
+    this.countForOwner(share, change);
   }
 }
 
-interface Owner {
+interface OwnerUsage {
   bytes: number;
   /** The only share that may exceed the quarter, so that one of several requests is served. */
   largest: MemoryShare | undefined;
 }
 
-/** Small shares are not counted: that would cost more than it saves. */
-function countedFor(bytes: number): number {
+/** Returns the bytes that count as large. Small shares are not tracked by owner, because tracking would cost more than it saves. */
+function largeBytes(bytes: number): number {
   return bytes > smallShareBytes ? bytes : 0;
 }
 
@@ -241,29 +246,29 @@ export class MemoryShare {
     return this.#bytes;
   }
 
-  /** Account, or address of a caller without a key. */
+  /** The account, or the address of a caller without a key. */
   get owner(): string {
     return this.#owner;
   }
 
   set owner(owner: string) {
-    const counted = countedFor(this.#bytes);
-    if (counted > 0) this.#budget.count(this, -counted);
+    const ownerBytes = largeBytes(this.#bytes);
+    if (ownerBytes > 0) this.#budget.countForOwner(this, -ownerBytes);
     this.#owner = owner;
-    if (counted > 0) this.#budget.count(this, counted);
+    if (ownerBytes > 0) this.#budget.countForOwner(this, ownerBytes);
   }
 
-  /** @returns false if it does not fit: nothing is reserved then, and the caller must end the work that needed the bytes */
+  /** @returns false if it does not fit; nothing is reserved then, and the caller must end the work that needed the bytes */
   grow(bytes: number): boolean {
-    if (this.#isReleased || !this.#budget.resize(this, this.#bytes + bytes)) return false;
+    if (this.#isReleased || !this.#budget.tryToGrow(this, this.#bytes + bytes)) return false;
     this.#bytes += bytes;
     return true;
   }
 
-  /** Counts bytes already allocated, such as those that a slow client has not read. */
+  /** Counts bytes that are already allocated, such as those that a slow client has not read. */
   add(bytes: number): void {
     if (this.#isReleased) return;
-    this.#budget.resize(this, this.#bytes + bytes, false);
+    this.#budget.resize(this, this.#bytes + bytes);
     this.#bytes += bytes;
   }
 
@@ -274,8 +279,8 @@ export class MemoryShare {
   }
 
   /** Counts a rejection for lack of memory. */
-  refuse(what: keyof MemoryRefusals): void {
-    this.#budget.refuse(what);
+  refuse(kind: keyof MemoryRefusals): void {
+    this.#budget.refuse(kind);
   }
 
   /** Releases all bytes; later calls have no effect. */
@@ -285,5 +290,5 @@ export class MemoryShare {
   }
 }
 
-/** For code that runs without a gateway, such as tests of plugins. */
+/** Budget for code that runs without a gateway, such as tests of plugins. */
 export const unlimitedMemory = new ProcessMemory(Number.POSITIVE_INFINITY);

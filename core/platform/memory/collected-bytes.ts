@@ -5,9 +5,9 @@ const blockBytes = { min: 4_096, max: 262_144 };
 const empty = Buffer.alloc(0);
 
 /**
- * Collects the bytes of a body. Memory use is proportional to the number of bytes, however they are split: a chunk of one byte is an object
- * of 100 to 400 bytes, and often a slice that keeps the 64 KB read buffer of the socket alive. Small chunks are therefore copied into
- * blocks; large ones, and the first, are kept as received.
+ * Collects the bytes of a body. Memory use is proportional to the number of bytes, regardless of the chunks' sizes. A chunk of one byte is
+ * an object of 100 to 400 bytes, and often a slice that keeps the 64 KB read buffer of the socket alive. Small chunks are therefore copied
+ * into blocks; large chunks, and the first one, are kept as received.
  */
 export class CollectedBytes {
   #chunks: Buffer[] = [];
@@ -20,27 +20,27 @@ export class CollectedBytes {
   }
 
   add(chunk: Buffer): void {
-    if (this.#size === 0 || isLarge(chunk)) this.#keep(chunk);
+    if (this.#size === 0 || isLarge(chunk)) this.#append(chunk);
     else this.#copy(chunk);
     this.#size += chunk.length;
   }
 
-  bytes(): Buffer {
+  joinedBytes(): Buffer {
     this.#endBlock();
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
   }
 
-  /** Removes and returns the bytes in their current pieces. */
-  takePieces(): readonly Buffer[] {
+  /** Removes and returns the bytes without joining them. */
+  takeChunks(): readonly Buffer[] {
     this.#endBlock();
-    const pieces = this.#chunks;
+    const chunks = this.#chunks;
     this.clear();
-    return pieces;
+    return chunks;
   }
 
-  /** Removes and returns the bytes. */
+  /** Removes and returns the joined bytes. */
   take(): Buffer {
-    const bytes = this.bytes();
+    const bytes = this.joinedBytes();
     this.clear();
     return bytes;
   }
@@ -51,15 +51,15 @@ export class CollectedBytes {
     this.#block = undefined;
   }
 
-  /** The last bytes, at most `count`. */
-  last(count: number): Buffer {
-    const last = this.#block?.subarray(0, this.#blockLength) ?? this.#chunks.at(-1);
-    if (last === undefined || last.length >= count || last.length === this.#size)
-      return last?.subarray(-count) ?? empty;
-    return this.bytes().subarray(-count);
+  /** Returns the last `count` bytes, or all if there are fewer. */
+  lastBytes(count: number): Buffer {
+    const lastChunk = this.#block?.subarray(0, this.#blockLength) ?? this.#chunks.at(-1);
+    if (lastChunk === undefined) return empty;
+    if (lastChunk.length >= count || lastChunk.length === this.#size) return lastChunk.subarray(-count);
+    return this.joinedBytes().subarray(-count);
   }
 
-  #keep(chunk: Buffer): void {
+  #append(chunk: Buffer): void {
     this.#endBlock();
     this.#chunks.push(chunk);
   }
@@ -67,17 +67,17 @@ export class CollectedBytes {
   #copy(chunk: Buffer): void {
     let copied = 0;
     while (copied < chunk.length) {
-      const room = this.#block ?? this.#addBlock();
-      const count = chunk.copy(room, this.#blockLength, copied);
+      const block = this.#block ?? this.#addBlock();
+      const count = chunk.copy(block, this.#blockLength, copied);
       copied += count;
       this.#blockLength += count;
-      if (this.#blockLength === room.length) this.#endBlock();
+      if (this.#blockLength === block.length) this.#endBlock();
     }
   }
 
   #addBlock(): Buffer {
     const length = Math.min(blockBytes.max, Math.max(blockBytes.min, this.#size >> 1));
-    // Not from Buffer's pool: a slice would keep all of the pool alive.
+    // Not from Buffer's pool, because a slice would keep the whole pool alive.
     this.#block = Buffer.allocUnsafeSlow(length);
     this.#blockLength = 0;
     this.#chunks.push(this.#block);
@@ -91,11 +91,11 @@ export class CollectedBytes {
   }
 }
 
-/** False for a slice of a much larger buffer: keeping it would keep the buffer alive. */
+/** Returns false for small chunks, and for a slice of a much larger buffer, which the slice would keep alive. */
 function isLarge(chunk: Buffer): boolean {
   return chunk.length >= largeChunkBytes && chunk.length * 4 >= chunk.buffer.byteLength;
 }
 
-export function sizeOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
+export function sumSizes(buffers: readonly Buffer[]): number {
+  return buffers.reduce((sum, { length }) => sum + length, 0);
 }

@@ -3,21 +3,21 @@ import { runInNewContext } from 'node:vm';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
-import { base as idleFootprint, type MemoryLimits } from './limits.ts';
+import { idleFootprint, type MemoryLimits } from './limits.ts';
 
 const readIntervalMs = 100;
 const collectIntervalMs = 1_000;
 /** Share of a limit at which a level starts. From 80 % of its heap limit on, V8 aborts if collections free almost nothing. */
 const levelShares = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
-/** The process is quiet if event loop utilization stays below `share` for `period` ms. */
-const quiet = { period: 10_000, share: 0.05 };
+/** The process is quiet if event loop utilization stays below `maxShare` for `periodMs`. */
+const quiet = { periodMs: 10_000, maxShare: 0.05 };
 /**
- * Collections once the process is quiet. V8 notices the low allocation rate only on the second, which also returns fragmented pages to the
+ * Collections per quiet period. V8 notices the low allocation rate only in the second one, which also returns fragmented pages to the
  * system.
  */
 const quietCollections = 2;
-/** Bytes above the idle level that justify a collection, which also discards compiled code. */
+/** Bytes above the idle level that justify a collection, although it also discards compiled code. */
 const minGarbageBytes = 64 * 1024 * 1024;
 
 /** Memory use in bytes: resident size, and V8's old generation. */
@@ -28,10 +28,10 @@ interface MemoryFigures {
 
 const readFigures = (): MemoryFigures => ({
   process: process.memoryUsage.rss(),
-  heap: getHeapStatistics().used_heap_size - readYoung(),
+  heap: getHeapStatistics().used_heap_size - readYoungGeneration(),
 });
 
-function readYoung(): number {
+function readYoungGeneration(): number {
   return getHeapSpaceStatistics().reduce(
     (sum, { space_name: name, space_used_size: used }) => (name.startsWith('new_') ? sum + used : sum),
     0,
@@ -51,8 +51,8 @@ interface MemoryWatchOptions {
 }
 
 /**
- * Compares the process's memory use with its limits, because reservations are estimates. Near a limit it empties the caches and collects
- * garbage; if that is not enough, it raises the memory level.
+ * Compares the process's memory use with its limits, because reservations are estimates. Near a limit, empties the caches and collects
+ * garbage; if that does not help, raises the memory level.
  */
 export class MemoryWatch implements Disposable {
   readonly #options: Required<MemoryWatchOptions>;
@@ -81,44 +81,44 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Measures, and updates the level and the room of the budget. Never throws.
+   * Measures memory use, and updates the level and the room of the budget. Never throws.
    *
    * @param isRoomRequested true if a large body does not fit
    * @returns true if garbage was collected
    */
   measure(isRoomRequested = false): boolean {
     const { budget, collect, read } = this.#options;
-    let used = read();
-    let level = this.#levelOf(used);
+    let usage = read();
+    let level = this.#findLevel(usage);
     const isScarce = level !== 'normal';
-    if (isScarce || isRoomRequested) budget.reclaim(budget.kept);
+    if (isScarce || isRoomRequested) budget.reclaim(budget.cachedBytes);
     const isCollected = (isScarce || isRoomRequested) && this.#collectThrottle.pass();
     if (isCollected) {
       collect(false);
-      used = read();
-      level = this.#levelOf(used);
+      usage = read();
+      level = this.#findLevel(usage);
     } else if (isScarce && budget.level !== 'all') {
-      // Much of it may be garbage: small bodies are not rejected before a collection.
+      // Much of the memory may be garbage, so small bodies are not rejected before a collection.
       level = 'large';
     }
-    budget.room = this.#remainingRoom(used, isCollected);
+    budget.room = this.#remainingRoom(usage, isCollected);
     if (level !== budget.level) {
       budget.level = level;
-      this.#report(level, used);
+      this.#report(level, usage);
     }
     return isCollected;
   }
 
   /**
-   * Collects garbage when the process goes quiet after startup or heavy load. V8 would otherwise hold it, and a 64 MB young generation,
-   * until the next allocations: about a third of an idle gateway's memory.
+   * Collects garbage when the process goes quiet after startup or heavy load. V8 would otherwise hold the garbage, and a young generation of
+   * 64 MB, until the next allocations. That is about a third of an idle gateway's memory.
    */
   collectWhenQuiet(): void {
     const { now, utilization, collect, read } = this.#options;
-    if (now() - this.#periodStartedAt < quiet.period) return;
+    if (now() - this.#periodStartedAt < quiet.periodMs) return;
     this.#periodStartedAt = now();
-    if (utilization() >= quiet.share) {
-      // Traffic has interrupted the collections: they start again, unless they were complete.
+    if (utilization() >= quiet.maxShare) {
+      // If traffic interrupted the collections, all of them are due again.
       if (this.#idleBytes === undefined) this.#collectionsLeft = quietCollections;
       return;
     }
@@ -136,59 +136,59 @@ export class MemoryWatch implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #levelOf(used: MemoryFigures): MemoryLevel {
+  #findLevel(usage: MemoryFigures): MemoryLevel {
     const { limits } = this.#options;
-    const [ofProcess, ofHeap] = [used.process / limits.process, used.heap / limits.heap];
-    if (Math.max(ofProcess, ofHeap) < levelShares.large) return 'normal';
-    return ofProcess < levelShares.all.process && ofHeap < levelShares.all.heap ? 'large' : 'all';
+    const [processShare, heapShare] = [usage.process / limits.process, usage.heap / limits.heap];
+    if (Math.max(processShare, heapShare) < levelShares.large) return 'normal';
+    return processShare < levelShares.all.process && heapShare < levelShares.all.heap ? 'large' : 'all';
   }
 
   /**
-   * Subtracts reserved bytes that the measurement does not show yet. Assumes that it shows only the raw bytes of the bodies or, right after
-   * a collection, everything above the idle footprint. The result is never below the previous room, unless less than that is left: a
-   * body that uses its reservation while it is parsed must not be subtracted twice.
+   * Computes the room left by a measurement, minus reserved bytes that the measurement does not show yet. Assumes that it shows only the raw
+   * bytes of the bodies or, right after a collection, everything above the idle footprint. The result is not below the previous room
+   * if that much is available, so that a body that uses its reservation while it is parsed is not subtracted twice.
    */
-  #remainingRoom(used: MemoryFigures, isCollected: boolean): number {
+  #remainingRoom(usage: MemoryFigures, isCollected: boolean): number {
     const { limits, budget } = this.#options;
     const available = Math.min(
-      limits.process * levelShares.large - used.process,
-      limits.heap * levelShares.large - used.heap,
+      limits.process * levelShares.large - usage.process,
+      limits.heap * levelShares.large - usage.heap,
     );
     const allocated = Math.max(
       budget.reserved / footprint.event,
-      isCollected ? used.process - idleFootprint.process : 0,
+      isCollected ? usage.process - idleFootprint.process : 0,
     );
     return Math.min(available, Math.max(budget.room, available - Math.max(0, budget.reserved - allocated)));
   }
 
-  #report(level: MemoryLevel, used: MemoryFigures): void {
+  #report(level: MemoryLevel, usage: MemoryFigures): void {
     const { limits, log } = this.#options;
-    const state = `${megabytes(used.process)} of ${megabytes(limits.process)}, and ${megabytes(used.heap)} of ${megabytes(limits.heap)} of the heap`;
+    const state = `${formatMiB(usage.process)} of ${formatMiB(limits.process)}, and ${formatMiB(usage.heap)} of ${formatMiB(limits.heap)} of the heap`;
     if (level === 'normal') log.info(`memory is sufficient again: ${state}`);
-    else log.warn(`memory is scarce: ${state}; ${actions[level]}`);
+    else log.warn(`memory is scarce: ${state}; ${measures[level]}`);
   }
 }
 
-const actions = {
+const measures = {
   large: 'the caches are empty, and large bodies are rejected',
   all: 'the caches are empty, and new requests are rejected',
 } as const;
 
-function megabytes(bytes: number): string {
+function formatMiB(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MiB`;
 }
 
 function createUtilizationMeter(): () => number {
-  let last = performance.eventLoopUtilization();
+  let previous = performance.eventLoopUtilization();
   return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
+    const current = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(current, previous);
+    previous = current;
     return utilization;
   };
 }
 
-/** A full collection takes about 50 ms, a thorough one 150 ms; V8 and the allocator then return unused pages. */
+/** Creates a garbage collector. A full collection takes about 50 ms; a thorough one takes 150 ms and returns unused pages to the system. */
 function createCollector(): (isThorough: boolean) => void {
   let collect: NodeJS.GCFunction | undefined;
   return (isThorough) => {

@@ -1,19 +1,22 @@
 import { isIP } from 'node:net';
 
-/** Returns true for addresses and names that only this machine can reach: 127.0.0.0/8, ::1, localhost and names below it (RFC 6761). */
+/** Returns true for addresses and names of this machine only: 127.0.0.0/8, ::1, localhost and its subdomains (RFC 6761). */
 export function isLoopback(host: string): boolean {
-  const address = plainAddress(host.toLowerCase().replace(/^\[|\]$|\.$/g, ''));
+  const address = unmapAddress(host.toLowerCase().replace(/^\[|\]$|\.$/g, ''));
   if (isIP(address) === 4) return address.startsWith('127.');
   return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }
 
 /** IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), in any spelling. */
-const mapped = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i;
+const mappedAddress = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i;
 
-/** Unmaps IPv4 addresses: `127.0.0.1` for `::ffff:127.0.0.1` (IPv4 peers of a listener on `::`), and for `::ffff:7f00:1`. */
-export function plainAddress(address: string): string {
+/**
+ * Returns the IPv4 address of an IPv4-mapped one: `127.0.0.1` for `::ffff:127.0.0.1` (an IPv4 peer of a listener on `::`) and
+ * `::ffff:7f00:1`. Returns other addresses unchanged.
+ */
+export function unmapAddress(address: string): string {
   if (!address.startsWith('::') && !address.startsWith('0')) return address;
-  const [, dotted, high, low] = mapped.exec(address) ?? [];
+  const [, dotted, high, low] = mappedAddress.exec(address) ?? [];
   if (dotted !== undefined) return dotted;
   if (high === undefined || low === undefined) return address;
   const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];

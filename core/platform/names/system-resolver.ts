@@ -4,45 +4,45 @@ import { join } from 'node:path';
 import { bounds } from '../bounds.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { Throttle } from '../timing/throttle.ts';
-import type { Question, Resolve } from './names.ts';
+import type { LookupRequest, Resolve } from './names.ts';
 
 const overdueAfterMs = 200;
 const idleTimeoutMs = 60_000;
-const startInterval = 5_000; // ms between starts, in case a helper exits immediately
+const minStartIntervalMs = 5_000; // ms between starts, in case a helper exits immediately
 
 /**
- * Resolves names with getaddrinfo, which blocks a thread until the name server responds and cannot be cancelled. Node has two threads for
- * it, so two slow names would delay all others. While a lookup is overdue, lookups therefore move to a helper process with 128 such
- * threads. Both use getaddrinfo, and thus the hosts file, nsswitch and search domains.
+ * Resolves names with getaddrinfo, which blocks a thread until the name server responds and cannot be canceled. Node runs two such threads,
+ * so two slow names would delay all others. While a lookup is overdue, lookups therefore move to a helper process with 128 threads. Both
+ * use getaddrinfo, and thus the hosts file, nsswitch and search domains.
  */
 export class SystemResolver implements Disposable {
-  readonly #lookup = dns.lookup; // Node's own, read before it is replaced
+  readonly #lookup = dns.lookup; // Node's original, read before it is replaced
   readonly #helper = new LookupHelper();
-  #overdue = 0;
+  #overdueLookups = 0;
 
-  readonly resolve: Resolve = async (question) => {
-    if (this.#overdue === 0) return this.#resolveHere(question);
-    return (await this.#helper.ask(question)) ?? this.#resolveHere(question);
+  readonly resolve: Resolve = async (request) => {
+    if (this.#overdueLookups === 0) return this.#resolveHere(request);
+    return (await this.#helper.resolve(request)) ?? this.#resolveHere(request);
   };
 
   [Symbol.dispose](): void {
     this.#helper.end();
   }
 
-  async #resolveHere(question: Question): Promise<readonly LookupAddress[]> {
+  async #resolveHere(request: LookupRequest): Promise<readonly LookupAddress[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>();
     let isOverdue = false;
     const timer = new LagTolerantTimer(() => {
       isOverdue = true;
-      this.#overdue++;
-      // The first answer wins; without a helper, the one from this process.
-      this.#helper.ask(question).then((addresses) => addresses !== undefined && resolve(addresses), reject);
+      this.#overdueLookups++;
+      // The first result wins. Without a helper, only this process returns one.
+      this.#helper.resolve(request).then((addresses) => addresses !== undefined && resolve(addresses), reject);
     });
     timer.start(overdueAfterMs);
-    const { hostname, ...options } = question;
+    const { hostname, ...options } = request;
     this.#lookup(hostname, { ...withoutUndefined(options), all: true }, (error, addresses) => {
       timer.stop();
-      if (isOverdue) this.#overdue--;
+      if (isOverdue) this.#overdueLookups--;
       if (error === null) resolve(addresses);
       else reject(error);
     });
@@ -50,53 +50,53 @@ export class SystemResolver implements Disposable {
   }
 }
 
-interface HelperAnswer {
+interface HelperResponse {
   readonly id: number;
   readonly addresses?: LookupAddress[];
   readonly code?: string;
 }
 
 class LookupHelper {
-  readonly #questions = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
-  readonly #starts = new Throttle(startInterval);
+  readonly #pending = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
+  readonly #startThrottle = new Throttle(minStartIntervalMs);
   #child: ChildProcess | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  /** @returns undefined if no helper can start because the system lacks processes, memory or file descriptors */
-  async ask(question: Question): Promise<readonly LookupAddress[] | undefined> {
+  /** @returns undefined if no helper can start, because the system lacks processes, memory or file descriptors */
+  async resolve(request: LookupRequest): Promise<readonly LookupAddress[] | undefined> {
     this.#child ??= this.#start();
     if (this.#child === undefined) return undefined;
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     const id = ++this.#lastId;
-    const answer = Promise.withResolvers<readonly LookupAddress[] | undefined>();
-    this.#questions.set(id, answer);
-    this.#child.send({ ...withoutUndefined(question), id }, () => undefined);
-    return answer.promise;
+    const response = Promise.withResolvers<readonly LookupAddress[] | undefined>();
+    this.#pending.set(id, response);
+    this.#child.send({ ...withoutUndefined(request), id }, () => undefined);
+    return response.promise;
   }
 
   end(): void {
     const child = this.#child;
     this.#child = undefined;
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     if (child?.connected === true) child.disconnect();
-    for (const { resolve } of this.#questions.values()) resolve(undefined);
-    this.#questions.clear();
+    for (const { resolve } of this.#pending.values()) resolve(undefined);
+    this.#pending.clear();
   }
 
   #start(): ChildProcess | undefined {
-    if (!this.#starts.pass()) return undefined;
+    if (!this.#startThrottle.pass()) return undefined;
     try {
       const child = fork(join(import.meta.dirname, 'lookup-helper.mjs'), [], {
-        // libuv limits lookups to half of the threads.
+        // libuv uses at most half of the threads for lookups.
         env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * bounds.nameLookups) },
         execArgv: ['--disable-sigusr1'],
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
       const onEnd = () => this.#child === child && this.end();
-      child.on('message', (answer) => this.#receive(answer as HelperAnswer));
+      child.on('message', (response) => this.#receive(response as HelperResponse));
       child.on('error', onEnd).on('exit', onEnd).on('disconnect', onEnd);
-      // The helper must not keep the process running; pending questions have timers.
+      // The helper must not keep the process running. Timers bound pending requests.
       child.unref();
       child.channel?.unref();
       return child;
@@ -105,16 +105,16 @@ class LookupHelper {
     }
   }
 
-  #receive({ id, addresses, code }: HelperAnswer): void {
-    const question = this.#questions.get(id);
-    this.#questions.delete(id);
-    if (addresses !== undefined) question?.resolve(addresses);
-    else question?.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
-    if (this.#questions.size === 0) this.#idle = setTimeout(() => this.end(), idleTimeoutMs).unref();
+  #receive({ id, addresses, code }: HelperResponse): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (addresses !== undefined) pending?.resolve(addresses);
+    else pending?.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
+    if (this.#pending.size === 0) this.#idleTimer = setTimeout(() => this.end(), idleTimeoutMs).unref();
   }
 }
 
 /** `dns.lookup` rejects options that are undefined. */
-function withoutUndefined<T extends { readonly order?: unknown }>({ order, ...others }: T) {
-  return order === undefined ? others : { ...others, order };
+function withoutUndefined<T extends { readonly order?: unknown }>({ order, ...otherOptions }: T) {
+  return order === undefined ? otherOptions : { ...otherOptions, order };
 }

@@ -1,7 +1,7 @@
-import { inBackground } from '../background.ts';
+import { runInBackground } from '../background.ts';
 import { describeConnectionError, isConnectionError, isRefusedCommand } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
-import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
+import { waitForFirst, notSettled } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
@@ -81,7 +81,7 @@ export class Circuit implements Disposable {
   /** Starts probing. Resolves when Redis replied in time, or after the given ms. */
   async start(milliseconds: number): Promise<void> {
     this.#probe();
-    await firstOrTimeout([this.#firstClose.promise], milliseconds);
+    await waitForFirst([this.#firstClose.promise], milliseconds);
   }
 
   [Symbol.dispose](): void {
@@ -91,7 +91,7 @@ export class Circuit implements Disposable {
   #probe(): void {
     if (this.#isProbing) return;
     this.#isProbing = true;
-    inBackground(this.#options.log, 'a probe of Redis', async () => {
+    runInBackground(this.#options.log, 'a probe of Redis', async () => {
       await this.#probeUntilInTime().finally(() => {
         this.#isProbing = false;
       });
@@ -145,8 +145,8 @@ export class Circuit implements Disposable {
     } catch (error) {
       if (!(error instanceof LateReply)) return error;
       if (this.isOpen) this.#report();
-      const end = await firstOrTimeout([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
-      if (end === timedOut) this.#options.replaceConnection();
+      const end = await waitForFirst([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
+      if (end === notSettled) this.#options.replaceConnection();
       return error;
     }
   }

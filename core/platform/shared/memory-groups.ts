@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
+import { createReclaimable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
 const entryOverheadBytes = 500; // without key and value
@@ -36,7 +36,7 @@ export class MemoryGroups implements GroupCache {
       sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
       dispose: (entry) => this.#forget(entry),
     });
-    memory.keep(evictable(this.#entries));
+    memory.registerCache(createReclaimable(this.#entries));
   }
 
   async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
@@ -56,7 +56,7 @@ export class MemoryGroups implements GroupCache {
       const copy = Buffer.allocUnsafeSlow(value.length);
       value.copy(copy);
       this.#entries.delete(keyOf(group, name));
-      if (!this.#memory.mayKeep(copy.length)) continue;
+      if (!this.#memory.canCache(copy.length)) continue;
       this.#remember({ group, name, value: copy, expiresAt });
     }
     this.#makeRoom(group, limits);

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
-import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
+import { createReclaimable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
@@ -148,7 +148,7 @@ class MemoryCache implements Cache {
       maxSize: size,
       sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
     });
-    memory.keep(evictable(this.#entries));
+    memory.registerCache(createReclaimable(this.#entries));
   }
 
   async get(key: string): Promise<CacheEntry | undefined> {
@@ -160,7 +160,7 @@ class MemoryCache implements Cache {
   }
 
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
-    if (!this.#memory.mayKeep(value.length)) return;
+    if (!this.#memory.canCache(value.length)) return;
     const storedAt = this.#now();
     // Copied, because a small buffer is a slice of a large pool and would keep all of it alive.
     const copy = Buffer.allocUnsafeSlow(value.length);

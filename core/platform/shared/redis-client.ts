@@ -35,7 +35,7 @@ export interface ScriptedRedis extends RedisCommander {
 
 /** Returns ms before a reconnect attempt. */
 export function redisRetryDelay(attempt: number): number {
-  return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
+  return jitteredDelay({ min: 100, max: 2_000 }, attempt);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { guarded, inBackground } from '../background.ts';
+import { guardListener, runInBackground } from '../background.ts';
 import { describeConnectionError, isRefusedCommand } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
-import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
+import { waitForFirst, notSettled } from '../timing/deadline.ts';
 import { unavailable } from './circuit.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
@@ -11,7 +11,7 @@ import type { Events } from './shared.ts';
 
 /** Ms. If the process was busy meanwhile, the confirmation is still read before the timeout. */
 const subscribeTimeout = 250;
-const refusedRetriesMs = { first: 500, longest: 10_000 };
+const refusedRetriesMs = { min: 500, max: 10_000 };
 export const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
@@ -39,7 +39,7 @@ export class RedisEvents implements Events {
     subscriber.on('message', (channel: string, message: string) => {
       for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
     });
-    subscriber.on('ready', () => inBackground(log, 'resuming the subscriptions in Redis', () => this.#resume()));
+    subscriber.on('ready', () => runInBackground(log, 'resuming the subscriptions in Redis', () => this.#resume()));
     subscriber.on('close', () => {
       this.#isResumed = false;
     });
@@ -67,8 +67,8 @@ export class RedisEvents implements Events {
     this.#nodes.circuitOf(name).check();
     // Guarded, because messages come from other processes, which may run another version.
     const what = `a listener of the channel ${channel} in Redis`;
-    const listener = guarded(this.#log, what, onMessage);
-    const onGap = onReturn && guarded(this.#log, what, onReturn);
+    const listener = guardListener(this.#log, what, onMessage);
+    const onGap = onReturn && guardListener(this.#log, what, onReturn);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);
     if (onGap !== undefined) subscription.gapListeners.add(onGap);
@@ -123,8 +123,8 @@ export class RedisEvents implements Events {
   /** @throws LateReply, or the error of a rejected subscription */
   async #subscribeConfirmed(...names: string[]): Promise<void> {
     try {
-      const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);
-      if (result === timedOut) throw new LateReply();
+      const result = await waitForFirst([this.#subscriber.subscribe(...names)], subscribeTimeout);
+      if (result === notSettled) throw new LateReply();
       this.#refusal = undefined;
     } catch (error) {
       if (isRefusedCommand(error))

@@ -143,7 +143,7 @@ export class RedisLimiter implements Limiter {
   #giveBack(key: string, lease: string): void {
     this.#client.zrem(leasesKey(key), lease).then(
       () => this.#owed.delete(lease),
-      () => this.#owed.size < bounds.owedSlots && this.#owed.set(lease, key),
+      () => this.#owed.size < bounds.pendingReleases && this.#owed.set(lease, key),
     );
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger.ts';
-import { firstOrTimeout } from '../timing/deadline.ts';
+import { waitForFirst } from '../timing/deadline.ts';
 import { Circuit } from './circuit.ts';
 import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
@@ -122,6 +122,6 @@ export async function firstEvent(client: EventEmitter, event: 'ready' | 'refresh
   const { promise, resolve } = Promise.withResolvers<void>();
   const finish = () => resolve();
   client.once(event, finish).once('error', finish);
-  await firstOrTimeout([promise], startTimeoutMs);
+  await waitForFirst([promise], startTimeoutMs);
   client.off(event, finish).off('error', finish);
 }

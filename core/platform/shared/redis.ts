@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { inBackground } from '../background.ts';
+import { runInBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { unavailable } from './circuit.ts';
@@ -89,7 +89,7 @@ export class RedisShared implements Shared {
       this.#proxy = undefined;
     } catch (error) {
       if (this.#url !== undefined && this.#looks.pass())
-        inBackground(this.#log, 'asking what answers in place of Redis', () => this.#findProxy());
+        runInBackground(this.#log, 'asking what answers in place of Redis', () => this.#findProxy());
       throw this.#proxy === undefined ? error : unavailable(new Error(this.#proxy));
     }
   }

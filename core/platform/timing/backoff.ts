@@ -1,26 +1,25 @@
 import { wait } from './wait.ts';
 
 interface BackoffRange {
-  readonly first: number;
-  readonly longest: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-/** Returns the delay after this many earlier failures: the first delay, doubled for each, up to the longest. */
-export function doubledDelay({ first, longest }: BackoffRange, failures: number): number {
-  return Math.min(longest, first * 2 ** failures);
+/** Returns the delay after this many earlier failures: the first delay, doubled for each failure, up to the maximum. */
+export function exponentialDelay({ min, max }: BackoffRange, failures: number): number {
+  return Math.min(max, min * 2 ** failures);
 }
 
-/** Returns the doubled delay, shortened at random by up to half, so that many instances do not retry at the same moment. */
+/** Returns the exponential delay, randomly reduced by up to half, so that many instances do not retry at the same moment. */
 export function jitteredDelay(range: BackoffRange, failures: number, random: () => number = Math.random): number {
-  return doubledDelay(range, failures) * (0.5 + random() / 2);
+  return exponentialDelay(range, failures) * (0.5 + random() / 2);
 }
 
 /** Jittered delays between retries of one operation. */
 export class Backoff {
-  readonly #range: BackoffRange; // ms
+  readonly #range: BackoffRange;
   #failures = 0;
 
-  /** @param range in ms */
   constructor(range: BackoffRange) {
     this.#range = range;
   }
@@ -30,7 +29,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Ms until the next retry; grows with each call. */
+  /** Returns the ms until the next retry, and counts a failure. */
   next(): number {
     return jitteredDelay(this.#range, this.#failures++);
   }
@@ -40,14 +39,14 @@ export class Backoff {
     await wait(this.next(), signal);
   }
 
-  /** Call after a success: the next delay is then the first one again. */
+  /** Starts again with the first delay. Call it after a success. */
   reset(): void {
     this.#failures = 0;
   }
 }
 
 interface RetryOptions {
-  readonly range: BackoffRange; // ms
+  readonly range: BackoffRange;
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, failures: number) => void;
 }

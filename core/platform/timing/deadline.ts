@@ -1,6 +1,6 @@
 import { LagTolerantTimer } from './lag-tolerant-timer.ts';
 
-/** The work did not settle before its deadline. Its later result is ignored. */
+/** Thrown if work did not settle before its deadline, or before its signal aborted. The later result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
@@ -8,45 +8,45 @@ export class DeadlineExceeded extends Error {
 /**
  * Waits for the work until the deadline.
  *
- * @param message of the error if the deadline passes first
- * @param signal ends the wait early when it aborts
+ * @param message error message
+ * @param signal ends the wait early, with the same error
  * @throws DeadlineExceeded, or the error of the work
  */
 export async function withDeadline<T>(
   work: Promise<T>,
-  milliseconds: number,
+  timeoutMs: number,
   message: string,
   signal?: AbortSignal,
 ): Promise<T> {
-  const result = await firstOrTimeout([work], milliseconds, signal);
-  if (result === timedOut) throw new DeadlineExceeded(message);
+  const result = await waitForFirst([work], timeoutMs, signal);
+  if (result === notSettled) throw new DeadlineExceeded(message);
   return result;
 }
 
-/** The result of `firstOrTimeout` if no promise has settled in time. */
-export const timedOut = Symbol('timed out');
+/** Result of `waitForFirst` if no promise settled in time. */
+export const notSettled = Symbol('not settled');
 
 /**
- * Waits for the first of these promises to settle.
+ * Waits for the first of these promises to settle. A promise that is already settled takes precedence over an aborted signal.
  *
- * @param milliseconds may be infinite
- * @returns `timedOut` if the time is up or the signal aborts first
+ * @param timeoutMs `Infinity`, or at most 2^31 - 1, the maximum of `setTimeout`
+ * @returns `notSettled` if the time is up or the signal aborts first
  */
-export async function firstOrTimeout<T>(
+export async function waitForFirst<T>(
   work: readonly Promise<T>[],
-  milliseconds: number,
+  timeoutMs: number,
   signal?: AbortSignal,
-): Promise<T | typeof timedOut> {
-  if (milliseconds === Infinity && signal === undefined)
+): Promise<T | typeof notSettled> {
+  if (timeoutMs === Infinity && signal === undefined)
     return work.length === 1 ? (work[0] as Promise<T>) : Promise.race(work);
-  const { promise, resolve } = Promise.withResolvers<typeof timedOut>();
-  const giveUp = () => resolve(timedOut);
+  const { promise: gaveUp, resolve } = Promise.withResolvers<typeof notSettled>();
+  const giveUp = () => resolve(notSettled);
   const timer = new LagTolerantTimer(giveUp);
-  if (milliseconds !== Infinity) timer.start(milliseconds);
+  if (timeoutMs !== Infinity) timer.start(timeoutMs);
   signal?.addEventListener('abort', giveUp, { once: true });
   if (signal?.aborted) giveUp();
   try {
-    return await Promise.race([...work, promise]);
+    return await Promise.race([...work, gaveUp]);
   } finally {
     timer.stop();
     signal?.removeEventListener('abort', giveUp);
@@ -54,13 +54,13 @@ export async function firstOrTimeout<T>(
 }
 
 /**
- * Waits for the work until the signal aborts. Its later result is ignored.
+ * Waits for the work until the signal aborts. The later result is ignored.
  *
  * @throws the signal's reason, or the error of the work
  */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
-  const result = await firstOrTimeout([work], Infinity, signal);
-  if (result === timedOut) throw signal.reason;
+  const result = await waitForFirst([work], Infinity, signal);
+  if (result === notSettled) throw signal.reason;
   return result;
 }

@@ -2,75 +2,75 @@ import { withDeadline } from './deadline.ts';
 
 export interface FreshValueOptions<T> {
   read(): Promise<T>;
-  readonly maxAge: number; // ms until it is read again
-  /** Further ms during which readers get the old value while it is read again; default 0. */
-  readonly staleFor?: number;
-  readonly deadline: number; // ms per reading
-  /** Maximum ms that a reader waits for a reading; default: until it ends. */
-  readonly patience?: number;
-  /** Ms during which readers get the last value if a reading is late or has failed; default 0. */
-  readonly knownFor?: number;
+  readonly maxAgeMs: number;
+  /** Ms after `maxAgeMs` during which callers get the old value while it is read again; default 0. */
+  readonly staleWhileReadMs?: number;
+  readonly timeoutMs: number; // of each read
+  /** Maximum ms that a caller waits for a read; default: until the read ends. */
+  readonly maxWaitMs?: number;
+  /** Ms after a read during which callers get its value if a later read is slow or fails; default 0. */
+  readonly staleIfErrorMs?: number;
   now(): number; // ms, monotonic
 }
 
 /**
- * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After
- * a failure, a value with a longer `maxAge` is read again after this time.
+ * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After a
+ * failure, the next read starts no later than this, even if `maxAgeMs` is longer.
  */
-const failureFor = 15_000;
+const failureCacheMs = 15_000;
 
-/** A value that is read again once it is too old. Readers at the same time share one reading. */
+/** A value that is read again once it is too old. Concurrent callers share one read. */
 export class FreshValue<T> {
   readonly #options: FreshValueOptions<T>;
   #reading: Promise<T> | undefined;
   #readAt = 0;
-  #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
-  #known: { readonly value: T; readonly until: number } | undefined;
-  #isBehind = false;
+  #settled: { readonly reading: Promise<T>; readonly until: number } | undefined;
+  #lastValue: { readonly value: T; readonly until: number } | undefined;
+  #isStale = false;
 
   constructor(options: FreshValueOptions<T>) {
     this.#options = options;
   }
 
-  /** True if the reading is late or has failed, so that the last reader got an old value or no value. */
-  get isBehind(): boolean {
-    return this.#isBehind;
+  /** True if the last caller got an old value or an error, because the read was slow or failed. */
+  get isStale(): boolean {
+    return this.#isStale;
   }
 
-  /** @throws DeadlineExceeded, or the reading's error */
+  /** @throws DeadlineExceeded, or the error of `read` */
   async get(): Promise<T> {
-    const { maxAge, now } = this.#options;
-    if (this.#reading === undefined || now() - this.#readAt >= maxAge) this.#reading = this.#read(now());
-    const isEnded = this.#ended !== undefined && now() < this.#ended.until;
+    const { maxAgeMs, now } = this.#options;
+    if (this.#reading === undefined || now() - this.#readAt >= maxAgeMs) this.#reading = this.#read(now());
+    const isSettled = this.#settled !== undefined && now() < this.#settled.until;
     try {
-      const value = await (isEnded ? this.#ended?.reading : this.#wait(this.#reading));
-      this.#isBehind = false;
+      const value = await (isSettled ? this.#settled?.reading : this.#wait(this.#reading));
+      this.#isStale = false;
       return value as T;
     } catch (error) {
-      this.#isBehind = true;
-      if (this.#known === undefined || now() >= this.#known.until) throw error;
-      return this.#known.value;
+      this.#isStale = true;
+      if (this.#lastValue === undefined || now() >= this.#lastValue.until) throw error;
+      return this.#lastValue.value;
     }
   }
 
   async #wait(reading: Promise<T>): Promise<T> {
-    const { patience } = this.#options;
-    return patience === undefined ? reading : withDeadline(reading, patience, `no answer within ${patience} ms`);
+    const { maxWaitMs } = this.#options;
+    return maxWaitMs === undefined ? reading : withDeadline(reading, maxWaitMs, `no answer within ${maxWaitMs} ms`);
   }
 
-  #read(at: number): Promise<T> {
-    const { read, deadline, maxAge, staleFor = 0, knownFor = 0, now } = this.#options;
-    this.#readAt = at;
-    const reading = withDeadline(read(), deadline, `no answer within ${deadline} ms`);
+  #read(startedAt: number): Promise<T> {
+    const { read, timeoutMs, maxAgeMs, staleWhileReadMs = 0, staleIfErrorMs = 0, now } = this.#options;
+    this.#readAt = startedAt;
+    const reading = withDeadline(read(), timeoutMs, `no answer within ${timeoutMs} ms`);
     reading.then(
       (value) => {
-        this.#ended = { reading, until: at + maxAge + staleFor };
-        this.#known = { value, until: at + knownFor };
+        this.#settled = { reading, until: startedAt + maxAgeMs + staleWhileReadMs };
+        this.#lastValue = { value, until: startedAt + staleIfErrorMs };
       },
       () => {
-        const until = now() + failureFor;
-        this.#ended = { reading, until };
-        if (this.#reading === reading) this.#readAt = Math.min(at, until - maxAge);
+        const until = now() + failureCacheMs;
+        this.#settled = { reading, until };
+        if (this.#reading === reading) this.#readAt = Math.min(startedAt, until - maxAgeMs);
       },
     );
     return reading;

@@ -8,25 +8,25 @@ const granularityMs = 1;
  * arrived in the meantime is still unread, so the timer is extended once by its delay.
  */
 export class LagTolerantTimer {
-  readonly #onEnd: () => void;
+  readonly #onTimeout: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #duration = 0; // ms
+  #durationMs = 0; // ms
   #endsAt = 0; // on the clock of performance.now()
   #isExtended = false;
-  #isDeadlineMoved = false; // while the timer was running
+  #isDeadlineMoved = false; // by `restart`, while the timer was running
   #isStopped = true;
 
-  constructor(onEnd: () => void) {
-    this.#onEnd = onEnd;
+  constructor(onTimeout: () => void) {
+    this.#onTimeout = onTimeout;
   }
 
-  start(milliseconds: number): void {
+  start(durationMs: number): void {
     this.stop();
     this.#isStopped = false;
     this.#isExtended = false;
-    this.#duration = milliseconds;
-    this.#endsAt = performance.now() + milliseconds;
-    this.#fireAfter(milliseconds);
+    this.#durationMs = durationMs;
+    this.#endsAt = performance.now() + durationMs;
+    this.#fireAfter(durationMs);
   }
 
   /**
@@ -36,8 +36,8 @@ export class LagTolerantTimer {
   restart(now: number = performance.now()): void {
     if (this.#isStopped) return;
     this.#isExtended = false;
-    this.#endsAt = now + this.#duration;
-    if (this.#timer === undefined) this.#fireAfter(this.#duration);
+    this.#endsAt = now + this.#durationMs;
+    if (this.#timer === undefined) this.#fireAfter(this.#durationMs);
     else this.#isDeadlineMoved = true;
   }
 
@@ -47,19 +47,19 @@ export class LagTolerantTimer {
     this.#timer = undefined;
   }
 
-  #fireAfter(milliseconds: number): void {
+  #fireAfter(delayMs: number): void {
     this.#isDeadlineMoved = false;
-    this.#timer = setTimeout(() => this.#fire(), milliseconds);
+    this.#timer = setTimeout(() => this.#fire(), delayMs);
   }
 
   #fire(): void {
     this.#timer = undefined;
     const latenessMs = performance.now() - this.#endsAt; // negative if early
     if (this.#isDeadlineMoved && latenessMs < -granularityMs) return this.#fireAfter(-latenessMs);
-    if (latenessMs <= toleratedLatenessMs || this.#isExtended) return this.#onEnd();
-    const extension = Math.min(latenessMs, this.#duration);
+    if (latenessMs <= toleratedLatenessMs || this.#isExtended) return this.#onTimeout();
+    const extensionMs = Math.min(latenessMs, this.#durationMs);
     this.#isExtended = true;
-    this.#endsAt += latenessMs + extension;
-    this.#fireAfter(extension);
+    this.#endsAt += latenessMs + extensionMs;
+    this.#fireAfter(extensionMs);
   }
 }

@@ -1,22 +1,22 @@
 import { bounds } from '../bounds.ts';
 
-/** Limits an event, such as a log line about a lasting failure, to once per interval. */
+/** Limits an event, such as a log line about a persistent failure, to once per interval. */
 export class Throttle {
-  readonly #interval: number; // ms
+  readonly #intervalMs: number; // ms
   readonly #now: () => number;
   #readyAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now monotonic clock in ms; tests pass their own */
-  constructor(interval: number, now: () => number = () => performance.now()) {
-    this.#interval = interval;
+  /** @param now monotonic clock in ms, replaced in tests */
+  constructor(intervalMs: number, now: () => number = () => performance.now()) {
+    this.#intervalMs = intervalMs;
     this.#now = now;
   }
 
-  /** True if the interval has passed since the last `true`; a new interval then begins. */
+  /** Returns true and starts an interval, unless the previous interval is still running. */
   pass(): boolean {
     const now = this.#now();
     if (now < this.#readyAt) return false;
-    this.#readyAt = now + this.#interval;
+    this.#readyAt = now + this.#intervalMs;
     return true;
   }
 
@@ -26,40 +26,42 @@ export class Throttle {
   }
 }
 
-/** Allows one log line of each kind per interval, and counts the others. */
+/** Allows one log line of each kind per interval, and counts the suppressed ones. */
 export class LineThrottle {
-  readonly #interval: number; // ms
-  readonly #kinds = new Map<string, { readonly lines: Throttle; held: number }>();
+  readonly #intervalMs: number; // ms
+  readonly #kinds = new Map<string, { readonly throttle: Throttle; suppressed: number }>();
 
-  constructor(interval: number) {
-    this.#interval = interval;
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs;
   }
 
   /**
-   * @param error distinguishes lines about the same work by the place where the error was thrown, ignoring messages
+   * Decides whether a line may be written.
+   *
+   * @param error distinguishes lines about the same work by the error's stack, not its message
    * @returns suffix of the line, possibly empty; undefined if the line must not be written
    */
   pass(work: string, error?: unknown): string | undefined {
-    const kind = error instanceof Error ? `${work} ${placeOf(error)}` : work;
-    const known = this.#kinds.get(kind) ?? this.#add(kind);
-    if (!known.lines.pass()) {
-      known.held++;
+    const kind = error instanceof Error ? `${work} ${readThrowSite(error)}` : work;
+    const entry = this.#kinds.get(kind) ?? this.#add(kind);
+    if (!entry.throttle.pass()) {
+      entry.suppressed++;
       return undefined;
     }
-    const more = known.held === 0 ? '' : ` (${known.held} more times since the last line)`;
-    known.held = 0;
-    return more;
+    const suffix = entry.suppressed === 0 ? '' : ` (${entry.suppressed} more times since the last line)`;
+    entry.suppressed = 0;
+    return suffix;
   }
 
-  /** Above the limit, all kinds are forgotten: their next lines are written at once, and the held lines are not counted. */
+  /** Over the limit, forgets all kinds: their next lines are written at once, without the number of suppressed lines. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
-    const added = { lines: new Throttle(this.#interval), held: 0 };
-    this.#kinds.set(kind, added);
-    return added;
+    const entry = { throttle: new Throttle(this.#intervalMs), suppressed: 0 };
+    this.#kinds.set(kind, entry);
+    return entry;
   }
 }
 
-function placeOf({ name, stack = '' }: Error): string {
+function readThrowSite({ name, stack = '' }: Error): string {
   return /^ +at .*/m.exec(stack)?.[0] ?? name;
 }

@@ -7,16 +7,16 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns true for a day of the calendar, such as `2026-11-22`. */
+/** Returns true for a day that exists, such as `2026-11-22`. */
 export function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Returns true for an instant that exists, such as `2026-11-22T20:00+07:00`, in the years 1 to 9999 of UTC, which PostgreSQL reads too. */
+/** Returns true for an instant that exists, such as `2026-11-22T20:00+07:00`. Its year in UTC must be 1 to 9999, as in PostgreSQL. */
 export function isInstant(text: string): boolean {
-  const at = new Date(text);
-  return isDay(text.slice(0, 10)) && !Number.isNaN(at.getTime()) && /^(?!0000)\d{4}-/.test(at.toISOString());
+  const time = new Date(text);
+  return isDay(text.slice(0, 10)) && !Number.isNaN(time.getTime()) && /^(?!0000)\d{4}-/.test(time.toISOString());
 }
 
 /** Returns true for a month, such as `2026-11`. */
@@ -24,12 +24,12 @@ export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);
 }
 
-/** Creating a formatter takes a millisecond, using it a microsecond. Zones come from gateway.yaml and commands, so there are few. */
+/** Cached, because creating a formatter takes a millisecond. Zones come from gateway.yaml and commands, so there are few. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const maxFormats = 32;
 
 /** Formats a time in a zone for spreadsheets: `2026-11-22` and `13:05:00`. */
-export function localTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
+export function formatLocalTime(time: Date, timeZone: string): { readonly day: string; readonly clock: string } {
   const format = formats.get(timeZone) ?? addFormat(timeZone);
   const [day = '', clock = ''] = format.format(time).split(' ');
   return { day, clock };

@@ -1,32 +1,32 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Resolves in a later turn of the event loop, after it has polled its sockets and timers. One caller at a time: long
- * pieces of work that are separated by turns never add up to one long turn, however many requests do them.
+ * Resolves in a later turn of the event loop, after it has polled its sockets and timers. Each turn resolves one caller, so that the steps
+ * of many requests never add up to one long turn.
  */
 export const nextTurn = createQueue();
 
-/** Like `nextTurn`, for pages, in a separate queue: hundreds of pages that open at once do not delay requests. */
+/** Like `nextTurn`, for pages. Its queue is separate, so that hundreds of pages opened at once do not delay requests. */
 export const nextPageTurn = createQueue();
 
-/** Like `nextTurn`, for clients that send tiny chunks, batched so that they do not starve other requests. */
+/** Like `nextTurn`, for clients that send tiny chunks. Its queue is separate, so that they do not delay other requests. */
 export const nextPacketTurn = createQueue();
 
-/** Waits for a turn before the next step of a long body; undefined for a short one. */
-export function turnFor(length: number): Promise<void> | undefined {
+/** Waits for a turn before the next step of processing a long body. Returns undefined for a short one, which needs no wait. */
+export function yieldIfLong(length: number): Promise<void> | undefined {
   return length > bounds.stepwiseBody ? nextTurn() : undefined;
 }
 
 function createQueue(): () => Promise<void> {
-  const waiting: (() => void)[] = [];
-  const next = () => {
-    // Turns requested from here on run after the loop has polled its sockets again.
-    waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(next);
+  const resolvers: (() => void)[] = [];
+  const resolveNext = () => {
+    // The next `setImmediate` runs after the loop has polled its sockets again.
+    resolvers.shift()?.();
+    if (resolvers.length > 0) setImmediate(resolveNext);
   };
   return () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    if (waiting.push(resolve) === 1) setImmediate(next);
+    if (resolvers.push(resolve) === 1) setImmediate(resolveNext);
     return promise;
   };
 }

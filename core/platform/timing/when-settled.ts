@@ -1,5 +1,5 @@
 /**
- * Passes a value on, synchronously if it is already available, because each `await` of a value costs two promises.
+ * Passes a value to `proceed`, synchronously if it is not a promise, because each `await` costs two promises.
  *
  * @returns the result of `proceed`, or a promise of it if `value` is a promise
  */

@@ -6,7 +6,7 @@ import { models } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import type { Config } from '#core/extension/validation/validate-config.ts';
 import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
-import { nodeNotices } from '#core/platform/node-release.ts';
+import { listNodeNotices } from '#core/platform/node-release.ts';
 import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
 import { sectionNotices, type YamlPath } from '#core/config/section.ts';
@@ -51,7 +51,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
         ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
-          ...nodeNotices(),
+          ...listNodeNotices(),
           ...findPipelineNotices(config.stages, registry, config),
           ...findProductionNotices(config, document.isProduction),
           ...warnAboutPrices(config),

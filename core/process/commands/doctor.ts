@@ -10,7 +10,7 @@ import { Keeper } from '#core/extension/keeper.ts';
 import type { Diagnosis, DiagnosisHost, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { createHost, type Services } from '#core/gateway/host/host.ts';
-import { createLogger, printable } from '#core/platform/logger.ts';
+import { createLogger, escapeControls } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, Loaded } from './context.ts';
 
@@ -178,8 +178,8 @@ function describe(findings: readonly CheckedFinding[]): string[] {
   const titles = findings.map(({ check, subject }) => (subject === undefined ? check : `${check} (${subject})`));
   const width = Math.min(40, Math.max(...titles.map(({ length }) => length)));
   return findings.flatMap(({ state, text, advice }, index) => [
-    `${paint(styles[state], state.padEnd(7))}  ${printable(titles[index] ?? '').padEnd(width)}  ${printable(text).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
-    ...(advice === undefined ? [] : [`${' '.repeat(11)}→ ${printable(advice)}`]),
+    `${paint(styles[state], state.padEnd(7))}  ${escapeControls(titles[index] ?? '').padEnd(width)}  ${escapeControls(text).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
+    ...(advice === undefined ? [] : [`${' '.repeat(11)}→ ${escapeControls(advice)}`]),
   ]);
 }
 

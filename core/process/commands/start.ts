@@ -4,7 +4,7 @@ import { greeting, isRunning } from '../greeting.ts';
 import type { IssuedKey } from '#core/business/accounts/account-key.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
-import { guarded, inBackground } from '#core/platform/background.ts';
+import { guardListener, runInBackground } from '#core/platform/background.ts';
 import { watchFiles } from '#core/config/file/watch.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
@@ -73,7 +73,7 @@ async function serve(
   const read = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
   // A changed file may name other secrets, even if it is refused because they do not exist yet.
   const reload = (isRequested: boolean) => read(isRequested).finally(() => watch.refresh());
-  const reloadInBackground = guarded(log, 'reloading gateway.yaml', reload);
+  const reloadInBackground = guardListener(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
   using watch = watchFiles(
     () => gateway.files,
@@ -152,7 +152,7 @@ async function abandon(gateway: Gateway, log: Logger): Promise<void> {
 async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();
-  inBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
+  runInBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
     // The serving modules are loaded only here: other commands need a fraction of them.
     const { Gateway } = await import('../app.ts');

@@ -6,7 +6,7 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { lacksInodes, readDiskRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
+import { supportsUpgradeFilter, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
@@ -30,7 +30,7 @@ export const nodeDiagnosis: Diagnosis = {
 
 /** @param version of Node.js, such as `26.12.1` */
 function describeNode(version: string): Finding {
-  if (!asksBeforeUpgrades(version))
+  if (!supportsUpgradeFilter(version))
     return warning(
       'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
       `Install Node.js ${fixedReleases.join(', ')} or newer.`,

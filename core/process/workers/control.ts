@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
 const { createServer, request } = process.getBuiltinModule('node:http');
 
@@ -32,7 +32,7 @@ export class ControlSocket {
   constructor(dataFolder: string, perform: Perform, log: Logger) {
     this.#dataFolder = dataFolder;
     this.#server = createServer((incoming, response) =>
-      inBackground(log, 'an order of a command', () => answer(incoming, response, perform)),
+      runInBackground(log, 'an order of a command', () => answer(incoming, response, perform)),
     );
     this.#server.requestTimeout = 5_000;
   }
@@ -56,7 +56,7 @@ export class ControlSocket {
   async close(): Promise<void> {
     if (!(await isDiskResponsive({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    await firstOrTimeout([closed], closeTimeoutMs);
+    await waitForFirst([closed], closeTimeoutMs);
     this.#server.closeAllConnections();
   }
 }

@@ -1,7 +1,7 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopSignals } from '../stop-signals.ts';
@@ -34,7 +34,7 @@ export class SupervisorLink {
   constructor(signals: StopSignals, log: Logger) {
     process.on('message', (order: WorkerOrder) => {
       if (order.kind === 'stop') signals.obey(order.order);
-      else inBackground(log, 'an order of the supervisor', () => this.#follow(order));
+      else runInBackground(log, 'an order of the supervisor', () => this.#follow(order));
     });
     process.once('disconnect', () => signals.obey('supervisor lost'));
   }

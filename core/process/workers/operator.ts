@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { describeAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import type { ForwardedResponse } from '#core/gateway/operator-listener/server.ts';
 import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
@@ -37,7 +37,7 @@ export class WorkersOperator {
     this.#address = address;
     this.#workers = workers;
     this.#server = createServer((request, response) =>
-      inBackground(log, 'answering the operator', () => this.#serve(request, response)),
+      runInBackground(log, 'answering the operator', () => this.#serve(request, response)),
     );
     this.#server.maxConnections = bounds.operatorConnections;
   }

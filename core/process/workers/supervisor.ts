@@ -1,10 +1,10 @@
 import { bindSockets, type BoundSocket } from '#core/gateway/http/accept.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
-import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { refuseListen } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { StopCause, StopOrder, StopSignals } from '../stop-signals.ts';
 import { type Action, ControlSocket } from './control.ts';
 import { WorkersOperator } from './operator.ts';
@@ -19,7 +19,7 @@ import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.
  */
 const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
-const retriesMs = { first: 200, longest: 30_000 };
+const retriesMs = { min: 200, max: 30_000 };
 
 /** Uptime after which a crash counts as the first one again. */
 const settledAfterMs = 60_000;
@@ -114,7 +114,7 @@ class Supervisor {
     try {
       return await bindSockets({ host, port });
     } catch (error) {
-      throw listenRefused(`${host}:${port}`, 'listen.port', error);
+      throw refuseListen(`${host}:${port}`, 'listen.port', error);
     }
   }
 
@@ -131,7 +131,7 @@ class Supervisor {
     if (this.#isStopping) return;
     this.#announce();
     this.#ready[0]?.tell({ kind: 'greet', operatorUrl: this.#operator?.url });
-    this.#parts.signals.onReload(() => inBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
+    this.#parts.signals.onReload(() => runInBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
   }
 
   #spawn(slot: WorkerSlot): WorkerProcess {
@@ -144,7 +144,7 @@ class Supervisor {
     const settings = { number, count: this.#plan.count, isAlone: this.#ready.length === 0 };
     const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#balance(reporter));
     this.#running.add(worker);
-    inBackground(this.#parts.log, 'following a worker', async () => this.#noteExit(worker, await worker.exited));
+    runInBackground(this.#parts.log, 'following a worker', async () => this.#noteExit(worker, await worker.exited));
     return worker;
   }
 
@@ -173,8 +173,8 @@ class Supervisor {
 
   async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
     // As in a single process, the first start has no timeout.
-    const started = await firstOrTimeout([worker.served], isFirst ? Infinity : timeouts.start);
-    if (started !== timedOut) return started;
+    const started = await waitForFirst([worker.served], isFirst ? Infinity : timeouts.start);
+    if (started !== notSettled) return started;
     this.#parts.log.error(`worker ${worker.number} does not serve after ${timeouts.start / 1000} s; it is killed`);
     worker.kill();
     return false;
@@ -210,7 +210,7 @@ class Supervisor {
       this.#parts.log.info(`worker ${slot.number} serves again`);
       this.#announce();
     };
-    slot.timer = setTimeout(() => inBackground(this.#parts.log, 'starting a worker again', start), delay);
+    slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delay);
   }
 
   async #perform(action: Action, tell: (line: string) => void): Promise<void> {
@@ -261,7 +261,7 @@ class Supervisor {
     this.#say(`worker ${number}: process ${next.pid} serves`, tell);
     if (former === undefined) return;
     former.end('replaced');
-    if ((await firstOrTimeout([former.exited], timeouts.drain)) === timedOut) former.kill();
+    if ((await waitForFirst([former.exited], timeouts.drain)) === notSettled) former.kill();
     const { how } = await former.exited;
     this.#say(`worker ${number}: process ${former.pid}, which it has replaced, ${how}`, tell);
   }
@@ -285,10 +285,10 @@ class Supervisor {
     const hurry = () => tellAll('hurry');
     signals.hurry.addEventListener('abort', hurry);
     if (signals.hurry.aborted) hurry();
-    inBackground(this.#parts.log, 'ending the workers', async () => {
+    runInBackground(this.#parts.log, 'ending the workers', async () => {
       await signals.third;
       tellAll('end');
-      if ((await firstOrTimeout([this.#ended.promise], timeouts.end)) === timedOut)
+      if ((await waitForFirst([this.#ended.promise], timeouts.end)) === notSettled)
         for (const worker of this.#running) worker.kill();
     });
     if (this.#running.size === 0) this.#ended.resolve(this.#isClean);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { BoundSocket } from '#core/gateway/http/accept.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
 import { type WorkerOrder, type WorkerReport, type WorkerSettings, workerEnvironment } from './settings.ts';
@@ -125,7 +125,7 @@ export class WorkerProcess {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     this.#waiting.set(id, resolve);
     this.tell(order(id));
-    const answer = await firstOrTimeout([promise], timeout);
+    const answer = await waitForFirst([promise], timeout);
     this.#waiting.delete(id);
     return typeof answer === 'symbol' ? undefined : answer;
   }

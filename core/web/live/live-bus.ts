@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
@@ -10,7 +10,7 @@ const anyChannel = 'live/any';
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const intervalMs = 1_000;
 const maxAccounts = 500; // per interval; a larger change counts as a change to all accounts
-const retriesMs = { first: 500, longest: 30_000 };
+const retriesMs = { min: 500, max: 30_000 };
 
 /** A topic changed for some accounts, or for all (undefined). An empty set: only accounts that this instance does not follow. */
 export interface LiveChange {
@@ -128,7 +128,7 @@ export class LiveBus implements AsyncDisposable {
   #sendSoon(): void {
     const delay = Math.max(0, this.#sentAt + intervalMs - performance.now());
     this.#timer ??= setTimeout(
-      () => inBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
+      () => runInBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
       delay,
     ).unref();
   }

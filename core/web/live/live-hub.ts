@@ -1,4 +1,4 @@
-import { guarded } from '#core/platform/background.ts';
+import { guardListener } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
@@ -61,15 +61,15 @@ export class LiveHub implements AsyncDisposable {
     this.#host = host;
     this.#queue = new RenderQueue(pace, host.log);
     this.#filterSessions = filterSessions;
-    const mark = guarded(host.log, 'marking open pages', (change: LiveChange) => this.#mark(change));
+    const mark = guardListener(host.log, 'marking open pages', (change: LiveChange) => this.#mark(change));
     this.#stops = [liveBus(host).listen(mark), followDatabase(host.database, mark)];
     this.#timers = [
       setInterval(
-        guarded(host.log, 'a beat of open pages', () => this.#beat()),
+        guardListener(host.log, 'a beat of open pages', () => this.#beat()),
         beatIntervalMs,
       ),
       setInterval(
-        guarded(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
+        guardListener(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
         sessionIntervalMs,
       ),
     ];

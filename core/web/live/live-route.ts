@@ -65,7 +65,7 @@ function answer(
 ): ResponseObject {
   const { live } = page;
   const url = request.url.pathname + request.url.search;
-  if (live === undefined || url.length > bounds.liveAddress) throw new PageError(414, 'error.400.text');
+  if (live === undefined || url.length > bounds.liveUrl) throw new PageError(414, 'error.400.text');
   // A visit holds one configuration, which may be reloaded while the stream is open.
   const visit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
   const lastEventId = request.raw.req.headers['last-event-id'];

@@ -10,7 +10,7 @@ import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.t
 
 const minIntervalMs = 1_000;
 const renderTimeoutMs = 10_000;
-const retriesMs = { first: 1_000, longest: 10_000 };
+const retriesMs = { min: 1_000, max: 10_000 };
 const failureLog = new Throttle(60_000);
 
 type LiveValues = Redirect | object;

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
 const concurrency = 2; // few, because requests need the database connections
@@ -96,7 +96,7 @@ export class RenderQueue {
     this.#running++;
     this.#begunAt = performance.now();
     this.#pace.begin();
-    inBackground(this.#log, 'an update of open pages', async () => {
+    runInBackground(this.#log, 'an update of open pages', async () => {
       await work().finally(() => {
         this.#running--;
         this.#next();

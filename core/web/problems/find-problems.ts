@@ -165,7 +165,7 @@ export function describeProblems(
     return found.map(describeProblem);
   };
   // Each kind has its own deadline.
-  const options = { maxAge: maxAgeMs, deadline: Infinity, now: () => host.monotonic(), read };
+  const options = { maxAgeMs, timeoutMs: Infinity, now: () => host.monotonic(), read };
   const problems = problemCache.get(host) ?? new FreshValue(options);
   problemCache.set(host, problems);
   return problems.get();

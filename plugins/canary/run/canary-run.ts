@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { canaryReason } from '../record/canary-reason.ts';
 import { Canaries, type Canary } from '../record/canaries.ts';
 import type { BaseConfiguration, VariantHooks, VariantRun } from '#core/extension/variants.ts';
@@ -90,7 +90,7 @@ export class CanaryRun implements VariantRun {
     this.#hooks.serve({ number: canary.id, serving, includes: (account) => takesAccount(canary, account) });
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
-    this.#timer ??= setInterval(() => inBackground(log, 'judging the canary', () => this.evaluate()), tick).unref();
+    this.#timer ??= setInterval(() => runInBackground(log, 'judging the canary', () => this.evaluate()), tick).unref();
     return true;
   }
 
@@ -108,7 +108,7 @@ export class CanaryRun implements VariantRun {
 
   /** Releases the pipeline after its last exchange, which may take as long as a stream. */
   #retire({ pipeline }: Serving): void {
-    inBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
+    runInBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
   }
 
   /** Compares both sides, unless another instance does, and ends the canary if the verdict is clear. */

@@ -11,7 +11,7 @@ import {
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { getHealthReadings, historyDays } from '#core/business/model-health/readings.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { routeNamesFor } from '../route-names.ts';
@@ -57,7 +57,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
   const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
   const incidentsOf = Map.groupBy(incidents ?? [], ({ model }) => model);
   const timeZone = host.section(service).time_zone;
-  const all = listLastDays(localTime(new Date(host.now()), timeZone).day, historyDays);
+  const all = listLastDays(formatLocalTime(new Date(host.now()), timeZone).day, historyDays);
   return host.catalog.models.map((model): ModelReading => {
     const name = model.publicName;
     const counted = answers?.get(name) ?? [];

@@ -161,4 +161,4 @@ function readUsedModels({ database, now }: Host, accountId?: string): Promise<st
 }
 
 /** Only former models become known late. */
-const modelsOfAll = cacheReading({ maxAge: 60_000, staleFor: 600_000, deadline: 5_000 }, readUsedModels);
+const modelsOfAll = cacheReading({ maxAgeMs: 60_000, staleWhileReadMs: 600_000, timeoutMs: 5_000 }, readUsedModels);

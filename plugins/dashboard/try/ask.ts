@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { getAccessTokens } from '#core/business/accounts/access-token.ts';
-import { answerText } from '#core/platform/answer-text.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
@@ -47,7 +47,11 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
       headersTimeout: deadline,
       bodyTimeout: deadline,
     });
-    const read = readReply(statusCode, await answerText(reply, maxResponse), String(headers['retry-after'] ?? ''));
+    const read = readReply(
+      statusCode,
+      await readResponseText(reply, maxResponse),
+      String(headers['retry-after'] ?? ''),
+    );
     const duration = performance.now() - startedAt;
     return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
-import { endOfString } from '#core/platform/json-scan.ts';
+import { findStringEnd } from '#core/platform/json-scan.ts';
 
 /** Failed attempts before giving up, because some vendors put a different number into each event. */
 const maxAttempts = 8;
@@ -16,7 +16,7 @@ type ReadText = (event: JsonObject) => JsonValue | undefined;
  */
 export function findTextEnd(data: string, prefix: string): number | undefined {
   // Comparing slices is the fastest way.
-  return data.slice(0, prefix.length) === prefix ? endOfString(data, prefix.length - 1) : undefined;
+  return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
 }
 
 /** OpenAI pads its events to hide their length. */
@@ -30,13 +30,13 @@ export function readTail(data: string, start: number, searchStart = start): Even
   const memberStart = data.indexOf(padding, searchStart);
   if (memberStart === -1) return [data.slice(start)];
   const paddingStart = memberStart + padding.length;
-  return [data.slice(start, paddingStart), data.slice(endOfString(data, paddingStart - 1))];
+  return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
 export function hasTail(data: string, start: number, [tail, afterPadding]: EventTail): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
-  return data.slice(start, paddingStart) === tail && data.slice(endOfString(data, paddingStart - 1)) === afterPadding;
+  return data.slice(start, paddingStart) === tail && data.slice(findStringEnd(data, paddingStart - 1)) === afterPadding;
 }
 
 /**
@@ -57,7 +57,7 @@ export class RepeatedEvent {
     if (prefix === undefined || name !== this.#name || data.slice(0, prefix.length) !== prefix) return undefined;
     const [tail, afterPadding] = this.#tail;
     // Without padding, no search is needed, because the text itself is checked below.
-    const end = afterPadding === undefined ? data.length - tail.length : endOfString(data, prefix.length - 1);
+    const end = afterPadding === undefined ? data.length - tail.length : findStringEnd(data, prefix.length - 1);
     if (end < prefix.length || !hasTail(data, end, this.#tail)) return undefined;
     const literal = data.slice(prefix.length, end);
     const text = escapedCharacter.test(literal) ? parseJson(`"${literal}"`) : literal;

@@ -46,13 +46,13 @@ class WholeContentReader implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
-    if (this.#body.size <= bounds.wholeReply) this.#body.add(Buffer.from(chunk));
+    if (this.#body.size <= bounds.bufferedReply) this.#body.add(Buffer.from(chunk));
   }
 
   digest(): string | undefined {
-    if (this.#body.size > bounds.wholeReply) return undefined;
+    if (this.#body.size > bounds.bufferedReply) return undefined;
     const content = new ContentDigest();
-    const text = this.#body.bytes().toString();
+    const text = this.#body.joinedBytes().toString();
     addFragments(
       content,
       text.trimStart().startsWith('[') ? this.#readEntries(text) : this.#decoder.readWhole(parseBody(text) ?? {}),

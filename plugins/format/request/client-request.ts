@@ -4,10 +4,10 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { someMember } from '#core/platform/json-scan.ts';
+import { visitMembers } from '#core/platform/json-scan.ts';
 import { parseExactInSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { StoredReasoning } from '../canonical/stored-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
@@ -137,7 +137,7 @@ async function readContent(
 async function readUnambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
   const exact = await (text.length > bounds.stepwiseBody ? runInTurns(parseExactInSteps(text)) : parseExact(text));
   const rewritten = writeUnambiguous(exact as JsonObject, format);
-  await turnFor(rewritten.length);
+  await yieldIfLong(rewritten.length);
   return RequestContent.fromText(rewritten, JSON.parse(rewritten) as JsonObject);
 }
 
@@ -184,7 +184,7 @@ export function shortId(id: string): string {
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seenNames = new Set<string>();
-  return someMember(text, (start, end) => {
+  return visitMembers(text, (start, end) => {
     const name = text.slice(start + 1, end);
     // No parameter name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isCaseVariant(name, parameters)) return true;

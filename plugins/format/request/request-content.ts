@@ -2,8 +2,8 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { parseExactInputsInSteps, mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
-import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
-import { runInTurns, turnFor } from '#core/platform/timing/turn.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
+import { runInTurns, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
@@ -41,7 +41,9 @@ export class RequestContent {
 
   /** True if each step of reading the body must take a separate turn of the event loop. */
   get isLong(): boolean {
-    return (this.bodyOutline === undefined ? this.bytes.length : sizeOf(this.bodyOutline.pieces)) > bounds.stepwiseBody;
+    return (
+      (this.bodyOutline === undefined ? this.bytes.length : sumSizes(this.bodyOutline.pieces)) > bounds.stepwiseBody
+    );
   }
 
   /** Bytes for an upstream. A long body is in pieces, as it was received. */
@@ -74,7 +76,7 @@ export class RequestContent {
   async load(source: BodySource): Promise<void> {
     await this.loadBody(source);
     if (!this.isLong || this.#exactBody !== undefined) return;
-    await turnFor(this.text.length);
+    await yieldIfLong(this.text.length);
     if (mayContainLongNumbers(this.text))
       this.#exactBody = (await runInTurns(parseExactInputsInSteps(this.text))) as JsonObject;
   }

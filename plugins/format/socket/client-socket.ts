@@ -1,6 +1,6 @@
 import { noteFailure } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { refuseForMemory } from '#core/gateway/http/collect-body.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { composeBody } from './compose-body.ts';
@@ -268,7 +268,7 @@ export class ClientSocket implements TurnSocket {
         endpoint: frame.generates ? endpoint : warmUp,
         path,
         query,
-        headers: createTurnHeaders(headers, sizeOf(body)),
+        headers: createTurnHeaders(headers, sumSizes(body)),
         remoteAddress,
         body,
         onRead,

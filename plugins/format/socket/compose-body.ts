@@ -1,4 +1,4 @@
-import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { ClientFrame, CreateFrame } from './read-frame.ts';
 import type { RawMember } from './member-spans.ts';
 
@@ -36,7 +36,7 @@ export function composeBody(frame: CreateFrame, keptBytes: readonly Buffer[] | u
 const maxJoinedBytes = 65_536;
 
 function joinPieces(pieces: readonly Buffer[]): readonly Buffer[] {
-  return sizeOf(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];
+  return sumSizes(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];
 }
 
 /** Writes items in the form in which they are kept. Each ends with a separator, so that more items can follow. */

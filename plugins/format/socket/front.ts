@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
@@ -110,8 +110,8 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
       maxMinutes,
       queueWaitSeconds,
       maxBytes,
-      memory: host.memory.share(memoryOwner),
-      waitingMemory: host.memory.share(memoryOwner),
+      memory: host.memory.createShare(memoryOwner),
+      waitingMemory: host.memory.createShare(memoryOwner),
     });
     this.#sockets.add(client);
     client.listen(() => {
@@ -136,7 +136,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     const host = this.#server.host();
     const { write_timeout: writeTimeout, body_timeout: bodyTimeout, body_rate: minRate } = host.section(listen);
     for (const socket of this.#sockets)
-      inBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
+      runInBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
   }
 
   /** Returns the context that all sockets share. Creates it for the first socket. */

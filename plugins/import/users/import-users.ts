@@ -3,7 +3,7 @@ import { confirm } from '#core/extension/commands/confirm.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { printable } from '#core/platform/logger.ts';
+import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft, type Unmapped } from '../draft.ts';
 import { ImportError } from '../members.ts';
 import type { ImportSource } from '../source.ts';
@@ -42,7 +42,7 @@ export async function importUsers(
     for (const line of describe(found, options.dryRun === true)) print(line);
     const unmapped = [...draft.unmapped, ...notes];
     if (unmapped.length > 0) print('Not imported:');
-    for (const line of unmappedLines(unmapped)) print(`  ${printable(line)}`);
+    for (const line of unmappedLines(unmapped)) print(`  ${escapeControls(line)}`);
     return notes.length;
   });
   if (refused > 0) throw new CommandFailed(`${refused} of ${users.length} users were not imported.`);

@@ -1,7 +1,7 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandFailed } from '#core/extension/commands/command.ts';
-import { csvLine } from '#core/platform/csv.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 import { syncFolder } from '#core/platform/sync-folder.ts';
 
 const head = 'user,email,account,key\n';
@@ -66,5 +66,7 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 function textOf(lines: readonly KeyLine[]): string {
-  return lines.map(({ user, email = '', account = '', key }) => `${csvLine([user, email, account, key])}\n`).join('');
+  return lines
+    .map(({ user, email = '', account = '', key }) => `${formatCsvLine([user, email, account, key])}\n`)
+    .join('');
 }

@@ -14,7 +14,7 @@ const minWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
 
 const pollIntervalMs = 1_000;
 /** Delays between attempts while the database does not respond. */
-const retryRangeMs = { first: 500, longest: 5_000 };
+const retryRangeMs = { min: 500, max: 5_000 };
 
 interface FollowOptions extends CommandOutput {
   /** Number of earlier requests to print first. */

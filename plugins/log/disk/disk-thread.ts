@@ -6,7 +6,7 @@ import type { Ring } from './ring.ts';
 import type { Failure, ThreadMessage, ThreadRequest } from './thread.ts';
 
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-const restartDelaysMs = { first: 200, longest: 60_000 }; // grow until a thread has run for `steadyAfterMs`
+const restartDelaysMs = { min: 200, max: 60_000 }; // grow until a thread has run for `steadyAfterMs`
 const steadyAfterMs = 60_000;
 
 interface DiskThreadEvents {

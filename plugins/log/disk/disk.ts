@@ -1,5 +1,5 @@
 import { hungWork } from '#core/platform/hung-work.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { type Disk, DiskSilent } from './contract.ts';
 import { DiskThread, toError, threadScript } from './disk-thread.ts';
 import type { FileIdentity } from './files.ts';
@@ -97,7 +97,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   async waitForAnswer(timeoutMs: number): Promise<boolean> {
-    if (this.#isSilent) await firstOrTimeout([this.#nextAnswer.promise], timeoutMs);
+    if (this.#isSilent) await waitForFirst([this.#nextAnswer.promise], timeoutMs);
     return !this.#isSilent;
   }
 
@@ -130,8 +130,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
-    const result = await firstOrTimeout([this.#thread.end()], endTimeoutMs);
-    if (result === timedOut) hungWork.add(this);
+    const result = await waitForFirst([this.#thread.end()], endTimeoutMs);
+    if (result === notSettled) hungWork.add(this);
   }
 
   /** Blocks until there is room, because lines arrive faster than the disk writes them. Returns 0 if there is no room in time. */

@@ -1,7 +1,7 @@
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { noteFailure } from '#core/platform/background.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { problemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
@@ -20,7 +20,7 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
   const { mail = '', webhook, digest_hour: hour } = host.section(alertsSection);
   if (mail === '' && webhook === undefined) return;
   const { time_zone: timeZone } = host.section(service);
-  const now = localTime(new Date(host.now()), timeZone);
+  const now = formatLocalTime(new Date(host.now()), timeZone);
   const reader = problemReader(pageTexts, host, 'en');
   const watched = problems.values().flatMap(({ alert, find }) => (alert?.isWatched === true ? [{ alert, find }] : []));
   const seen = await Promise.all(

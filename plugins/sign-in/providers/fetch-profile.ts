@@ -1,5 +1,5 @@
 import { parseJson } from '#core/platform/json.ts';
-import { answerText } from '#core/platform/answer-text.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 
 /** Timeout in ms for a provider's response. */
@@ -23,7 +23,7 @@ export async function fetchProfile(
     redirect: 'error',
     signal: AbortSignal.timeout(providerTimeout),
   });
-  const text = await answerText(response.body, maxAnswer);
+  const text = await readResponseText(response.body, maxAnswer);
   if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
   const profile = parseJson(text);
   if (profile === undefined) throw new Error(`${origin}${pathname} did not answer with JSON`);

@@ -1,7 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
@@ -33,7 +33,7 @@ const maxTurnMs = 10;
  * | state      | buffers at most    | timeouts                    | if the upstream closes   | if it times out      |
  * |------------|--------------------|-----------------------------|--------------------------|----------------------|
  * | dispatched | –                  | first byte, deadline        | fault                    | fault                |
- * | refused    | `refusal`          | 2 s                         | the fault it explains    | the same             |
+ * | refused    | `errorBody`        | 2 s                         | the fault it explains    | the same             |
  * | unlabelled | its first KB       | first byte, deadline        | becomes whole            | fault                |
  * | whole      | `wholeReply`       | idle, deadline              | handed over              | fault                |
  * | gated      | `gatedEvents`      | first byte, progress, deadline | fault                 | fault                |
@@ -95,7 +95,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
    */
   run(): Promise<Reply> {
     const { body } = this.request;
-    const turn = typeof body === 'string' ? turnFor(body.length) : undefined;
+    const turn = typeof body === 'string' ? yieldIfLong(body.length) : undefined;
     // A long body is encoded in a turn of its own, after the turn that serialized it.
     if (turn === undefined) this.#send();
     else turn.then(() => this.#send()).catch((error: unknown) => this.#fail(error));

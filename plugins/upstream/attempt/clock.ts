@@ -1,4 +1,4 @@
-import { stalledTime } from '#core/platform/timing/loop-lag.ts';
+import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
 /** Ms of backpressure after which the duration of a response measures the client, not the route. */
@@ -20,7 +20,7 @@ interface AttemptClockOptions {
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
   readonly #timer = new LagTolerantTimer(() => this.#check());
-  readonly #stalledMsAtStart = stalledTime();
+  readonly #stalledMsAtStart = readStalledMs();
   #nextCheckAt = Infinity;
   #lastByteAt = performance.now();
   #silenceMs = 0;
@@ -54,7 +54,7 @@ export class AttemptClock {
 
   /** True if this process was stalled during the attempt, so durations do not measure the route. */
   get wasProcessStalled(): boolean {
-    return stalledTime() > this.#stalledMsAtStart;
+    return readStalledMs() > this.#stalledMsAtStart;
   }
 
   /**

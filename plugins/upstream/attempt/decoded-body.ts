@@ -8,7 +8,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import { longPiece } from '#core/platform/memory/decoded-pieces.ts';
+import { longChunkBytes } from '#core/platform/memory/decoded-pieces.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
@@ -107,9 +107,9 @@ export class DecodedBody implements ResponseBody {
   /** Selects long output chunks for a non-streaming response if memory allows. A stream keeps the small chunks in which it was flushed. */
   #chunkOptions(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#response.request;
-    if (isStream || !memory.grow(longPiece)) return {};
-    this.#reservedBytes = longPiece;
-    return { chunkSize: longPiece };
+    if (isStream || !memory.grow(longChunkBytes)) return {};
+    this.#reservedBytes = longChunkBytes;
+    return { chunkSize: longChunkBytes };
   }
 
   #releaseMemory(): void {

@@ -45,7 +45,7 @@ class UnlabelledBody implements ResponseBody {
   receive(chunk: Buffer): void {
     if (this.#innerBody !== undefined) return this.#innerBody.receive(chunk);
     this.#received.add(chunk);
-    const isStream = looksLikeEvents(this.#received.bytes());
+    const isStream = looksLikeEvents(this.#received.joinedBytes());
     if (isStream !== undefined) this.#openInner(isStream);
   }
 

@@ -26,12 +26,12 @@ export class RefusalBody implements ResponseBody {
 
   receive(chunk: Buffer): void {
     this.#received.add(chunk);
-    if (this.#received.size > bounds.refusal) this.end();
+    if (this.#received.size > bounds.errorBody) this.end();
   }
 
   end(): void {
     const { status, headers, request } = this.#response;
-    const body = withoutByteOrderMark(this.#received.bytes());
+    const body = withoutByteOrderMark(this.#received.joinedBytes());
     this.#response.end(parseRefusal(status, headers, body, request.now(), request.secrets?.(), request.vendor));
   }
 
@@ -62,7 +62,7 @@ export class WholeBody implements ResponseBody {
     if (this.#isEnding) return;
     this.#received.add(chunk);
     if (!this.#response.reserveMemory(this.#received.size * footprint.reply)) return this.#received.clear();
-    if (this.#received.size > bounds.wholeReply)
+    if (this.#received.size > bounds.bufferedReply)
       this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
     else if (this.#endReader !== undefined) this.#detectEnd(this.#endReader, chunk);
   }
@@ -94,7 +94,7 @@ export class WholeBody implements ResponseBody {
 
   async #endInTurns(): Promise<void> {
     const { reader } = this.#response;
-    const json = withoutByteOrderMark(this.#received.bytes());
+    const json = withoutByteOrderMark(this.#received.joinedBytes());
     const steps = reader.steps?.(json, clientContentType(getContentType(this.#response)), this.#replyKind());
     const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
     if (!this.#response.isOver) this.#handOver(reply);
@@ -127,7 +127,7 @@ export class WholeBody implements ResponseBody {
 
   #convert(): WholeReply {
     const { reader, request } = this.#response;
-    const body = withoutByteOrderMark(this.#received.bytes());
+    const body = withoutByteOrderMark(this.#received.joinedBytes());
     if (this.#isEventStream === request.isStream)
       return reader.whole(body, clientContentType(getContentType(this.#response)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isEventStream);

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import {
@@ -180,7 +180,7 @@ export class CapacityPool implements Disposable {
   }
 
   #endUnused(id: string): void {
-    inBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unused));
+    runInBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unused));
   }
 
   /** @returns undefined if the store is unavailable; a later heartbeat then reports the end, or the lease expires */
@@ -234,7 +234,7 @@ export class CapacityPool implements Disposable {
 
   /** Sends a heartbeat in the background. */
   startBeat(): void {
-    inBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
+    runInBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }
 
   /** Sends a heartbeat to the store and reconciles its state with the places of this instance. */

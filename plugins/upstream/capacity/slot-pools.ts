@@ -12,7 +12,7 @@ export interface QueueOptions {
   readonly prefer_backup: boolean;
 }
 
-const retryRangeMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { min: 500, max: 30_000 };
 
 /** Slots of all upstreams that declare a capacity. The pools and their waiting requests survive reloads. */
 export class SlotPools implements AsyncDisposable {

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
@@ -49,7 +49,7 @@ export class TokenSource {
     if (now >= this.#validUntil) return this.#renew();
     if (now >= this.#renewAt) {
       this.#renewAt = now + retryDelayMs;
-      inBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
+      runInBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
     }
     return this.#value;
   }

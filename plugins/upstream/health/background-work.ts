@@ -1,8 +1,8 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 
-const retryRangeMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { min: 500, max: 30_000 };
 
 /** Background work that is retried until it succeeds, and runs again if it is requested while running. */
 export class BackgroundWork implements Disposable {
@@ -27,7 +27,7 @@ export class BackgroundWork implements Disposable {
   /** Starts the work unless it is running or waiting for a retry; it then runs again. */
   request(): void {
     this.#isRequested = true;
-    if (!this.#isRunning) inBackground(this.#log, this.#description, () => this.#run());
+    if (!this.#isRunning) runInBackground(this.#log, this.#description, () => this.#run());
   }
 
   /** Starts the work without waiting for the retry delay. */

@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { doubledDelay } from '#core/platform/timing/backoff.ts';
+import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 import { Evidence, type EvidenceOptions, storeLatest, type RouteFailure } from './evidence.ts';
 
 /** Conditions for opening a breaker, and the cooldown. Times are ms. */
@@ -267,7 +267,7 @@ export class Breaker {
 
   get #cooldownMs(): number {
     const { cooldown, maxCooldown } = this.#options;
-    return doubledDelay({ first: cooldown, longest: maxCooldown }, this.#openings);
+    return exponentialDelay({ min: cooldown, max: maxCooldown }, this.#openings);
   }
 
   #endProbes(): void {

@@ -1,6 +1,6 @@
-import { doubledDelay } from '#core/platform/timing/backoff.ts';
+import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 
-const cooldownRangeMs = { first: 60_000, longest: 3_600_000 };
+const cooldownRangeMs = { min: 60_000, max: 3_600_000 };
 
 /** A cooldown as sent to other instances. */
 export interface CooldownStatus {
@@ -36,7 +36,7 @@ export class Cooldown {
    */
   start(now: number, reason: string): boolean {
     if (now < this.#until) return false;
-    this.#until = now + doubledDelay(cooldownRangeMs, this.#times);
+    this.#until = now + exponentialDelay(cooldownRangeMs, this.#times);
     this.#times++;
     this.#reason = reason;
     return true;
@@ -48,7 +48,7 @@ export class Cooldown {
 
   /** Adopts the cooldown of another instance, limited to the maximum cooldown. */
   adopt({ left, times, reason }: CooldownStatus, now: number): void {
-    this.#until = now + Math.min(left, cooldownRangeMs.longest);
+    this.#until = now + Math.min(left, cooldownRangeMs.max);
     this.#times = times;
     this.#reason = reason;
   }

@@ -29,7 +29,7 @@ const spreadMsPerInstance = 0.25;
 const maxImmediateInstances = 20;
 /** Instances spread their corrections of an outdated report, so that the first correction suffices. */
 const correctionSpreadMs = 1_000;
-const retryRangeMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { min: 500, max: 30_000 };
 
 /**
  * Synchronizes route states between instances. Sends changes to the other instances as events, stores them for instances that start later

@@ -1,9 +1,9 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { doubledDelay } from '#core/platform/timing/backoff.ts';
+import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 import type { Requester } from './requester.ts';
 import { storeLatest } from './evidence.ts';
 
-const pauseRangeMs = { first: 30_000, longest: 600_000 };
+const pauseRangeMs = { min: 30_000, max: 600_000 };
 /** Failures of a conversation, or failing conversations of an account, after which the route is tried last. */
 const pauseThreshold = 2;
 
@@ -58,7 +58,7 @@ export class Setbacks {
   #updateEntry(key: string, now: number): Setback {
     const existing = this.#entries.get(key);
     const isRecent =
-      existing !== undefined && now - Math.max(existing.lastFailedAt, existing.pausedUntil) < pauseRangeMs.longest;
+      existing !== undefined && now - Math.max(existing.lastFailedAt, existing.pausedUntil) < pauseRangeMs.max;
     const entry = isRecent ? existing : { failures: 0, pauses: 0, pausedUntil: 0, lastFailedAt: now };
     entry.lastFailedAt = now;
     storeLatest(this.#entries, key, entry, bounds.setbacks);
@@ -73,7 +73,7 @@ export class Setbacks {
  */
 function startPause(entry: Setback, now: number): boolean {
   if (entry.pauses === 0 && entry.failures < pauseThreshold) return false;
-  entry.pausedUntil = now + doubledDelay(pauseRangeMs, entry.pauses);
+  entry.pausedUntil = now + exponentialDelay(pauseRangeMs, entry.pauses);
   entry.pauses++;
   return true;
 }

@@ -3,7 +3,7 @@ import { type GatewayError, toGatewayError } from '#core/platform/errors/table.t
 import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { RouteReply } from './route-attempts.ts';
 
 /**
@@ -19,8 +19,8 @@ export async function sendHeadersEarly(
   caller: Caller,
   readHeaders: () => Record<string, string> = () => ({}),
 ): Promise<Reply> {
-  const reply = await firstOrTimeout([pendingReply], delaySeconds * 1000);
-  return reply === timedOut ? openPendingReply(pendingReply, caller, readHeaders()) : reply;
+  const reply = await waitForFirst([pendingReply], delaySeconds * 1000);
+  return reply === notSettled ? openPendingReply(pendingReply, caller, readHeaders()) : reply;
 }
 
 function openPendingReply(pendingReply: Promise<Reply>, caller: Caller, extraHeaders: Record<string, string>): Reply {

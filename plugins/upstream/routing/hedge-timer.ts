@@ -1,4 +1,4 @@
-import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { ConnectingAttempt } from '../connections/connect-queue.ts';
 
 /** Decides when another route is also tried: if the current route sends no content for `hedge_after`, or if its connection opens slowly. */
@@ -32,8 +32,8 @@ export class HedgeTimer {
 
   async #race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await firstOrTimeout(running, this.#remainingMs);
-      if (result !== timedOut) return result;
+      const result = await waitForFirst(running, this.#remainingMs);
+      if (result !== notSettled) return result;
       // The connection may have opened meanwhile.
       if (this.#remainingMs > 0) continue;
       this.#startedAt = Infinity;

@@ -1,6 +1,6 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { KeyClosure, KeyClosures, ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
-import { doubledDelay } from '#core/platform/timing/backoff.ts';
+import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
 /** A key with its cooldowns. Times are monotonic ms, like every `now` in this file. */
@@ -24,7 +24,7 @@ interface Throttle {
 /** Keys of an upstream by value. */
 export type PooledKeys = Map<string, PooledKey>;
 
-const rejectionCooldownSeconds = { first: 60, longest: 3_600 };
+const rejectionCooldownSeconds = { min: 60, max: 3_600 };
 const throttleMemoryMs = 3_600_000;
 
 /**
@@ -149,7 +149,7 @@ export class KeyPool {
   recordRejection(value: string, now: number): number {
     const key = this.#findKey(value);
     if (key === undefined || key.rejectedUntil > now) return 0;
-    const seconds = doubledDelay(rejectionCooldownSeconds, key.rejections);
+    const seconds = exponentialDelay(rejectionCooldownSeconds, key.rejections);
     key.rejections++;
     key.rejectedUntil = now + seconds * 1000;
     return seconds;

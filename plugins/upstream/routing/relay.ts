@@ -1,5 +1,5 @@
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/gateway/facts.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
@@ -218,7 +218,7 @@ export class Relay {
     const { parts, exchange } = this.#context;
     // In separate tasks, so that a failure to stop one attempt does not keep the others running.
     for (const attempts of this.#startedAttempts)
-      inBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
+      runInBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }
 }
 

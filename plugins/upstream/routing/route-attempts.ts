@@ -1,4 +1,4 @@
-import { inBackground, noteFailure } from '#core/platform/background.ts';
+import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { withOutputLimit } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
@@ -68,7 +68,7 @@ export class RouteAttempts {
    */
   #releaseSlot(isServed: boolean): void {
     const { slot } = this.#admitted;
-    if (slot !== undefined) inBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
+    if (slot !== undefined) runInBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
   }
 
   async #tryKeys(): Promise<RouteReply | Fault> {

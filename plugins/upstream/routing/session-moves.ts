@@ -13,7 +13,7 @@ export interface SessionMove {
 }
 
 const channel = 'upstream/sessions';
-const retryRangeMs = { first: 500, longest: 30_000 };
+const retryRangeMs = { min: 500, max: 30_000 };
 
 type SessionMovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { guarded, inBackground, noteFailure } from '#core/platform/background.ts';
+import { guardListener, runInBackground, noteFailure } from '#core/platform/background.ts';
 import { backgroundGauge } from '#core/gateway/health/process-checks.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createLogger } from '#core/platform/logger.ts';
@@ -19,7 +19,7 @@ it.each([
   ['rejects', async () => fail()],
 ])('work that %s is logged with its request, and counted', async (_, work) => {
   const { log, lines, counts } = openLog();
-  inBackground(log, 'the work', work, 'req_1');
+  runInBackground(log, 'the work', work, 'req_1');
   await Promise.resolve();
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('request req_1: the work failed: Error: no');
@@ -39,7 +39,7 @@ it('failures of the same work are logged once a minute, with the number in betwe
 it('a guarded listener gets its values and throws nothing', () => {
   const { log, lines } = openLog();
   const heard: number[] = [];
-  const listener = guarded(log, 'a listener', (value: number) => {
+  const listener = guardListener(log, 'a listener', (value: number) => {
     heard.push(value);
     fail();
   });

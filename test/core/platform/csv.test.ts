@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvLine } from '#core/platform/csv.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 
 describe('a line of a CSV file', () => {
   it.each([
@@ -10,20 +10,20 @@ describe('a line of a CSV file', () => {
     [' around ', '" around "'],
     ['', ''],
   ])('quotes %j as RFC 4180 does', (value, expected) => {
-    expect(csvLine([value])).toBe(expected);
+    expect(formatCsvLine([value])).toBe(expected);
   });
 
   it.each(['=1+1', '+62811', '-2', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '＋1', '－1', '＠SUM(A1)'])(
     'runs no formula: %j',
     (value) => {
-      expect(csvLine([value])).toMatch(/^"?'/);
+      expect(formatCsvLine([value])).toMatch(/^"?'/);
     },
   );
 
   it.each(['a;=1+1;b', 'a\t=1', 'a\n=1\nb', 'a;"=1";b', 'a; =1', ' =1', 'a\r\n\t@SUM(A1)', 'a;＝1'])(
     'runs no formula where semicolons or tabs separate cells, and quotes in a cell mean nothing: %j',
     (value) => {
-      const cells = csvLine(['x', value]).split(/[;\t\r\n]/);
+      const cells = formatCsvLine(['x', value]).split(/[;\t\r\n]/);
       expect(cells.filter((cell) => /^["\s]*[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
     },
   );
@@ -40,31 +40,35 @@ describe('a line of a CSV file', () => {
     '.5E3',
     ' 007',
   ])('shows digits as they are where a spreadsheet would make a number of them: %s', (value) => {
-    expect(csvLine([value])).toBe(`'${value}`);
+    expect(formatCsvLine([value])).toBe(`'${value}`);
   });
 
   it.each(['0', '123456789012345', 'R-000012', '2026-11-01', 'ORD-735E22', '0812a'])(
     'leaves a text alone that a spreadsheet shows as it is: %s',
     (value) => {
-      expect(csvLine([value])).toBe(value);
+      expect(formatCsvLine([value])).toBe(value);
     },
   );
 
   it('keeps signs inside of a text', () => {
-    expect(csvLine(['1+1=2, a-b; x@y', 'to-day'])).toBe('"1+1=2, a-b; x@y",to-day');
+    expect(formatCsvLine(['1+1=2, a-b; x@y', 'to-day'])).toBe('"1+1=2, a-b; x@y",to-day');
   });
 
   it('takes no longer than its text, however many blanks and separators there are', () => {
     const began = performance.now();
-    csvLine([`${'\n'.repeat(50_000)}${' ;'.repeat(50_000)}`, `${'1'.repeat(200_000)}x`, `${'0'.repeat(200_000)} x`]);
+    formatCsvLine([
+      `${'\n'.repeat(50_000)}${' ;'.repeat(50_000)}`,
+      `${'1'.repeat(200_000)}x`,
+      `${'0'.repeat(200_000)} x`,
+    ]);
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
   it('hides no formula behind a quote', () => {
-    expect(csvLine(['=HYPERLINK("http://x","y")'])).toBe(`"'=HYPERLINK(""http://x"",""y"")"`);
+    expect(formatCsvLine(['=HYPERLINK("http://x","y")'])).toBe(`"'=HYPERLINK(""http://x"",""y"")"`);
   });
 
   it('keeps numbers, also below zero, and leaves out what is missing', () => {
-    expect(csvLine([95_000, -95_000, undefined, 'x'])).toBe('95000,-95000,,x');
+    expect(formatCsvLine([95_000, -95_000, undefined, 'x'])).toBe('95000,-95000,,x');
   });
 });

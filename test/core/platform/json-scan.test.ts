@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { findMember, someNumber, unescaped } from '#core/platform/json-scan.ts';
+import { findMember, visitNumbers, unescapeString } from '#core/platform/json-scan.ts';
 
 it('a scan finds a member of the outermost object, not one inside of it or of a string', () => {
   const text = String.raw`{"a":"\"model\":\"x\"","b":{"model":"y"}, "model" : "z"}`;
   const found = findMember(text, 'model');
-  expect(found && text.slice(found.begin, found.end)).toBe('"z"');
+  expect(found && text.slice(found.start, found.end)).toBe('"z"');
 });
 
 it.each(['[]', '{"a":1}', '"model"', ''])('a scan finds no member in %s', (text) => {
@@ -14,7 +14,7 @@ it.each(['[]', '{"a":1}', '"model"', ''])('a scan finds no member in %s', (text)
 it('a scan visits long numbers outside of strings only', () => {
   const text = '{"a":"1234567890123456","b":[1234567890123456,12,-1.5e+100000000001,true]}';
   const numbers: string[] = [];
-  someNumber(text, 16, (begin, end) => {
+  visitNumbers(text, 16, (begin, end) => {
     numbers.push(text.slice(begin, end));
     return false;
   });
@@ -23,7 +23,7 @@ it('a scan visits long numbers outside of strings only', () => {
 
 it('a scan stops at the number that a visit accepts', () => {
   const begins: number[] = [];
-  expect(someNumber('[111,222]', 3, (begin) => begins.push(begin) > 0)).toBe(true);
+  expect(visitNumbers('[111,222]', 3, (begin) => begins.push(begin) > 0)).toBe(true);
   expect(begins).toEqual([1]);
 });
 
@@ -32,5 +32,5 @@ it.each([
   ['plain', 'plain'],
   [String.raw`cut\u12`, String.raw`cut\u12`],
 ])('reads the inside of a string, %j, as %j', (literal, text) => {
-  expect(unescaped(literal)).toBe(text);
+  expect(unescapeString(literal)).toBe(text);
 });

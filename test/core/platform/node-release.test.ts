@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asksBeforeUpgrades, decodesBrotli, isFixed, nodeNotices } from '#core/platform/node-release.ts';
+import { supportsUpgradeFilter, decodesBrotli, isFixed, listNodeNotices } from '#core/platform/node-release.ts';
 
 describe('a release of Node.js', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('a release of Node.js', () => {
     ['27.0.0-nightly20261101', true],
     ['nonsense', false],
   ])('%s decodes Brotli safely: %s', (version, isSafe) => {
-    const notices = nodeNotices(version).filter((notice) => notice.includes('Brotli'));
+    const notices = listNodeNotices(version).filter((notice) => notice.includes('Brotli'));
     expect([decodesBrotli(version), notices.length]).toEqual([isSafe, isSafe ? 0 : 1]);
   });
 
@@ -29,12 +29,12 @@ describe('a release of Node.js', () => {
     ['24.9.0', true],
     ['26.12.1', true],
   ])('%s serves WebSockets: %s', (version, serves) => {
-    const notices = nodeNotices(version).filter((notice) => notice.includes('WebSockets'));
-    expect([asksBeforeUpgrades(version), notices.length]).toEqual([serves, serves ? 0 : 1]);
+    const notices = listNodeNotices(version).filter((notice) => notice.includes('WebSockets'));
+    expect([supportsUpgradeFilter(version), notices.length]).toEqual([serves, serves ? 0 : 1]);
   });
 
   it('without the fixes has a notice that says what is off, and what to install', () => {
-    expect(nodeNotices('26.10.0')).toEqual([
+    expect(listNodeNotices('26.10.0')).toEqual([
       'Node.js 26.10.0 lacks the security fixes of October 2026 for Brotli, TLS and DNS: bodies in br are refused and never decoded; install 24.22.1, 26.12.1 or newer',
     ]);
   });

@@ -117,7 +117,7 @@ describe('log stage', () => {
     await test.stop();
     expect(await recordsOf(database, known)).toHaveLength(600);
     expect(await requestCount(database, account)).toBe(600);
-    expect(await recordsOf(database, strangers)).toHaveLength(2 * bounds.unauthenticatedRecords.alike + 1);
+    expect(await recordsOf(database, strangers)).toHaveLength(2 * bounds.unauthenticatedRecords.perKind + 1);
     const { requests, blocks } = await readUnauthenticated(database, now - 60_000, 10);
     expect(requests).toBe(601);
     expect(blocks).toEqual([

@@ -57,7 +57,7 @@ test('requests are counted by minute, block and status, and stored when their mi
 });
 
 test('the first few requests of a block and status are recorded, and few of all blocks together', () => {
-  const { alike, all } = bounds.unauthenticatedRecords;
+  const { perKind: alike, total: all } = bounds.unauthenticatedRecords;
   const clock = openCounts();
   const recorded = (address: string, status: number, times: number) =>
     Array.from({ length: times }, () => clock.counts.count(address, status)).filter(Boolean).length;

@@ -1,4 +1,4 @@
-import { csvLine } from '#core/platform/csv.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../../route-names.ts';
 import { firstTokenOf } from '../describe-row.ts';
@@ -44,13 +44,13 @@ function fieldsFor({ areShown }: RouteNames): [name: string, read: Field][] {
 
 /** Lists the names of the columns. Attempts are exported as a number, notes in a single cell. */
 export function csvHeading(routes: RouteNames): string {
-  return `${csvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
+  return `${formatCsvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 
 /** Writes a line of CSV (RFC 4180). */
 export function toCsvLine(record: RequestRecord, routes: RouteNames): string {
   const cells = fieldsFor(routes).map(([, read]) => toCell(read(record, routes)));
-  return `${csvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
+  return `${formatCsvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
 }
 
 function toCell(value: Value): string | number | undefined {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { findMember, type MemberSpan } from '#core/platform/json-scan.ts';
+import { findMember, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
@@ -46,11 +46,11 @@ export class ModelNamer {
       return replaceTail(raw, tail);
     }
     const span = this.#find(text);
-    if (span === undefined || text.startsWith(this.#quotedName, span.begin)) return raw;
-    this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.begin) + this.#quotedName);
+    if (span === undefined || text.startsWith(this.#quotedName, span.start)) return raw;
+    this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.start) + this.#quotedName);
     this.#tail = createFrame(
-      text.slice(span.nameBegin - 1),
-      text.slice(span.nameBegin - 1, span.begin) + this.#quotedName + text.slice(span.end),
+      text.slice(span.nameStart - 1),
+      text.slice(span.nameStart - 1, span.start) + this.#quotedName + text.slice(span.end),
     );
     return this.#renameByFrame(raw) ?? Buffer.from(this.#rename(text, span));
   }
@@ -77,23 +77,23 @@ export class ModelNamer {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }
 
-  #rename(text: string, span: MemberSpan | undefined): string {
-    return span === undefined ? text : text.slice(0, span.begin) + this.#quotedName + text.slice(span.end);
+  #rename(text: string, span: MemberPosition | undefined): string {
+    return span === undefined ? text : text.slice(0, span.start) + this.#quotedName + text.slice(span.end);
   }
 
-  #find(event: string): MemberSpan | undefined {
+  #find(event: string): MemberPosition | undefined {
     if (!event.includes(this.#quotedMember)) return undefined;
     const { member, parent } = this.#place;
     const start = event.indexOf('{', event.indexOf('data:'));
     if (parent === undefined) return selectText(findMember(event, member, start));
     const parentSpan = findMember(event, parent, start);
-    return parentSpan && selectText(findMember(event, member, parentSpan.begin));
+    return parentSpan && selectText(findMember(event, member, parentSpan.start));
   }
 }
 
 /** Returns a member whose value is a text or null. */
-function selectText(span: MemberSpan | undefined): MemberSpan | undefined {
-  return span === undefined || span.begin === span.end ? undefined : span;
+function selectText(span: MemberPosition | undefined): MemberPosition | undefined {
+  return span === undefined || span.start === span.end ? undefined : span;
 }
 
 function replaceHead(raw: Buffer, { upstream, client }: Frame): Buffer {

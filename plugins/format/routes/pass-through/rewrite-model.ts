@@ -65,11 +65,11 @@ function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | unde
 }
 
 /** Finds a name after all long texts, where the remainder of the outline equals the end of the body. */
-function findAfterLongTexts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
+function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): Span | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
   const bytesToEnd = Buffer.byteLength(text.slice(span.start));
-  if (bytesToEnd > uncut) return undefined;
+  if (bytesToEnd > uncutBytes) return undefined;
   const start = pieces.reduce((sum, { length }) => sum + length, -bytesToEnd);
   return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
 }
@@ -82,8 +82,8 @@ interface Span {
 /** Finds the model's name; undefined if it differs from the name that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
   const member = findMember(text, 'model');
-  if (member === undefined || !equalsText(text.slice(member.begin, member.end), model)) return undefined;
-  return { start: member.begin, end: member.end };
+  if (member === undefined || !equalsText(text.slice(member.start, member.end), model)) return undefined;
+  return { start: member.start, end: member.end };
 }
 
 /** True if the JSON string has this value, even if it is written with escapes. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
@@ -69,7 +69,7 @@ export class BackgroundRun {
       getBackgroundRuns(host).wake(key);
     }, host.log);
     this.#heartbeat = setInterval(
-      () => inBackground(host.log, 'renewing a response', () => this.#renew()),
+      () => runInBackground(host.log, 'renewing a response', () => this.#renew()),
       renewIntervalMs,
     );
   }
@@ -122,7 +122,7 @@ export class BackgroundRun {
     this.#log.add(response === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
     this.#hasEnded = isEnding(event);
     if (!isFirst || this.#hasEnded) return;
-    inBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
+    runInBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
   }
 
   /** Ends the response in the same way as a client's stream. */

@@ -1,4 +1,4 @@
-import { inBackground } from '#core/platform/background.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { StoredEvents } from './run-rows.ts';
 
@@ -29,7 +29,7 @@ export class EventLog {
     this.#buffer += event;
     this.#lastSequence = sequence;
     this.totalCharacters += event.length;
-    this.#timer ??= setTimeout(() => inBackground(this.#log, 'storing events', () => this.flush()), collectMs);
+    this.#timer ??= setTimeout(() => runInBackground(this.#log, 'storing events', () => this.flush()), collectMs);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import { turnFor } from '#core/platform/timing/turn.ts';
+import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { throwUnavailable } from './continuation.ts';
 import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
@@ -54,7 +54,7 @@ export class Recorder {
     const row = await this.#createRowIfStorable(draft, response);
     if (row === undefined) return undefined;
     const size = measureRow(row);
-    await turnFor(size);
+    await yieldIfLong(size);
     if (size > Math.min(max_bytes, max_account_bytes)) {
       log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
       return tooLargeNote;
@@ -106,9 +106,9 @@ export class Recorder {
   async #createRow({ accountId, items, previousId }: ResponseDraft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const inputJson = JSON.stringify(items);
-    await turnFor(inputJson.length);
+    await yieldIfLong(inputJson.length);
     const responseJson = JSON.stringify({ ...response, previous_response_id: previousId ?? null, store: true });
-    await turnFor(responseJson.length);
+    await yieldIfLong(responseJson.length);
     return {
       accountId,
       id: scalarText(response['id']),

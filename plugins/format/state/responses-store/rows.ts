@@ -1,7 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { turnFor } from '#core/platform/timing/turn.ts';
+import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { ResponseStore } from './entities.ts';
 
@@ -88,9 +88,9 @@ export class ResponseRows {
       [accountId, id, toTimestamp(now)],
     );
     if (row === undefined) return undefined;
-    await turnFor(row.input.length);
+    await yieldIfLong(row.input.length);
     const input = JSON.parse(row.input) as readonly JsonValue[];
-    await turnFor(row.response.length);
+    await yieldIfLong(row.response.length);
     return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
@@ -107,7 +107,7 @@ export class ResponseRows {
       [accountId, JSON.stringify(storableIds), toTimestamp(now), bounds.storedResponse],
     );
     for (const { response } of rows) {
-      await turnFor(response.length);
+      await yieldIfLong(response.length);
       collectItems(outputOf(JSON.parse(response) as JsonObject), new Set(storableIds), itemsById);
     }
     return itemsById;

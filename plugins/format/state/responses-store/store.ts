@@ -7,7 +7,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
-import { turnFor } from '#core/platform/timing/turn.ts';
+import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
 import { isSet } from '../../formats/adaptation/adapt-members.ts';
@@ -163,7 +163,7 @@ export class ResponsesStore {
     save: (answer: JsonObject) => Promise<string | undefined>,
   ): Promise<Reply> {
     const { body } = reply;
-    if (typeof body === 'string' || Buffer.isBuffer(body)) await turnFor(body.length);
+    if (typeof body === 'string' || Buffer.isBuffer(body)) await yieldIfLong(body.length);
     const note = answer && (await save(answer));
     if (note === undefined) return reply;
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
@@ -171,9 +171,9 @@ export class ResponsesStore {
     // Events converted from a JSON answer are also one body.
     if (isEventStream(reply) || member<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
     const json = JSON.stringify({ ...answer, store: false });
-    await turnFor(json.length);
+    await yieldIfLong(json.length);
     const bytes = Buffer.from(json);
-    await turnFor(bytes.length);
+    await yieldIfLong(bytes.length);
     return { ...reply, headers, body: bytes };
   }
 }
@@ -213,10 +213,10 @@ function addNote(exchange: Exchange, note: string): void {
 
 /** Replaces the body. The body with its references may be long, so each step has its own turn of the event loop. */
 async function replaceBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
-  await turnFor(request.content.text.length);
+  await yieldIfLong(request.content.text.length);
   const text = JSON.stringify(body);
-  await turnFor(text.length);
+  await yieldIfLong(text.length);
   const bytes = Buffer.from(text);
-  await turnFor(text.length);
+  await yieldIfLong(text.length);
   return request.with({}, RequestContent.fromText(text, body, bytes));
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDay, parseTime, parseTimeZone, resolveTime } from '#core/extension/commands/days.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
@@ -36,7 +36,7 @@ describe('the days of a time zone', () => {
 
 describe('a time', () => {
   it('is written as the day and the clock of its zone', () => {
-    expect(localTime(new Date('2026-11-21T17:00:00Z'), 'Asia/Jakarta')).toEqual({
+    expect(formatLocalTime(new Date('2026-11-21T17:00:00Z'), 'Asia/Jakarta')).toEqual({
       day: '2026-11-22',
       clock: '00:00:00',
     });

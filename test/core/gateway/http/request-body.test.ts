@@ -25,7 +25,7 @@ function receive({
   maxBytes = 1_000,
   timeout = 10,
   minRate = 0.01,
-  memory = unlimitedMemory.share(''),
+  memory = unlimitedMemory.createShare(''),
 }: Sending = {}) {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
@@ -55,9 +55,9 @@ afterEach(() => {
 
 describe('a body that has come as a message', () => {
   it('is reserved when it is read, after its sender has released it', async () => {
-    const memory = new ProcessMemory(1_000_000).share('');
+    const memory = new ProcessMemory(1_000_000).createShare('');
     const onRead = vi.fn<() => void>(() => expect(memory.bytes).toBe(0));
-    const serving = { host: { now: () => 0, memory: { share: () => memory } }, bodyLimits: { maxBytes: 10_000 } };
+    const serving = { host: { now: () => 0, memory: { createShare: () => memory } }, bodyLimits: { maxBytes: 10_000 } };
     const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses' };
     const body = [Buffer.from('{"a":['), Buffer.from('1,2]}')];
     const message = { endpoint, path: endpoint.path, headers: {}, body, onRead };
@@ -368,7 +368,7 @@ describe('a body that does not fit into memory', () => {
   const maxBytes = 10_000_000;
 
   it('is refused as soon as its bytes do not, with a time to retry', async () => {
-    const memory = new ProcessMemory(5_000_000).share('a');
+    const memory = new ProcessMemory(5_000_000).createShare('a');
     const { request, body } = receive({ maxBytes, memory });
     const failure = body.bytes().catch((error: unknown) => error);
     request.push(Buffer.alloc(800_000));
@@ -378,7 +378,7 @@ describe('a body that does not fit into memory', () => {
   });
 
   it('holds nothing by the length that it declares', async () => {
-    const memory = new ProcessMemory(5_000_000).share('a');
+    const memory = new ProcessMemory(5_000_000).createShare('a');
     const { request, body } = receive({ maxBytes, memory, headers: { 'content-length': '9000000' } });
     const bytes = body.bytes();
     request.push('{}');
@@ -388,7 +388,7 @@ describe('a body that does not fit into memory', () => {
   });
 
   it('is refused when its text needs two bytes for each character', async () => {
-    const memory = new ProcessMemory(5_000_000).share('a');
+    const memory = new ProcessMemory(5_000_000).createShare('a');
     const body = received(`{"a":"é${'a'.repeat(800_000)}"}`, { maxBytes, memory });
     expect(await codeOf(body.json())).toBe('unavailable');
   });
@@ -401,7 +401,7 @@ describe('a body that is decompressed', () => {
   const longPiece = 262_144;
 
   it('reserves the piece that the decoder writes to, and in the end only what the body needs', async () => {
-    const memory = new ProcessMemory(50_000_000).share('a');
+    const memory = new ProcessMemory(50_000_000).createShare('a');
     const { request, body } = receive({ headers, memory, maxBytes: 10_000_000 });
     const bytes = body.bytes();
     await new Promise((resolve) => setImmediate(resolve));
@@ -413,7 +413,7 @@ describe('a body that is decompressed', () => {
   });
 
   it.each([1_000, 60_000, 300_000, 3_000_000])('of %i bytes reserves as much as one that is not', async (length) => {
-    const memory = new ProcessMemory(500_000_000).share('a');
+    const memory = new ProcessMemory(500_000_000).createShare('a');
     const body = received(gzipSync(chatOf(length)), { headers, memory, maxBytes: 10_000_000 });
     expect((await body.bytes()).toString()).toBe(chatOf(length));
     expect(memory.bytes).toBe(chatOf(length).length * 5);
@@ -432,7 +432,7 @@ describe('a body that is decompressed', () => {
   });
 
   it.each([100_000, 262_143])('is read in short pieces where %i bytes are all that is left', async (capacity) => {
-    const memory = new ProcessMemory(capacity).share('a');
+    const memory = new ProcessMemory(capacity).createShare('a');
     expect(await received(gzipSync('{"a":1}'), { headers, memory }).json()).toEqual({ a: 1 });
     expect(memory.bytes).toBe(35);
   });

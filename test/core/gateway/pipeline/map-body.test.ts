@@ -9,7 +9,7 @@ const shout: BodyTransform = async function* (chunks) {
   for await (const chunk of chunks) yield chunk.toString().toUpperCase();
 };
 const growing: BodyTransform = async function* () {
-  for (;;) yield Buffer.alloc(bounds.wholeReply / 2 + 1);
+  for (;;) yield Buffer.alloc(bounds.bufferedReply / 2 + 1);
 };
 const failing: BodyTransform = async function* (chunks) {
   for await (const chunk of chunks) throw new Error(`cannot read ${String(chunk)}`);

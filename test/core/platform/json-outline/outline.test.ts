@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { outlineOf, outlineOfItems, scannerFile } from '#core/platform/json-outline/outline.ts';
+import { createOutline, createItemsOutline, scannerFile } from '#core/platform/json-outline/outline.ts';
 
 const messageOf = (text: string) => `{"role":"user","content":[{"text":${JSON.stringify(text)}}]},`;
-const outline = (text: string) => outlineOf([Buffer.from(text)])?.text;
+const outline = (text: string) => createOutline([Buffer.from(text)])?.text;
 /** A string in a message, at the third level. */
 const inMessage = (json: string) => `{"messages":[{"content":${json}}]}`;
 
@@ -65,7 +65,7 @@ describe('the outline of a JSON text', () => {
     for (const wrong of ['\n', '\t', '\\x', '\\u12g4', '\\u12', '\\'])
       expect(outline(inMessage(`"${long}${wrong}"`)), wrong).toBeUndefined();
     expect(outline(`{"a":"${long}`)).toBeUndefined();
-    expect(outlineOf([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')])).toBeUndefined();
+    expect(createOutline([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')])).toBeUndefined();
     // Too long to be kept in one block.
     expect(outline(JSON.stringify({ input: 'x'.repeat(70_000) }))).toBeUndefined();
   });
@@ -73,13 +73,13 @@ describe('the outline of a JSON text', () => {
   it('says where the text ends as its original does', () => {
     const end = '}],"temperature":1,"model":"m"}';
     const text = `{"messages":[{"content":"${'x'.repeat(200_000)}"${end}`;
-    expect(outlineOf([Buffer.from(text)])?.uncut).toBe(end.length);
-    expect(outlineOf([Buffer.from('{"model":"m"}')])?.uncut).toBe(13);
+    expect(createOutline([Buffer.from(text)])?.uncutBytes).toBe(end.length);
+    expect(createOutline([Buffer.from('{"model":"m"}')])?.uncutBytes).toBe(13);
   });
 
   it('counts all escapes, and a few twice', () => {
     const text = inMessage(JSON.stringify('\\ "quoted"\n é\u0007'.repeat(7_000)));
-    const { escapes = 0 } = outlineOf([Buffer.from(text)]) ?? {};
+    const { escapes = 0 } = createOutline([Buffer.from(text)]) ?? {};
     expect(escapes - 35_000).toBeGreaterThanOrEqual(0);
     expect(escapes - 35_000).toBeLessThan(32);
   });
@@ -100,12 +100,12 @@ describe('the outline of a JSON text', () => {
 
   it('is the same wherever the text is cut into pieces', () => {
     const bytes = Buffer.from(inMessage(JSON.stringify('é€😀"\\A'.repeat(9))));
-    const whole = outlineOf([bytes]);
+    const whole = createOutline([bytes]);
     expect(whole).toBeDefined();
     for (let first = 0; first <= bytes.length; first++)
       for (const second of [first, first + 1, first + 2, first + 3, bytes.length]) {
         const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
-        expect(outlineOf(pieces)).toEqual(whole);
+        expect(createOutline(pieces)).toEqual(whole);
       }
   });
 
@@ -118,10 +118,12 @@ describe('the outline of a JSON text', () => {
         const pieces = [head, messageOf(first) + messageOf(first), messageOf(second), messageOf('new'), tail].map(
           (one) => Buffer.from(one),
         );
-        const known = new Map(pieces.slice(1, 3).map((items) => [items, { outline: outlineOfItems(items) }] as const));
+        const known = new Map(
+          pieces.slice(1, 3).map((items) => [items, { outline: createItemsOutline(items) }] as const),
+        );
         expect([...known.values()].every(({ outline: own }) => own !== undefined)).toBe(true);
-        const [found, whole] = [outlineOf(pieces, known), outlineOf(pieces)];
-        expect([found?.text, found?.uncut]).toEqual([whole?.text, whole?.uncut]);
+        const [found, whole] = [createOutline(pieces, known), createOutline(pieces)];
+        expect([found?.text, found?.uncutBytes]).toEqual([whole?.text, whole?.uncutBytes]);
         expect(Math.abs((found?.escapes ?? 0) - (whole?.escapes ?? 0))).toBeLessThan(8);
         expect(JSON.parse(found?.text ?? '')).toMatchObject({ model: 'm', stream: true });
       }
@@ -130,17 +132,17 @@ describe('the outline of a JSON text', () => {
   it('is looked for in all of the text where items have none', () => {
     const pieces = ['{"input":[', '{"a":"b"},', '1]}'].map((one) => Buffer.from(one));
     const known = new Map([[pieces[1] as Buffer, { outline: undefined }]]);
-    expect(outlineOf(pieces, known)).toEqual(outlineOf(pieces));
-    expect(outlineOfItems(Buffer.from([0x22, 0xff, 0x22, 0x2c]))).toBeUndefined();
+    expect(createOutline(pieces, known)).toEqual(createOutline(pieces));
+    expect(createItemsOutline(Buffer.from([0x22, 0xff, 0x22, 0x2c]))).toBeUndefined();
   });
 
   it('does not exist where the pieces are UTF-8 and all of it is not, or the reverse of it', () => {
     const [begin, end] = [Buffer.from('{"a":"'), Buffer.from('"}')];
     const invalid = [[0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xa9], [0xc3, 0xa9, 0xa9], [0xed, 0xa0, 0x80]];
     for (const wrong of invalid) {
-      expect(outlineOf([begin, Buffer.from(wrong), end])).toBeUndefined();
-      expect(outlineOf([begin, ...wrong.map((byte) => Buffer.from([byte])), end])).toBeUndefined();
-      expect(outlineOf([Buffer.concat([begin, Buffer.from(wrong)])])).toBeUndefined();
+      expect(createOutline([begin, Buffer.from(wrong), end])).toBeUndefined();
+      expect(createOutline([begin, ...wrong.map((byte) => Buffer.from([byte])), end])).toBeUndefined();
+      expect(createOutline([Buffer.concat([begin, Buffer.from(wrong)])])).toBeUndefined();
     }
   });
 

@@ -9,7 +9,7 @@ const small = bounds.smallBody * footprint.request;
 function fill(budget: ProcessMemory, bytes: number): MemoryShare[] {
   const shares: MemoryShare[] = [];
   for (;;) {
-    const share = budget.share(`owner ${shares.length}`);
+    const share = budget.createShare(`owner ${shares.length}`);
     if (!share.grow(bytes)) return shares;
     shares.push(share);
   }
@@ -20,16 +20,16 @@ describe('a memory budget', () => {
     const budget = new ProcessMemory(80 * MB);
     fill(budget, 10 * MB);
     expect(budget.reserved).toBe(70 * MB);
-    expect(budget.share('one more').grow(small + 1)).toBe(false);
-    expect(budget.share('one more').grow(small)).toBe(true);
+    expect(budget.createShare('one more').grow(small + 1)).toBe(false);
+    expect(budget.createShare('one more').grow(small)).toBe(true);
     fill(budget, small);
     expect(budget.reserved).toBeLessThanOrEqual(80 * MB);
-    expect(budget.share('one more').grow(small)).toBe(false);
+    expect(budget.createShare('one more').grow(small)).toBe(false);
   });
 
   it('reserves nothing for what did not fit', () => {
     const budget = new ProcessMemory(80 * MB);
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     expect(share.grow(60 * MB)).toBe(true);
     expect(share.grow(20 * MB)).toBe(false);
     expect(budget.reserved).toBe(60 * MB);
@@ -38,23 +38,23 @@ describe('a memory budget', () => {
 
   it('gives one owner a quarter, except for the first body that needs more', () => {
     const budget = new ProcessMemory(80 * MB);
-    const [first, second, third] = [budget.share('a'), budget.share('a'), budget.share('a')];
+    const [first, second, third] = [budget.createShare('a'), budget.createShare('a'), budget.createShare('a')];
     expect([first.grow(9 * MB), second.grow(9 * MB), third.grow(1 * MB)]).toEqual([true, true, true]);
     // The three have 19 MB of 20.
     expect(second.grow(5 * MB)).toBe(true);
     expect([first.grow(5 * MB), third.grow(5 * MB), second.grow(5 * MB)]).toEqual([false, false, true]);
-    expect(budget.share('b').grow(15 * MB)).toBe(true);
+    expect(budget.createShare('b').grow(15 * MB)).toBe(true);
     second.release();
     expect(first.grow(5 * MB)).toBe(true);
   });
 
   it('counts what an exchange holds for the account that it turns out to be of', () => {
     const budget = new ProcessMemory(80 * MB);
-    const share = budget.share('203.0.113.7');
+    const share = budget.createShare('203.0.113.7');
     share.grow(15 * MB);
     share.owner = 'account';
-    expect(budget.share('203.0.113.7').grow(15 * MB)).toBe(true);
-    const other = budget.share('account');
+    expect(budget.createShare('203.0.113.7').grow(15 * MB)).toBe(true);
+    const other = budget.createShare('account');
     other.grow(10 * MB);
     expect(share.grow(1 * MB)).toBe(false);
   });
@@ -62,37 +62,37 @@ describe('a memory budget', () => {
   it('takes the room that caches hold', () => {
     const budget = new ProcessMemory(80 * MB);
     let held = 60 * MB;
-    budget.keep({
-      get held() {
+    budget.registerCache({
+      get heldBytes() {
         return held;
       },
       maxBytes: 60 * MB,
-      giveBack: (bytes) => (held = Math.max(0, held - bytes)),
+      free: (bytes) => (held = Math.max(0, held - bytes)),
     });
-    expect(budget.share('a').grow(20 * MB)).toBe(true);
+    expect(budget.createShare('a').grow(20 * MB)).toBe(true);
     expect(held).toBe(50 * MB);
-    expect(budget.mayKeep(15 * MB)).toBe(false);
-    expect(budget.mayKeep(5 * MB)).toBe(true);
-    expect(budget.share('b').grow(50 * MB)).toBe(true);
+    expect(budget.canCache(15 * MB)).toBe(false);
+    expect(budget.canCache(5 * MB)).toBe(true);
+    expect(budget.createShare('b').grow(50 * MB)).toBe(true);
     expect(held).toBe(0);
   });
 
   it('holds a large body that is alone to what the process has left too', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.room = 5 * MB;
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     expect(share.grow(5 * MB)).toBe(true);
     expect(share.grow(1 * MB)).toBe(false);
-    expect(budget.share('b').grow(small)).toBe(true);
+    expect(budget.createShare('b').grow(small)).toBe(true);
   });
 
   it('gives nothing that a large body held to the next one before the figures are read again', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.room = 5 * MB;
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     share.grow(4 * MB);
     share.release();
-    expect(budget.share('a').grow(2 * MB)).toBe(false);
+    expect(budget.createShare('a').grow(2 * MB)).toBe(false);
   });
 
   it('reads the figures again before it refuses a large body', () => {
@@ -102,23 +102,23 @@ describe('a memory budget', () => {
       budget.room = 10 * MB;
       return false;
     };
-    expect(budget.share('a').grow(5 * MB)).toBe(true);
+    expect(budget.createShare('a').grow(5 * MB)).toBe(true);
   });
 
   it('accepts one large body at a time when there is no room and no garbage', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.room = 0;
-    expect(budget.share('a').grow(5 * MB)).toBe(false);
+    expect(budget.createShare('a').grow(5 * MB)).toBe(false);
     let collections = 1;
     budget.findRoom = () => collections-- > 0;
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     expect(share.grow(5 * MB)).toBe(true);
     expect(share.grow(5 * MB)).toBe(true);
     collections = 1;
-    expect(budget.share('b').grow(5 * MB)).toBe(false);
+    expect(budget.createShare('b').grow(5 * MB)).toBe(false);
     share.release();
     collections = 1;
-    expect(budget.share('b').grow(5 * MB)).toBe(true);
+    expect(budget.createShare('b').grow(5 * MB)).toBe(true);
   });
 
   it('accepts all of a large body that is alone once garbage has been collected for it', () => {
@@ -129,22 +129,22 @@ describe('a memory budget', () => {
       if (collections > 0) budget.room = 5 * MB;
       return collections-- > 0;
     };
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     expect(share.grow(5 * MB)).toBe(true);
     expect(share.grow(5 * MB)).toBe(true);
-    expect(budget.share('b').grow(5 * MB)).toBe(false);
+    expect(budget.createShare('b').grow(5 * MB)).toBe(false);
   });
 
   it('keeps nothing in caches while the process is short of memory', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.level = 'large';
-    expect(budget.mayKeep(1)).toBe(false);
+    expect(budget.canCache(1)).toBe(false);
   });
 
   it('is empty when all exchanges are over, whatever they did', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const budget = new ProcessMemory(20 * MB);
-      const shares = Array.from({ length: 10 }, (_, index) => budget.share(`owner ${index % 3}`));
+      const shares = Array.from({ length: 10 }, (_, index) => budget.createShare(`owner ${index % 3}`));
       let state = seed;
       const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
       for (let step = 0; step < 300; step++) {
@@ -166,7 +166,7 @@ describe('a memory budget', () => {
       expect(budget.reserved).toBe(0);
       // Nobody is left over a quarter.
       expect(shares.some((share) => share.grow(1))).toBe(false);
-      expect([0, 1, 2, 3, 4].every((index) => budget.share(`owner ${index}`).grow(3 * MB))).toBe(true);
+      expect([0, 1, 2, 3, 4].every((index) => budget.createShare(`owner ${index}`).grow(3 * MB))).toBe(true);
     }
   });
 });

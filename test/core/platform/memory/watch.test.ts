@@ -3,7 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
-import { cacheSizes, capacityOf, memoryLimits, oldGeneration } from '#core/platform/memory/limits.ts';
+import {
+  computeCacheSizes,
+  computeCapacity,
+  computeMemoryLimits,
+  computeOldGeneration,
+} from '#core/platform/memory/limits.ts';
 import { memoryCheck } from '#core/gateway/health/process-checks.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 
@@ -81,7 +86,7 @@ describe('the watch over memory', () => {
   it('gives caches back and collects garbage before it refuses anything', () => {
     const { watch, figures } = watchFigures(500);
     let held = 300;
-    budget.keep({ held: 300, maxBytes: 300, giveBack: () => (held = 0) });
+    budget.registerCache({ heldBytes: 300, maxBytes: 300, free: () => (held = 0) });
     figures.process = 900;
     watch.measure();
     expect([budget.level, held]).toEqual(['normal', 0]);
@@ -101,16 +106,16 @@ describe('the watch over memory', () => {
     figures.process = 5.4 * large;
     watched.measure();
     expect(budget.level).toBe('normal');
-    expect(budget.share('a').grow(large)).toBe(true);
+    expect(budget.createShare('a').grow(large)).toBe(true);
     watched.measure();
-    expect(budget.share('b').grow(large)).toBe(true);
-    expect(budget.share('c').grow(large)).toBe(false);
+    expect(budget.createShare('b').grow(large)).toBe(true);
+    expect(budget.createShare('c').grow(large)).toBe(false);
   });
 
   it('leaves room for the response when a body takes what it has reserved', () => {
     const { large, figures, watched, collected } = watchLarge();
     watched.measure();
-    const share = budget.share('a');
+    const share = budget.createShare('a');
     expect(share.grow(5 * large)).toBe(true);
     figures.process = 5 * large;
     watched.measure();
@@ -130,10 +135,10 @@ describe('the watch over memory', () => {
       collect: () => (figures.process = 600 * MiB),
     });
     open.measure();
-    expect(budget.share('a').grow(210 * MiB)).toBe(true);
+    expect(budget.createShare('a').grow(210 * MiB)).toBe(true);
     figures.process = 740 * MiB;
     open.measure();
-    expect(budget.share('b').grow(100 * MiB)).toBe(true);
+    expect(budget.createShare('b').grow(100 * MiB)).toBe(true);
   });
 
   it('collects garbage for a large body that does not fit, and not again for the next one', () => {
@@ -141,11 +146,11 @@ describe('the watch over memory', () => {
     figures.process = 7 * large;
     watched.measure();
     expect(collected()).toBe(0);
-    expect(budget.share('a').grow(2 * large)).toBe(true);
+    expect(budget.createShare('a').grow(2 * large)).toBe(true);
     expect(collected()).toBe(1);
     figures.process = 7 * large;
     watched.measure();
-    expect(budget.share('b').grow(2 * large)).toBe(false);
+    expect(budget.createShare('b').grow(2 * large)).toBe(false);
     expect(collected()).toBe(1);
   });
 
@@ -154,7 +159,7 @@ describe('the watch over memory', () => {
     figures.process = 990;
     watch.measure();
     expect(budget.isExhausted).toBe(false);
-    budget.share('a').grow(10);
+    budget.createShare('a').grow(10);
     expect(budget.isExhausted).toBe(true);
   });
 });
@@ -178,9 +183,9 @@ describe('the health check of memory', () => {
 describe('the limits of memory', () => {
   it('are those of the container, and lower ones of gateway.yaml', () => {
     const heap = 300 * MiB;
-    expect(memoryLimits(undefined, 512 * MiB, heap)).toEqual({ process: 512 * MiB, heap });
-    expect(memoryLimits(400 * MiB, 512 * MiB, heap).process).toBe(400 * MiB);
-    expect(memoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
+    expect(computeMemoryLimits(undefined, 512 * MiB, heap)).toEqual({ process: 512 * MiB, heap });
+    expect(computeMemoryLimits(400 * MiB, 512 * MiB, heap).process).toBe(400 * MiB);
+    expect(computeMemoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
   });
 
   it.each([
@@ -192,7 +197,7 @@ describe('the limits of memory', () => {
     { node: 26, container: 1_024, limit: 536, old: 512 },
     { node: 26, container: 4_096, limit: 2_144, old: 2_048 },
   ])('of the heap are nearly those of the old generation: Node $node, $container MB', ({ limit, old }) => {
-    const found = oldGeneration(limit * MiB, '') / MiB;
+    const found = computeOldGeneration(limit * MiB, '') / MiB;
     expect(found).toBeLessThanOrEqual(old);
     expect(found).toBeGreaterThan(old * 0.92);
   });
@@ -204,32 +209,32 @@ describe('the limits of memory', () => {
     { options: '--max-old-space-size=4096', limit: 268, old: 268 },
     { options: '--max-semi-space-size=64', limit: 100, old: 50 },
   ])('of the heap follow $options', ({ options, limit, old }) => {
-    expect(oldGeneration(limit * MiB, options)).toBe(old * MiB);
+    expect(computeOldGeneration(limit * MiB, options)).toBe(old * MiB);
   });
 
   it('of the heap are below those of V8', () => {
-    expect(memoryLimits().heap).toBeLessThan(getHeapStatistics().heap_size_limit);
+    expect(computeMemoryLimits().heap).toBeLessThan(getHeapStatistics().heap_size_limit);
   });
 
   it('are divided by the processes that share them', () => {
-    expect(memoryLimits(900 * MiB, 1_024 * MiB, 300 * MiB, 3)).toEqual({ process: 300 * MiB, heap: 300 * MiB });
+    expect(computeMemoryLimits(900 * MiB, 1_024 * MiB, 300 * MiB, 3)).toEqual({ process: 300 * MiB, heap: 300 * MiB });
   });
 
   it('are those of the machine without a container', () => {
-    const unlimited = memoryLimits(undefined, 0, 4_096 * MiB).process;
+    const unlimited = computeMemoryLimits(undefined, 0, 4_096 * MiB).process;
     expect(unlimited).toBeGreaterThan(0);
-    expect(memoryLimits(undefined, 2 ** 64, 4_096 * MiB).process).toBe(unlimited);
+    expect(computeMemoryLimits(undefined, 2 ** 64, 4_096 * MiB).process).toBe(unlimited);
   });
 
   it('leave room for the gateway itself, in the process and in the heap', () => {
     const heap = 4_096 * MiB;
-    expect(capacityOf({ process: 512 * MiB, heap })).toBeLessThan(300 * MiB);
-    expect(capacityOf({ process: 8_192 * MiB, heap: 300 * MiB })).toBeLessThan(300 * MiB);
-    expect(capacityOf({ process: 100 * MiB, heap })).toBeGreaterThan(0);
+    expect(computeCapacity({ process: 512 * MiB, heap })).toBeLessThan(300 * MiB);
+    expect(computeCapacity({ process: 8_192 * MiB, heap: 300 * MiB })).toBeLessThan(300 * MiB);
+    expect(computeCapacity({ process: 100 * MiB, heap })).toBeGreaterThan(0);
   });
 
   it('make the caches of a small process small', () => {
-    const sizes = cacheSizes({ process: 512 * MiB, heap: 0 });
+    const sizes = computeCacheSizes({ process: 512 * MiB, heap: 0 });
     expect(sizes).toEqual({ replies: 64 * MiB, groups: 32 * MiB });
   });
 });

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
 import { namesCheck } from '#core/gateway/health/process-checks.ts';
 import { createLookup, expireName, installNames } from '#core/platform/names/install.ts';
-import { NameError, type Question } from '#core/platform/names/names.ts';
+import { NameError, type LookupRequest } from '#core/platform/names/names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { holdClosedPort } from '../../../support/dead-ends.ts';
 import { createUpstream } from '../../../support/faulty-upstream.ts';
@@ -23,7 +23,7 @@ const both: LookupAddress[] = [
 ];
 
 describe('dns.lookup', () => {
-  const questions: Question[] = [];
+  const questions: LookupRequest[] = [];
   const original = vi.fn() as unknown as typeof dns.lookup;
   const lookup = createLookup(
     {

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { NameError, Names, type Question } from '#core/platform/names/names.ts';
+import { NameError, Names, type LookupRequest } from '#core/platform/names/names.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -30,7 +30,7 @@ function createNameServer() {
   };
 }
 
-const question: Question = { hostname: 'a.example', family: 0, hints: 0, order: undefined };
+const question: LookupRequest = { hostname: 'a.example', family: 0, hints: 0, order: undefined };
 
 /** The address or the error, once it is there. */
 function settled(finding: Promise<readonly LookupAddress[]>) {
@@ -195,21 +195,21 @@ describe('a known name', () => {
     };
     const since = performance.now();
     for (let tries = 0; tries < 9; tries++) await fail();
-    expect(server.names.failing()).toEqual([]);
+    expect(server.names.listFailures()).toEqual([]);
     await fail();
-    expect(server.names.failing()).toEqual([since]);
+    expect(server.names.listFailures()).toEqual([since]);
     await pass(5 * minute);
-    expect(server.names.failing()).toEqual([]);
+    expect(server.names.listFailures()).toEqual([]);
     await fail();
-    expect(server.names.failing()).toEqual([since]);
+    expect(server.names.listFailures()).toEqual([since]);
     await know('192.0.2.1');
-    expect(server.names.failing()).toEqual([]);
+    expect(server.names.listFailures()).toEqual([]);
   });
 
   it('is reported when its name server has not responded for a minute', async () => {
     server.find();
     await pass(minute);
-    expect(server.names.failing()).toHaveLength(1);
+    expect(server.names.listFailures()).toHaveLength(1);
   });
 
   it('is logged at most once a minute while it cannot be resolved', async () => {

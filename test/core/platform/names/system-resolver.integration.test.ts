@@ -1,11 +1,11 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Question } from '#core/platform/names/names.ts';
+import type { LookupRequest } from '#core/platform/names/names.ts';
 import { SystemResolver } from '#core/platform/names/system-resolver.ts';
 
 type Lookup = (hostname: string, options: object, callback: (...result: unknown[]) => void) => void;
 
-const localhost: Question = { hostname: 'localhost', family: 4, hints: 0, order: undefined };
+const localhost: LookupRequest = { hostname: 'localhost', family: 4, hints: 0, order: undefined };
 const loopback = [{ address: '127.0.0.1', family: 4 }];
 const real = dns.lookup;
 

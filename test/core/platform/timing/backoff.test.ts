@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Backoff, doubledDelay, jitteredDelay, retryUntilDone } from '#core/platform/timing/backoff.ts';
+import { Backoff, exponentialDelay, jitteredDelay, retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { wait } from '#core/platform/timing/wait.ts';
 
-const range = { first: 100, longest: 1_000 };
+const range = { min: 100, max: 1_000 };
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,7 +14,7 @@ afterEach(() => {
 
 describe('a delay', () => {
   it('doubles with each failure up to the longest', () => {
-    expect([0, 1, 2, 3, 4, 2_000].map((failures) => doubledDelay(range, failures))).toEqual([
+    expect([0, 1, 2, 3, 4, 2_000].map((failures) => exponentialDelay(range, failures))).toEqual([
       100, 200, 400, 800, 1_000, 1_000,
     ]);
   });

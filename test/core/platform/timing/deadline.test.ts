@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DeadlineExceeded, firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/deadline.ts';
+import { DeadlineExceeded, waitForFirst, notSettled, withDeadline } from '#core/platform/timing/deadline.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -29,24 +29,24 @@ describe('withDeadline', () => {
 
 describe('firstOrTimeout', () => {
   it('returns the first of several', async () => {
-    expect(await firstOrTimeout([never(), Promise.resolve(2)], 100)).toBe(2);
+    expect(await waitForFirst([never(), Promise.resolve(2)], 100)).toBe(2);
   });
 
   it('returns late once the time is up', async () => {
-    const result = firstOrTimeout([never()], 100);
+    const result = waitForFirst([never()], 100);
     await vi.advanceTimersByTimeAsync(100);
-    expect(await result).toBe(timedOut);
+    expect(await result).toBe(notSettled);
   });
 
   it('returns late as soon as the signal aborts', async () => {
     const controller = new AbortController();
-    const result = firstOrTimeout([never()], Infinity, controller.signal);
+    const result = waitForFirst([never()], Infinity, controller.signal);
     controller.abort();
-    expect(await result).toBe(timedOut);
+    expect(await result).toBe(notSettled);
   });
 
   it('waits without a timer when the time is infinite', async () => {
-    expect(await firstOrTimeout([Promise.resolve(3)], Infinity)).toBe(3);
+    expect(await waitForFirst([Promise.resolve(3)], Infinity)).toBe(3);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ function read(): Promise<string> {
 }
 
 function create(staleFor = 0): FreshValue<string> {
-  return new FreshValue({ read, maxAge: 100, staleFor, deadline: 60_000, now: () => now });
+  return new FreshValue({ read, maxAgeMs: 100, staleWhileReadMs: staleFor, timeoutMs: 60_000, now: () => now });
 }
 
 async function getAfterReading(value: FreshValue<string>, text: string): Promise<string> {
@@ -52,7 +52,7 @@ describe('a fresh value', () => {
   });
 
   it('that is kept for an hour is read again seconds after a failure', async () => {
-    const value = new FreshValue({ read, maxAge: 3_600_000, deadline: 60_000, now: () => now });
+    const value = new FreshValue({ read, maxAgeMs: 3_600_000, timeoutMs: 60_000, now: () => now });
     const failed = value.get();
     now += 30_000;
     readings[0]?.reject(new Error('the database is away'));
@@ -82,21 +82,21 @@ describe('a fresh value', () => {
   it('is what is known while it is late or fails, for as long as that counts, and says so', async () => {
     const value = new FreshValue({
       read,
-      maxAge: 100,
-      deadline: 60_000,
-      patience: 5,
-      knownFor: 1_000,
+      maxAgeMs: 100,
+      timeoutMs: 60_000,
+      maxWaitMs: 5,
+      staleIfErrorMs: 1_000,
       now: () => now,
     });
     const none = value.get();
     await expect(none).rejects.toThrow('no answer within 5 ms');
-    expect(value.isBehind).toBe(true);
+    expect(value.isStale).toBe(true);
     readings[0]?.resolve('known');
     expect(await value.get()).toBe('known');
-    expect(value.isBehind).toBe(false);
+    expect(value.isStale).toBe(false);
     now += 100;
     expect(await value.get()).toBe('known');
-    expect(value.isBehind).toBe(true);
+    expect(value.isStale).toBe(true);
     readings[1]?.reject(new Error('the database is away'));
     await new Promise((resolve) => setImmediate(resolve));
     expect(await value.get()).toBe('known');

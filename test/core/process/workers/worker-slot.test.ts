@@ -5,7 +5,7 @@ import type { WorkerProcess } from '#core/process/workers/worker-process.ts';
 
 const slot = (number: number, worker?: Partial<WorkerProcess>, crashes = 0): WorkerSlot => ({
   number,
-  backoff: new Backoff({ first: 1, longest: 1 }),
+  backoff: new Backoff({ min: 1, max: 1 }),
   worker: worker as WorkerProcess | undefined,
   timer: undefined,
   crashes,

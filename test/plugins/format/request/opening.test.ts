@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { outlineOf } from '#core/platform/json-outline/outline.ts';
+import { createOutline } from '#core/platform/json-outline/outline.ts';
 import { readOpening } from '../../../../plugins/format/request/opening.ts';
 
 const user = (text: string) => ({ role: 'user', content: text });
@@ -13,10 +13,10 @@ function outlined(text: string, size = 65_536): string {
   const bytes = Buffer.from(text);
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-  const outline = outlineOf(pieces);
+  const outline = createOutline(pieces);
   if (outline === undefined) throw new Error('it has no outline');
   const body = JSON.parse(outline.text) as JsonObject;
-  return readOpening(body, { body, text: outline.text, pieces, uncut: 0 } satisfies BodyOutline);
+  return readOpening(body, { body, text: outline.text, pieces, uncutBytes: 0 } satisfies BodyOutline);
 }
 
 describe('how a conversation begins', () => {

@@ -3,7 +3,7 @@ import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profil
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { outlineOf } from '#core/platform/json-outline/outline.ts';
+import { createOutline } from '#core/platform/json-outline/outline.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { encodeSignature } from '../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
@@ -37,7 +37,7 @@ function lengthened(value: JsonValue | undefined, name = '', depth = 0): JsonVal
 
 function requestOf(format: TextFormat, body: JsonObject, isOutlined: boolean, isStream: boolean): ClientRequest {
   const text = JSON.stringify(body);
-  const outline = outlineOf([Buffer.from(text)]);
+  const outline = createOutline([Buffer.from(text)]);
   if (outline === undefined) throw new Error('the body has no outline');
   const content = isOutlined
     ? RequestContent.fromOutline({
@@ -172,7 +172,7 @@ it.each<[string, JsonObject]>([
   const at = bytes.indexOf('tést');
   for (const cut of [0, 1, at - 2, at, at + 2, at + 7, bytes.length - 1]) {
     const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].filter(({ length }) => length > 0);
-    const outline = outlineOf(pieces);
+    const outline = createOutline(pieces);
     if (outline === undefined) throw new Error('the body has no outline');
     const content = RequestContent.fromOutline({ ...outline, pieces, body: JSON.parse(outline.text) as JsonObject });
     expect(textOf(rewriteModel(content, 'tést', 'model-there'))).toBe(text.replace('tést', 'model-there'));

@@ -61,8 +61,8 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
       maxMinutes: 60,
       queueWaitSeconds: queueWait,
       maxBytes,
-      memory: memory.share('account'),
-      waitingMemory: memory.share('account'),
+      memory: memory.createShare('account'),
+      waitingMemory: memory.createShare('account'),
     } as unknown as SocketInit,
   );
   client.listen(() => undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outlineOfItems } from '#core/platform/json-outline/outline.ts';
+import { createItemsOutline } from '#core/platform/json-outline/outline.ts';
 import { type KeptConversation, KeptConversations } from '../../../../plugins/format/socket/kept-conversations.ts';
 
 const MiB = 1024 ** 2;
@@ -21,7 +21,7 @@ function manyTexts(size: number): Buffer[] {
 }
 
 /** Bytes of the outline of such a message. */
-const outlineSize = (size: number) => outlineOfItems(Buffer.concat(manyTexts(size)))?.size ?? 0;
+const outlineSize = (size: number) => createItemsOutline(Buffer.concat(manyTexts(size)))?.size ?? 0;
 
 const isLong = (size: number) => size > 10_000;
 

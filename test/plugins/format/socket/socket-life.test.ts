@@ -17,7 +17,7 @@ function setUp(capacity = 1024 * MiB) {
     ping: () => state.pings++,
   };
   const socket = { _handle: state.queue };
-  const memory = new ProcessMemory(capacity).share('a');
+  const memory = new ProcessMemory(capacity).createShare('a');
   const life = new SocketLife(ws as unknown as WebSocket, socket as unknown as Socket, memory, () => state.now);
   /** Looks every five seconds. @returns the first reason to end */
   const pass = (seconds: number) => {

@@ -34,7 +34,7 @@ function attemptAt(
     firstByteTimeout = 10,
     deadline = 60,
     observer = chat.client.createObserver({}),
-    memory = unlimitedMemory.share(''),
+    memory = unlimitedMemory.createShare(''),
     reader = new PassThroughReader(observer, client),
   }: {
     agent?: AttemptRequest['agent'];
@@ -113,7 +113,7 @@ describe('memory', () => {
 
   it('that a whole answer does not fit into ends the attempt, without blame for the route', async () => {
     const budget = new ProcessMemory(1_000_000);
-    const memory = budget.share('a');
+    const memory = budget.createShare('a');
     await using upstream = await createUpstream((_request, response) => response.json(200, long));
     const fault: unknown = await attemptAt(upstream.url, false, { memory })
       .run()
@@ -123,7 +123,7 @@ describe('memory', () => {
   });
 
   it('that an event does not fit into ends the attempt', async () => {
-    const memory = new ProcessMemory(1_000_000).share('a');
+    const memory = new ProcessMemory(1_000_000).createShare('a');
     await using upstream = await createUpstream(async (_request, response) => {
       response.sse();
       await response.write(`data: {"choices":[{"delta":{"content":"${'x'.repeat(150_000)}`);
@@ -155,7 +155,7 @@ describe('memory', () => {
       for (let sent = 0; sent < 1_000; sent++) await response.write(event.repeat(100));
       await response.closed;
     });
-    const { body } = await attemptAt(upstream.url, true, { memory: budget.share('a'), reader }).run();
+    const { body } = await attemptAt(upstream.url, true, { memory: budget.createShare('a'), reader }).run();
     begun.resolve();
     const most: number[] = [];
     (body as Readable).on('data', () => most.push(budget.reserved));
@@ -169,14 +169,14 @@ describe('memory', () => {
 
   it('that others hold does not end a stream of usual length', async () => {
     const budget = new ProcessMemory(1_000_000);
-    budget.share('other').add(2_000_000);
+    budget.createShare('other').add(2_000_000);
     const reader = new PassThroughReader(chat.client.createObserver({}), client);
     Object.defineProperty(reader, 'held', { value: 200_000 });
     await using upstream = await createUpstream((_request, response) => {
       response.sse(content('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
       response.end();
     });
-    const memory = budget.share('a');
+    const memory = budget.createShare('a');
     const { body } = await attemptAt(upstream.url, true, { memory, reader }).run();
     for await (const _chunk of body as Readable);
     expect(events).toEqual(['content', 'end well']);
@@ -184,7 +184,7 @@ describe('memory', () => {
   });
 
   it('is held for the bytes of an answer until its exchange is over', async () => {
-    const memory = new ProcessMemory(10_000_000).share('a');
+    const memory = new ProcessMemory(10_000_000).createShare('a');
     await using upstream = await createUpstream((_request, response) => response.json(200, long));
     const reply = await attemptAt(upstream.url, false, { memory }).run();
     expect(memory.bytes).toBe((await textOf(reply)).length);

@@ -67,7 +67,7 @@ async function ask(handler: Handler, isStream = false) {
 async function reservedFor(handler: Handler) {
   await using upstream = await createUpstream(handler);
   const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
-  Object.assign(exchange, { memory: new ProcessMemory(100_000_000).share('a') });
+  Object.assign(exchange, { memory: new ProcessMemory(100_000_000).createShare('a') });
   const text = await textOf(await fixture.relay(exchange));
   return { length: text.length, bytes: exchange.memory.bytes };
 }
@@ -149,7 +149,7 @@ describe('an answer that is compressed unasked', () => {
     ['br', quickBrotli],
     ['zstd', zstdCompressSync],
   ])('fails over when it becomes too large: %s', async (coding, compress) => {
-    const bomb = compress(Buffer.alloc(bounds.wholeReply + 1_048_576, ' '));
+    const bomb = compress(Buffer.alloc(bounds.bufferedReply + 1_048_576, ' '));
     expect((await ask(sending(bomb, coding))).attempts).toEqual(failedOver);
   });
 });

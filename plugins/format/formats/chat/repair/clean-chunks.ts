@@ -1,4 +1,4 @@
-import { endOfString, unescaped } from '#core/platform/json-scan.ts';
+import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
 import { findTextEnd, hasTail, type EventTail, readTail } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
 
@@ -107,7 +107,7 @@ function readShaped(chunk: string, { kind, before, after, remainder }: ChunkShap
   if (end === undefined) return undefined;
   const isPlain = remainder !== undefined && hasTail(chunk, end, remainder);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
-  return createDelta(kind, unescaped(chunk.slice(before.length, end)), isPlain);
+  return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain);
 }
 
 function createDelta(kind: ChunkShape['kind'], content: string, isPlain: boolean): CleanDelta {
@@ -121,7 +121,7 @@ function findInput(chunk: string, offset: number): StringSpan | undefined {
   const match = nextInputPattern.exec(chunk);
   if (match === null) return undefined;
   const start = nextInputPattern.lastIndex + 1;
-  const end = endOfString(chunk, start - 1);
+  const end = findStringEnd(chunk, start - 1);
   inputEndPattern.lastIndex = end + 1;
   return inputEndPattern.test(chunk) ? { kind: Number(match[1]), start, end } : undefined;
 }
@@ -131,9 +131,9 @@ function findString(chunk: string, kind: ChunkShape['kind'], opening: string, of
   const openingOffset = chunk.indexOf(opening, offset);
   if (openingOffset === -1) return undefined;
   const start = openingOffset + opening.length;
-  return { kind, start, end: endOfString(chunk, start - 1) };
+  return { kind, start, end: findStringEnd(chunk, start - 1) };
 }
 
 function readString(chunk: string, { start, end }: StringSpan): string {
-  return unescaped(chunk.slice(start, end));
+  return unescapeString(chunk.slice(start, end));
 }

@@ -1,4 +1,4 @@
-import { endOfString, unescaped } from '#core/platform/json-scan.ts';
+import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { findTextEnd } from '../../../canonical/repeated-event.ts';
 import type { GrowingText } from './streamed-item.ts';
@@ -61,7 +61,7 @@ export class DeltaTemplate {
     const { after } = this.#pieces;
     if (end === undefined || (after !== undefined && data.slice(end) !== insertNumber(after, number))) return undefined;
     this.#misses = 0;
-    const text = unescaped(data.slice(before.length, end));
+    const text = unescapeString(data.slice(before.length, end));
     this.matchedCharacters += text.length;
     this.#text?.add(text);
     return text;
@@ -79,7 +79,7 @@ function splitDelta(data: string): Pieces | undefined {
   const textOffset = match.index + match[0].length;
   const before = splitAtNumber(data.slice(0, textOffset));
   if (before.length === 2) return { before, after: undefined };
-  return { before, after: splitAtNumber(data.slice(endOfString(data, textOffset - 1))) };
+  return { before, after: splitAtNumber(data.slice(findStringEnd(data, textOffset - 1))) };
 }
 
 function splitAtNumber(text: string): Part {

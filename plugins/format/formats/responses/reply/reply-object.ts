@@ -1,4 +1,4 @@
-import { streamMessage } from '#core/platform/errors/stream-wording.ts';
+import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
@@ -192,7 +192,7 @@ export function renderResponseFailed(
   response: ResponsesReply = {},
 ): string {
   const code = mapErrorCode(error);
-  const message = streamMessage(error, error.messageFor('openai'));
+  const message = renderStreamMessage(error, error.messageFor('openai'));
   const { type } = error.wording('openai');
   const failedResponse: ResponsesReply = {
     id,

@@ -1,0 +1,16 @@
+import { CollectedBytes } from './memory/collected-bytes.ts';
+
+/**
+ * Reads the text of an HTTP response, from undici or `fetch`.
+ *
+ * @param maxBytes reading stops at the first chunk that exceeds it
+ * @throws Error if the response is larger, or the connection fails
+ */
+export async function readResponseText(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
+  const collected = new CollectedBytes();
+  for await (const chunk of body ?? []) {
+    collected.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    if (collected.size > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`);
+  }
+  return collected.take().toString();
+}

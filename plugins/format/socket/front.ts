@@ -46,7 +46,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   }
 
   get keptBytes(): number {
-    return this.#context?.keptConversations.held ?? 0;
+    return this.#context?.keptConversations.heldBytes ?? 0;
   }
 
   readonly drain = (): void => {
@@ -136,7 +136,9 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     const host = this.#server.host();
     const { write_timeout: writeTimeout, body_timeout: bodyTimeout, body_rate: minRate } = host.section(listen);
     for (const socket of this.#sockets)
-      runInBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
+      runInBackground(host.log, 'looking after a WebSocket', () =>
+        socket.sweep({ writeTimeout, bodyTimeout, minRate }),
+      );
   }
 
   /** Returns the context that all sockets share. Creates it for the first socket. */
@@ -148,9 +150,9 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     const { memory } = host;
     const totalBytes = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
     const keptConversations = new KeptConversations({ total: totalBytes, account: maxAccountBytes }, (bytes) =>
-      memory.mayKeep(bytes),
+      memory.canCache(bytes),
     );
-    memory.keep(keptConversations);
+    memory.registerCache(keptConversations);
     const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.#endpoint) as Endpoint;
     const warmUp = createWarmUpEndpoint(endpoint, () => this.#server.host());
     return { conversations, keptConversations, endpoint, warmUp, now: () => host.monotonic() };

@@ -1,6 +1,6 @@
-import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { Reclaimable } from '#core/platform/memory/budget.ts';
-import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
+import { type ItemsOutline, type OutlinedItems, createItemsOutline } from '#core/platform/json-outline/outline.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
 const conversationOverhead = 1_024; // bytes of a conversation without its segments
@@ -30,7 +30,7 @@ export class ConversationSegment implements OutlinedItems {
     countBytes: (bytes: number) => void,
     reserve: (segment: ConversationSegment, bytes: number) => boolean,
   ) {
-    const size = sizeOf(pieces);
+    const size = sumSizes(pieces);
     // Not allocated from the pool, because a slice would keep the whole pool alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let offset = 0;
@@ -51,7 +51,7 @@ export class ConversationSegment implements OutlinedItems {
   /** Created for the first turn that continues the items. Kept if there is room, so that later turns need not scan the items. */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
-    const outline = this.bytes.length < maxCopiedBytes ? undefined : outlineOfItems(this.bytes);
+    const outline = this.bytes.length < maxCopiedBytes ? undefined : createItemsOutline(this.bytes);
     this.#hasNoOutline = outline === undefined || outline.size > this.bytes.length / 2;
     if (outline === undefined || this.#hasNoOutline) return undefined;
     if (this.#reserve(this, outline.size)) this.#replaceOutline(outline);
@@ -121,7 +121,7 @@ export class KeptConversations implements Reclaimable {
     this.#mayKeep = mayKeep;
   }
 
-  get held(): number {
+  get heldBytes(): number {
     return this.#heldBytes;
   }
 
@@ -146,7 +146,7 @@ export class KeptConversations implements Reclaimable {
     const isJoined = lastSegment !== undefined && lastSegment.bytes.length <= maxCopiedBytes;
     const sharedSegments = isJoined ? previousSegments.slice(0, -1) : previousSegments;
     const ownBytes = isJoined ? [lastSegment.bytes, ...newItems] : newItems;
-    const size = sizeOf(ownBytes) + conversationOverhead + segmentOverhead;
+    const size = sumSizes(ownBytes) + conversationOverhead + segmentOverhead;
     const measureConversation = () => sharedSegments.reduce((sum, segment) => sum + segment.size, size);
     const maxSize = Math.min(this.#limits.account, this.#limits.total);
     if (measureConversation() > maxSize) for (const segment of sharedSegments) segment.dropOutline();
@@ -181,7 +181,7 @@ export class KeptConversations implements Reclaimable {
     for (const segment of conversation.segments) segment.removeHolder();
   }
 
-  giveBack(bytes: number): void {
+  free(bytes: number): void {
     this.#evict(bytes);
   }
 

@@ -15,7 +15,7 @@ import { type Thread, threadNotFound, threadUnsupported } from '../request/threa
 
 const deadlineMs = 250; // ms that a request waits for the state of its thread
 const warnIntervalMs = 60_000; // ms between warnings about a failing store
-const threadLimits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
+const threadLimits = { seconds: 86_400, entries: bounds.storedThreads, bytes: bounds.accountThreads };
 
 /**
  * Stores message threads: conversations that Anthropic keeps between turns, so that a request contains only the new messages.

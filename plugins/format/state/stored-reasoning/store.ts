@@ -39,7 +39,7 @@ export class ReasoningStore {
   /** @param hours retention of reasoning; 0 to store none */
   constructor(host: Host, hours: number) {
     this.#host = host;
-    const { keptReasonings: entries, accountReasoning: bytes } = bounds;
+    const { storedReasonings: entries, accountReasoning: bytes } = bounds;
     this.#limits = { seconds: hours * hourSeconds, entries, bytes };
   }
 
@@ -185,7 +185,7 @@ function readTurns(stored: Buffer): Turn[] {
 function writeTurns(turns: readonly Turn[]): Buffer | undefined {
   for (let keptTurns = turns; ;) {
     const bytes = Buffer.from(JSON.stringify({ turns: keptTurns }));
-    if (bytes.length <= bounds.keptReasoning) return bytes;
+    if (bytes.length <= bounds.storedReasoning) return bytes;
     const oldest = keptTurns.findIndex(({ length }) => length > 0);
     if (oldest === -1 || oldest === keptTurns.length - 1) return undefined;
     keptTurns = keptTurns.with(oldest, []);

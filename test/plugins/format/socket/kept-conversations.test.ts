@@ -31,11 +31,11 @@ describe('kept conversations', () => {
     const first = keep(kept, 'r1', MiB) as KeptConversation;
     const fork = kept.keep('a', 'r2', first.segments, bytes(10)) as KeptConversation;
     expect(fork.segments.map((segment) => segment.bytes.length)).toEqual([MiB, 10]);
-    expect(kept.held).toBeLessThan(MiB + 4_096);
+    expect(kept.heldBytes).toBeLessThan(MiB + 4_096);
     kept.drop(first);
     expect(fork.segments[0]?.bytes.toString('latin1', 0, 3)).toBe('xxx');
     kept.drop(fork);
-    expect([kept.held, kept.size]).toEqual([0, 0]);
+    expect([kept.heldBytes, kept.size]).toEqual([0, 0]);
   });
 
   it('of many short turns have few segments, and count the memory around each', () => {
@@ -48,28 +48,28 @@ describe('kept conversations', () => {
     }
     expect(Buffer.concat(last.segments.map((segment) => segment.bytes)).length).toBe(10 + 999 * 100);
     expect(last.segments.length).toBeLessThan(14);
-    expect(kept.held).toBeGreaterThan(10 + 999 * 100 + last.segments.length * 896);
+    expect(kept.heldBytes).toBeGreaterThan(10 + 999 * 100 + last.segments.length * 896);
     kept.drop(last);
-    expect(kept.held).toBe(0);
+    expect(kept.heldBytes).toBe(0);
   });
 
   it('that continue nothing count more than their few bytes', () => {
     const kept = setUp();
     for (let index = 0; index < 100; index++) keep(kept, `r${index}`, 1);
-    expect(kept.held).toBeGreaterThan(100 * 1_900);
+    expect(kept.heldBytes).toBeGreaterThan(100 * 1_900);
   });
 
   it('are looked through once for all turns, and count what is kept of that', () => {
     const kept = setUp();
     const items = Buffer.from(`{"role":"user","content":"${'x'.repeat(20_000)}"},`);
     const { segments } = kept.keep('a', 'r1', [], [items]) as KeptConversation;
-    const before = kept.held;
+    const before = kept.heldBytes;
     const [outline] = segments.map((segment) => segment.outline);
     expect(outline?.text).toBe(`{"role":"user","content":"${'x'.repeat(32)}~cut"},`);
     expect(segments[0]?.outline).toBe(outline);
-    expect(kept.held).toBe(before + (outline?.size ?? 0));
-    kept.giveBack(1);
-    expect(kept.held).toBe(0);
+    expect(kept.heldBytes).toBe(before + (outline?.size ?? 0));
+    kept.free(1);
+    expect(kept.heldBytes).toBe(0);
   });
 
   it('have no more outlines than fit into the bound of their account, for which its others go', () => {
@@ -81,11 +81,11 @@ describe('kept conversations', () => {
     const outlines = fork.segments.map(({ outline }) => outline?.size ?? 0);
     expect(outlines).toEqual([expect.toSatisfy(isLong), expect.toSatisfy(isLong)]);
     expect([other.isEvicted, fork.isEvicted, foreign.isEvicted]).toEqual([true, false, false]);
-    const held = kept.held - 62_000;
+    const held = kept.heldBytes - 62_000;
     expect(held).toBeLessThanOrEqual(340_000);
     // Found again, but not kept beyond it.
     expect(fork.segments[1]?.outline).toBeDefined();
-    expect(kept.held - 62_000).toBe(held);
+    expect(kept.heldBytes - 62_000).toBe(held);
   });
 
   it.each([
@@ -97,9 +97,9 @@ describe('kept conversations', () => {
     const own = keep(kept, 'r1', 20_000) as KeptConversation;
     const foreign = keep(kept, 'o', 20_000, 'b') as KeptConversation;
     const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
-    const { held } = kept;
+    const { heldBytes } = kept;
     expect(long.segments[0]?.outline?.size).toBe(outlineSize(250_000));
-    expect([own.isEvicted, foreign.isEvicted, kept.held]).toEqual([false, false, held]);
+    expect([own.isEvicted, foreign.isEvicted, kept.heldBytes]).toEqual([false, false, heldBytes]);
   });
 
   it('are not dropped for an outline when what they free is in use', () => {
@@ -129,7 +129,7 @@ describe('kept conversations', () => {
     const next = kept.keep('a', 'r2', first.segments, bytes(50_000)) as KeptConversation;
     expect(next.isEvicted).toBe(false);
     kept.drop(first);
-    expect(kept.held).toBeLessThanOrEqual(160_000);
+    expect(kept.heldBytes).toBeLessThanOrEqual(160_000);
   });
 
   it('are copies, so that the frame they came in is freed', () => {
@@ -152,19 +152,19 @@ describe('kept conversations', () => {
     const first = keep(kept, 'r', 4 * MiB, 'a0') as KeptConversation;
     for (let index = 1; index < 4; index++) keep(kept, 'r', 4 * MiB, `a${index}`);
     expect(first.isEvicted).toBe(true);
-    expect(kept.held).toBeLessThanOrEqual(10 * MiB);
+    expect(kept.heldBytes).toBeLessThanOrEqual(10 * MiB);
   });
 
   it('are none where one is longer than the bound of an account', () => {
     const kept = setUp();
     expect(keep(kept, 'r', 6 * MiB)).toBeUndefined();
-    expect(kept.held).toBe(0);
+    expect(kept.heldBytes).toBe(0);
   });
 
   it('are given back when the process needs the room', () => {
     const kept = setUp();
     const conversations = Array.from({ length: 4 }, (_, index) => keep(kept, `r${index}`, MiB) as KeptConversation);
-    kept.giveBack(1.5 * MiB);
+    kept.free(1.5 * MiB);
     expect(conversations.map(({ isEvicted: isGone }) => isGone)).toEqual([true, true, false, false]);
   });
 

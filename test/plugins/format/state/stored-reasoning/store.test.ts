@@ -96,7 +96,7 @@ describe('the reasoning before a call', () => {
   it('reasoning over its size limit is not kept', async () => {
     const host = hostWith({});
     const opened = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
-    opened.storedReasoning?.store(reply('x'.repeat(bounds.keptReasoning)));
+    opened.storedReasoning?.store(reply('x'.repeat(bounds.storedReasoning)));
     expect(host.groups.set).not.toHaveBeenCalled();
   });
 
@@ -178,7 +178,7 @@ describe('ids that repeat', () => {
   });
 
   it('the oldest of equal calls lose theirs when there is no room', async () => {
-    const long = 'x'.repeat(bounds.keptReasoning * 0.6);
+    const long = 'x'.repeat(bounds.storedReasoning * 0.6);
     const equal: readonly Step[] = ['a', 'b', 'c'].map((text) => ['call_0', '{}', `${text}${long}`]);
     const store = await played(equal);
     expect((await restored(store, equal)).map(([first]) => first)).toEqual([undefined, undefined, 'c']);

@@ -4,7 +4,7 @@ import type { EncodeTarget } from './codec.ts';
 import type { ClientTool, Strictness } from './conversation.ts';
 import { fitSchema, describesObject } from './fit-schema.ts';
 import { Notes } from './notes.ts';
-import { objectSchema } from './object-schema.ts';
+import { toObjectSchema } from './object-schema.ts';
 import { wantsEnforcedInput } from './tools.ts';
 import { schemaKeywords, schemaMapKeywords, type SchemaSubset } from './schema-subsets.ts';
 
@@ -87,7 +87,7 @@ export function enforceInput(
   subset: SchemaSubset | undefined,
   { profile, notes }: Pick<EncodeTarget, 'profile' | 'notes'>,
 ): EnforcedInput {
-  const input = objectSchema(schema, subset?.refusesToolAlternatives === true, notes);
+  const input = toObjectSchema(schema, subset?.refusesToolAlternatives === true, notes);
   const { strict } = tool;
   if (subset !== undefined && wantsEnforcedInput(tool) && profile.quirks.strict_tools) {
     const fitted = fitForVendor(input, strict, subset, notes);

@@ -15,7 +15,7 @@ const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
  *   repeated in the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema
  *   must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
-export function objectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
+export function toObjectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
   const flat = refusesAlternatives && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
   return flat?.['type'] === 'object' ? flat : { properties: {}, ...flat, type: 'object' };
 }

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { HostedTool, SearchOptions, SearchLocation } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { BodyObject } from '../wire/read.ts';
-import { asText, listTexts, withoutUnset } from '../wire/members.ts';
+import { asText, listTexts, withoutUndefined } from '../wire/members.ts';
 
 const locationMembers = ['city', 'country', 'region', 'timezone'] as const;
 
@@ -79,7 +79,7 @@ const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
 export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['contextSize', 'allowedDomains', 'location'], notes);
   const { contextSize, allowedDomains, location } = tool.options ?? {};
-  return withoutUnset({
+  return withoutUndefined({
     type: 'web_search',
     search_context_size: contextSize,
     filters: allowedDomains && { allowed_domains: [...allowedDomains] },
@@ -90,7 +90,7 @@ export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonOb
 export function writeMessagesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['maxUses', 'allowedDomains', 'blockedDomains', 'location'], notes);
   const { maxUses, allowedDomains, blockedDomains, location } = tool.options ?? {};
-  return withoutUnset({
+  return withoutUndefined({
     type: 'web_search_20250305',
     name: 'web_search',
     max_uses: maxUses,

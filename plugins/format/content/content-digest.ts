@@ -127,7 +127,7 @@ export class ContentDigest implements SkimmedContent {
   }
 }
 
-/** Adds the content of an event. */
+/** Adds the content of an event to collected content. */
 export function addDelta(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.addText(text);
   if (reasoning !== '') content.addReasoning(reasoning);

@@ -153,7 +153,7 @@ class ClientReplyContext implements ReplyContext {
   readonly #client: ClientRequest;
 
   constructor(exchange: Exchange, client: ClientRequest) {
-    this.id = shortId(exchange.id);
+    this.id = stripIdPrefix(exchange.id);
     this.model = client.model;
     this.created = Math.floor(exchange.receivedAt / 1000);
     this.outline = client.outline;
@@ -170,7 +170,7 @@ export function createReplyContext(exchange: Exchange, client: ClientRequest): R
 }
 
 /** Returns the exchange's id without its prefix, because each format adds its own. */
-export function shortId(id: string): string {
+export function stripIdPrefix(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 
@@ -202,12 +202,12 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
  * @param body the body with numbers exactly as written, see exact-json.ts
  */
 function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
-  const isRead = (name: string): boolean => {
+  const isEffective = (name: string): boolean => {
     if (isCaseVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
     const documented = parameters.documentedNames.get(name) ?? name;
     return documented === name || !Object.hasOwn(body, documented);
   };
-  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isRead(name))));
+  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isEffective(name))));
 }
 
 /** True if a name differs from a parameter's name only in case. */

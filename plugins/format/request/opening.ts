@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#core/
 import { member } from '../wire/members.ts';
 import { findRawElement } from './raw-element.ts';
 
-const maxOpening = 16_384; // characters
+const maxOpeningLength = 16_384; // characters
 const searchWindow = 262_144; // bytes of a long body that are searched for the first message
 /** Members that hold the messages in the various formats. */
 const messageLists = ['messages', 'input', 'contents'];
@@ -13,15 +13,15 @@ const messageLists = ['messages', 'input', 'contents'];
  * whether the client writes a text as a string or as a part. Instructions and tools are excluded, since agents put the time there.
  * Falls back to the start of the request if it has no messages.
  *
- * @param cut outline of a long body, whose texts are incomplete in `outline`
+ * @param bodyOutline present if the body is long and its texts are incomplete in `outline`
  */
-export function readOpening(outline: JsonObject, cut?: BodyOutline): string {
+export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): string {
   const list = messageLists.find((name) => outline[name] !== undefined);
   const messages = list === undefined ? undefined : outline[list];
-  if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpening);
+  if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpeningLength);
   if (!Array.isArray(messages)) return readTexts(messages);
   const index = Math.max(0, messages.findIndex(isUserMessage));
-  const completeMessage = cut === undefined ? undefined : readCompleteMessage(cut, list, index);
+  const completeMessage = bodyOutline === undefined ? undefined : readCompleteMessage(bodyOutline, list, index);
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
@@ -35,7 +35,7 @@ function isUserMessage(message: JsonValue): boolean {
 function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
-  let remaining = maxOpening;
+  let remaining = maxOpeningLength;
   for (const part of Array.isArray(content) ? content : [content]) {
     if (remaining <= 0) break;
     const text = readText(part).slice(0, remaining);

@@ -18,17 +18,17 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
   return typeof user === 'string' && user !== '' ? user.slice(0, maxNameLength) : undefined;
 }
 
-const maxOpening = 65_536; // characters
+const maxMessageLength = 65_536; // characters
 
 /** Writes the first user message, which stays the same in each turn of a conversation, unlike instructions, which may contain the time. */
-export function writeFirstQuestion({ messages }: JsonObject): string {
+export function writeFirstUserMessage({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
   return writeStart(first ?? null);
 }
 
-/** Writes a value as JSON that is truncated to `maxOpening`. */
+/** Writes a value as JSON that is truncated to `maxMessageLength`. */
 function writeStart(value: JsonValue): string {
-  let remaining = maxOpening;
+  let remaining = maxMessageLength;
   const text = JSON.stringify(value, (name, inner: unknown) => {
     // Clients move their cache breakpoints as the conversation grows.
     if (remaining < 0 || name === 'cache_control') return undefined;
@@ -38,5 +38,5 @@ function writeStart(value: JsonValue): string {
     remaining -= inner.length;
     return start;
   });
-  return text.slice(0, maxOpening);
+  return text.slice(0, maxMessageLength);
 }

@@ -23,7 +23,7 @@ export function selectUpstreamFormat(route: Route, { format, purpose, outline }:
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
     const translated = format.kind === 'embedding' && embeddingFormats.find(({ name }) => formats.includes(name));
-    if (!translated) throw formatUnavailable(route, format);
+    if (!translated) throw createFormatError(route, format);
     return translated;
   }
   if (purpose === 'count') {
@@ -32,7 +32,7 @@ export function selectUpstreamFormat(route: Route, { format, purpose, outline }:
   }
   if (needsResponses(route, format, outline['tools'])) return responses;
   const preferred = selectPreferredFormat(format, formats);
-  if (preferred === undefined) throw formatUnavailable(route, format);
+  if (preferred === undefined) throw createFormatError(route, format);
   return preferred;
 }
 
@@ -47,10 +47,10 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 
-function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
+function createFormatError({ upstream }: Route, { name, kind, dialect }: ClientFormat): GatewayError {
   const { formats } = upstream;
-  const holdsConversations = textFormats.some((format) => formats.includes(format.name));
-  const endpoints = describeEndpoints(kind, dialect, holdsConversations ? undefined : formats);
+  const servesText = textFormats.some((format) => formats.includes(format.name));
+  const endpoints = describeEndpoints(kind, dialect, servesText ? undefined : formats);
   const message = `This model is not available in the ${name} format, only in ${formats.join(', ')}. Use ${endpoints}.`;
   return new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
@@ -59,7 +59,7 @@ function formatUnavailable({ upstream }: Route, { name, kind, dialect }: ClientF
 export function requireFormat({ routes }: Model, format: ClientFormat): void {
   const [first] = routes;
   if (first === undefined || routes.some(({ upstream }) => upstream.formats.includes(format.name))) return;
-  throw formatUnavailable(first, format);
+  throw createFormatError(first, format);
 }
 
 /** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message names those that do */
@@ -80,7 +80,7 @@ const kindPurposes: Readonly<Record<ModelKind, string>> = {
 };
 
 /** Lists endpoints in words: `POST /v1/images/generations or POST /v1/images/edits`. */
-function describeEndpoints(kind: ModelKind, dialect: Dialect, spoken?: readonly string[]): string {
-  const paths = listEndpoints(kind, dialect, spoken);
+function describeEndpoints(kind: ModelKind, dialect: Dialect, formats?: readonly string[]): string {
+  const paths = listEndpoints(kind, dialect, formats);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');
 }

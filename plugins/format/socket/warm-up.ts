@@ -3,7 +3,7 @@ import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { writeResponse } from '../formats/responses/reply/reply-object.ts';
-import { findModel, requireModel, shortId } from '../request/client-request.ts';
+import { findModel, requireModel, stripIdPrefix } from '../request/client-request.ts';
 import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
 
@@ -32,7 +32,7 @@ async function respond(host: Host, exchange: Exchange): Promise<Reply> {
   const body: ResponsesRequest = await exchange.body.json();
   const name = requireModel(body.model);
   const context = {
-    id: shortId(exchange.id),
+    id: stripIdPrefix(exchange.id),
     model: nameInReply(findModel(host, name), name),
     created: Math.floor(exchange.receivedAt / 1000),
     request: { ...body, store: false, previous_response_id: exchange.find(continuedId) ?? null },

@@ -108,6 +108,6 @@ export function hasToolOfType(tools: JsonValue | undefined, types: readonly stri
 }
 
 /** Copies an object without its undefined members. */
-export function withoutUnset(object: JsonObject): JsonObject {
+export function withoutUndefined(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

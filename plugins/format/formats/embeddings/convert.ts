@@ -3,7 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { readObject } from '../../wire/gemini-fields.ts';
-import { asList, asCount, scalarNumber, withoutUnset } from '../../wire/members.ts';
+import { asList, asCount, scalarNumber, withoutUndefined } from '../../wire/members.ts';
 import { invalidValue } from '../../wire/read.ts';
 
 /** A request for vectors, read from either format. */
@@ -41,7 +41,7 @@ function readInput(input: JsonValue, index: number): string {
 /** Writes a batch request of Google's format, which serves a single input as well. */
 export function writeGeminiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   const requests = inputs.map((text) =>
-    withoutUnset({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
+    withoutUndefined({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
   );
   return { requests };
 }
@@ -79,7 +79,7 @@ function readText(content: JsonValue | undefined, index: number): string {
 }
 
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
-  return withoutUnset({ model, input: [...inputs], encoding_format: 'float', dimensions });
+  return withoutUndefined({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
 /** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */

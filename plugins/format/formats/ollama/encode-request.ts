@@ -16,7 +16,7 @@ import { describeAsFunction, wantsEnforcedInput, toObjectInput } from '../../can
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
-import { withoutUnset } from '../../wire/members.ts';
+import { withoutUndefined } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
 import { checkImageType, decodeTextFile, unsupportedContent } from '../../canonical/media.ts';
 import { writeAsMessages, type SplitTurn } from '../../canonical/write-turns.ts';
@@ -53,7 +53,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     think: writeReasoning(conversation, target),
     stream: target.isStream,
   };
-  return withoutUnset(request);
+  return withoutUndefined(request);
 }
 
 function writeInstructions(conversation: Conversation, instruction: string | undefined): OllamaMessage[] {

@@ -28,7 +28,7 @@ import {
   type ClientRequest,
   selectEndUser,
   createReplyContext,
-  shortId,
+  stripIdPrefix,
 } from '../../request/client-request.ts';
 import { restoreReasoning, acceptsReasoningText } from '../../state/stored-reasoning/restore.ts';
 import { encodeForRoute, createStateLookup } from './encode-for-route.ts';
@@ -229,7 +229,7 @@ export function createGuard(
   return new GrammarGuard({
     names,
     tag: createTagger(route),
-    id: shortId(exchange.id),
+    id: stripIdPrefix(exchange.id),
     inputTokens: () => estimatePromptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
     hidesReasoning: isTranslated && client.format.client.text?.hidesReasoning?.(client.outline),

@@ -20,7 +20,7 @@ import {
 } from '../../canonical/stored-reasoning.ts';
 import type { CompleteReply } from '../../canonical/reply.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
-import { writeFirstQuestion } from '../../request/session.ts';
+import { writeFirstUserMessage } from '../../request/session.ts';
 import { findReplayingRoutes } from './restore.ts';
 
 const deadlineMs = 50; // time that a request waits for the reasoning of its history
@@ -100,7 +100,7 @@ class ConversationReasoning implements StoredReasoning {
     history: readonly HistoryCall[],
     store: (entries: ReadonlyMap<string, Buffer>) => void,
   ) {
-    this.#conversation = digest(writeFirstQuestion(body));
+    this.#conversation = digest(writeFirstUserMessage(body));
     this.#history = history;
     this.#storeEntries = store;
   }

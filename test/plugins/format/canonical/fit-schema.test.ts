@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { fitSchema } from '../../../../plugins/format/canonical/fit-schema.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { objectSchema } from '../../../../plugins/format/canonical/object-schema.ts';
+import { toObjectSchema } from '../../../../plugins/format/canonical/object-schema.ts';
 import { schemaSubsets } from '../../../../plugins/format/canonical/schema-subsets.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -199,13 +199,13 @@ describe('schemas that a vendor cannot enforce', () => {
       const { schema: result = {} } = fitted(schema, vendor);
       expect(JSON.stringify(result).length).toBeLessThan(5_000_000);
     }
-    expect(JSON.stringify(objectSchema(schema, true, new Notes())).length).toBeLessThan(5_000_000);
+    expect(JSON.stringify(toObjectSchema(schema, true, new Notes())).length).toBeLessThan(5_000_000);
   });
 });
 
 function flattened(schema: JsonObject) {
   const notes = new Notes();
-  return { schema: objectSchema(schema, true, notes), notes: notes.entries };
+  return { schema: toObjectSchema(schema, true, notes), notes: notes.entries };
 }
 
 describe('the input of a tool without alternatives at its top', () => {
@@ -252,13 +252,13 @@ describe('the input of a tool without alternatives at its top', () => {
   });
 
   it('an input without a type is an object, and one that has it stays the same', () => {
-    expect(objectSchema({ properties: { a: {} } }, false, new Notes())).toEqual({
+    expect(toObjectSchema({ properties: { a: {} } }, false, new Notes())).toEqual({
       type: 'object',
       properties: { a: {} },
     });
     const schema = { type: 'object', anyOf: [{}] };
-    expect(objectSchema(schema, false, new Notes())).toBe(schema);
-    expect(objectSchema(undefined, true, new Notes())).toEqual({ type: 'object', properties: {} });
+    expect(toObjectSchema(schema, false, new Notes())).toBe(schema);
+    expect(toObjectSchema(undefined, true, new Notes())).toEqual({ type: 'object', properties: {} });
   });
 });
 
@@ -343,7 +343,7 @@ describe('fitting arbitrary schemas', () => {
         (anyOf, values) => {
           const schema = { anyOf };
           const before = ajv.compile(schema);
-          const after = ajv.compile(objectSchema(schema, true, new Notes()));
+          const after = ajv.compile(toObjectSchema(schema, true, new Notes()));
           const objects = values.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
           for (const value of objects.filter((one) => before(one))) {
             expect(after(value), JSON.stringify({ value, schema })).toBe(true);

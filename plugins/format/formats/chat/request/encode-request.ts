@@ -11,7 +11,7 @@ import {
   clampEffort,
   noteUnsupportedEffort,
 } from '../../../canonical/reasoning.ts';
-import { withoutUnset } from '../../../wire/members.ts';
+import { withoutUndefined } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
@@ -42,7 +42,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     ...writeEndUser(conversation, target),
     stream: target.isStream,
   };
-  return withoutUnset(request);
+  return withoutUndefined(request);
 }
 
 function writeInstructions(conversation: Conversation, instruction: string | undefined): ChatMessage[] {

@@ -5,7 +5,7 @@ import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
 import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
-import { withoutUnset } from '../../../wire/members.ts';
+import { withoutUndefined } from '../../../wire/members.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
@@ -23,14 +23,14 @@ import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameter
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { config, instruction } = writeFormat(conversation, target);
   const thinkingConfig = writeThinking(conversation.reasoning, target);
-  const generationConfig = undefinedIfEmpty(withoutUnset({ ...config, thinkingConfig }));
+  const generationConfig = undefinedIfEmpty(withoutUndefined({ ...config, thinkingConfig }));
   const request: GeminiRequest = {
     systemInstruction: writeSystem(conversation, instruction),
     contents: writeContents(toTurns(normalizeCalls(conversation.items)), target),
     ...writeTools(conversation, target),
     ...writeSettings(conversation, geminiParameters, target, { generationConfig }),
   };
-  return withoutUnset(request);
+  return withoutUndefined(request);
 }
 
 function writeSystem({ instructions }: Conversation, instruction: string | undefined): GeminiContent | undefined {

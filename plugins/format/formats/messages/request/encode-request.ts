@@ -12,7 +12,7 @@ import { writeCacheControl, markBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
-import { asFilledText, withoutUnset } from '../../../wire/members.ts';
+import { asFilledText, withoutUndefined } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
 /** Output limit if neither client nor catalog sets one. A lower limit would truncate answers; older models reject a higher one. */
@@ -43,14 +43,14 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     messages: prompt.messages,
     ...writeTools(conversation, target, isThinking),
     thinking,
-    output_config: undefinedIfEmpty(withoutUnset({ effort, format })),
+    output_config: undefinedIfEmpty(withoutUndefined({ effort, format })),
     ...writeSampling(conversation, target, isThinking),
     ...writeSettings(conversation, messagesParameters, target),
     metadata: writeUser(conversation, target),
     cache_control: target.profile.quirks.automatic_caching ? writeCacheControl(conversation) : undefined,
     stream: isStream,
   };
-  return withoutUnset(request);
+  return withoutUndefined(request);
 }
 
 function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {

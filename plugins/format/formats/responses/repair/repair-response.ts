@@ -1,6 +1,6 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { asFilledText, member, keepIfSame, withoutUnset } from '../../../wire/members.ts';
+import { asFilledText, member, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
@@ -44,7 +44,7 @@ export function repairResponse(
 ): ResponsesReply {
   const lacksMembers = requiredMembers.some((name) => vendorResponse[name] === undefined);
   const complete: ResponsesReply = lacksMembers
-    ? { ...writeResponse(context, { status, output: [] }), ...withoutUnset(vendorResponse) }
+    ? { ...writeResponse(context, { status, output: [] }), ...withoutUndefined(vendorResponse) }
     : vendorResponse;
   return withMembers(complete, {
     id,

@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, keepIfSame, scalarText, withoutUnset } from '../../../wire/members.ts';
+import { asList, keepIfSame, scalarText, withoutUndefined } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
 import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
@@ -158,7 +158,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   #writeStart(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endStatuses, type) ? readResponse(data) : {};
     const response = (this.#lastResponse = this.#repairResponse(
-      withoutUnset({ id, model, created_at }),
+      withoutUndefined({ id, model, created_at }),
       'in_progress',
       [],
     ));

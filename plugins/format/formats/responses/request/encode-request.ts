@@ -5,7 +5,7 @@ import { joinAllInstructions, notePrefill } from '../../../canonical/dialogue.ts
 import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import { canReason, clampEffort, noteUnsupportedEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
-import { withoutUnset } from '../../../wire/members.ts';
+import { withoutUndefined } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
 import { writeItems } from './write-items.ts';
@@ -37,7 +37,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     store: false,
     stream: target.isStream,
   };
-  return withoutUnset(request);
+  return withoutUndefined(request);
 }
 
 function writeDeveloperMessage(text: string): ResponsesItem {

@@ -82,7 +82,7 @@ async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input:
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Prevents operators from locking out each other or themselves by mistake, which requires a change of gateway.yaml. */
+/** Prevents operators from locking out each other or themselves by mistake. A real lockout takes a change of gateway.yaml. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);

@@ -4,7 +4,7 @@ import type { PaymentAttempt } from './entities.ts';
 
 const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
-/** After expiry: a payment scanned at the last moment may settle late. */
+/** Checks after expiry, because a payment scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
 const jitterShare = 0.15; // of a delay, so that checks of orders placed together spread out
 const toleranceSeconds = 8; // a check that is early by less is not repeated

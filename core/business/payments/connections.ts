@@ -37,7 +37,7 @@ export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
 /**
  * Finds the shell command that simulates the payment of an order's charge.
  *
- * @returns undefined unless the provider is in test mode, and if it is no longer configured
+ * @returns undefined if the payment would move money, or if the provider is no longer configured
  */
 export function findSimulationCommand(
   host: Host,

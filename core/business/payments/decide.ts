@@ -3,7 +3,7 @@ import type { Money, PaymentState } from './payment-provider.ts';
 
 interface Situation {
   readonly orderState: OrderState;
-  /** False if a later attempt exists than the one that the evidence is about. */
+  /** False if the evidence is about an earlier attempt. */
   readonly isLastAttempt: boolean;
   readonly expected: Money;
   readonly reportedState: PaymentState;

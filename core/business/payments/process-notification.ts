@@ -4,6 +4,7 @@ import type { Fields, Row } from '#core/platform/database/rows.ts';
 import { readStatus } from './ask-provider.ts';
 import { flagForeignMoney } from './flags.ts';
 import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
+import { toChargeReference } from './read-charge.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
 import type { PaymentAttempt, PaymentNotification } from './entities.ts';
@@ -97,12 +98,8 @@ async function readEvidence(host: Host, notification: StoredNotification): Promi
     [provider, reference, providerReference, reference],
   );
   if (charge === undefined) return undefined;
-  const currentReference = charge.provider_reference ?? providerReference ?? undefined;
-  const target = {
-    reference: charge.reference,
-    providerReference: currentReference,
-    paymentId: paymentId ?? undefined,
-  };
+  const currentReference = charge.provider_reference ?? providerReference;
+  const target = toChargeReference({ reference: charge.reference, providerReference: currentReference, paymentId });
   if (providerReference !== null && providerReference !== currentReference) {
     const otherCharge = await tryReadStatus(host, provider, { ...target, providerReference });
     if (otherCharge?.state === 'paid' || otherCharge?.state === 'refunded') return otherCharge;
@@ -147,11 +144,7 @@ async function awaitOrder(host: Host, notification: StoredNotification): Promise
 async function flagForeignPayment(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, providerReference, paymentId } = notification;
   const reference = notification.reference ?? '';
-  const target = {
-    reference,
-    providerReference: providerReference ?? undefined,
-    paymentId: paymentId ?? undefined,
-  };
+  const target = toChargeReference({ reference, providerReference, paymentId });
   const evidence =
     notification.evidence === null
       ? await tryReadStatus(host, provider, target)

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { readStatus } from './ask-provider.ts';
 import type { Urgency } from './call-budget.ts';
-import { PaymentError, type PaymentEvidence } from './payment-provider.ts';
+import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
 
 /** A recorded charge and one of its payments. */
@@ -11,25 +11,29 @@ export interface RecordedCharge {
   readonly paymentId: string | null;
 }
 
+/** Converts a recorded charge to its reference at the provider. */
+export function toChargeReference({
+  reference,
+  providerReference,
+  paymentId,
+}: RecordedCharge): Required<ChargeReference> {
+  return { reference, providerReference: providerReference ?? undefined, paymentId: paymentId ?? undefined };
+}
+
 /** Reads a charge and settles anything new, because a notification may have been lost. Returns undefined if the charge cannot be read. */
 export async function readCharge(
   host: Host,
   provider: string,
-  { reference, providerReference, paymentId }: RecordedCharge,
+  charge: RecordedCharge,
   urgency: Urgency = 'books',
 ): Promise<PaymentEvidence | undefined> {
   try {
-    const charge = {
-      reference,
-      providerReference: providerReference ?? undefined,
-      paymentId: paymentId ?? undefined,
-    };
-    const evidence = await readStatus(host, provider, charge, urgency);
+    const evidence = await readStatus(host, provider, toChargeReference(charge), urgency);
     await settle(host, provider, evidence);
     return evidence;
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    host.log.warn(`payment ${reference} could not be read: ${error.message}`);
+    host.log.warn(`payment ${charge.reference} could not be read: ${error.message}`);
     return undefined;
   }
 }

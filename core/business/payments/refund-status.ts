@@ -3,6 +3,7 @@ import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
+import { toChargeReference } from './read-charge.ts';
 import { failRefund, finishRefund, abandonRefund } from './refund-effects.ts';
 import { providerIdColumns, settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
@@ -84,12 +85,8 @@ async function processRefund(host: Host, refund: PendingRefund): Promise<void> {
 }
 
 async function requestOrRead(host: Host, refund: PendingRefund): Promise<Refund> {
-  const { provider, isAccepted, providerReference, reference, paymentId } = refund;
-  const charge = {
-    reference,
-    providerReference: providerReference ?? undefined,
-    paymentId: paymentId ?? undefined,
-  };
+  const { provider, isAccepted } = refund;
+  const charge = toChargeReference(refund);
   const request: RefundRequest = { ...refund, ...charge };
   if (isAccepted) return readRefund(host, provider, charge, request);
   try {

@@ -65,7 +65,7 @@ async function settleLocked(
     if (chargeKind === 'unseen' && evidence.paid !== undefined) {
       await enterUnseenPayment(host, transaction, provider, subject, evidence);
     } else if (evidence.state === 'paid') {
-      // The order that the money was meant for may miss it.
+      // The money may be missing from the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
     }
     return { outcome: 'foreign', orderId, accountId };
@@ -131,12 +131,12 @@ async function classifyReference(
   transaction: EntityManager,
   provider: string,
   { reference, providerReference }: Subject,
-  { providerReference: stated }: PaymentEvidence,
+  { providerReference: reported }: PaymentEvidence,
 ): Promise<'own' | 'other' | 'unseen'> {
-  if (stated === undefined || stated === providerReference) return 'own';
+  if (reported === undefined || reported === providerReference) return 'own';
   const [otherAttempt] = await transaction.execute<unknown[]>(
     'select 1 from payment_attempt where provider = ? and provider_reference = ? and reference <> ?',
-    [provider, stated, reference],
+    [provider, reported, reference],
   );
   if (otherAttempt !== undefined) return 'other';
   return providerReference === null ? 'own' : 'unseen';
@@ -163,10 +163,10 @@ async function enterUnseenPayment(
 
 /** Returns the provider's reference in the evidence if it differs from the attempt's, otherwise null. */
 function unseenReference(
-  { providerReference: own }: Subject,
-  { providerReference: stated }: PaymentEvidence,
+  { providerReference }: Subject,
+  { providerReference: reported }: PaymentEvidence,
 ): string | null {
-  return own === null || stated === undefined || stated === own ? null : stated;
+  return providerReference === null || reported === undefined || reported === providerReference ? null : reported;
 }
 
 /** Reads the recorded payment that evidence is about, and stores its id once the provider reports one. */

@@ -45,10 +45,10 @@ function createKeyChecks(upstream: Upstream, catalog: Catalog): DiagnosticCheck[
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
   const readToken = createTokenReader(credentials);
   if (credentials.aws !== undefined)
-    return skipped('keys of AWS sign requests on this machine; only a model call shows whether it takes them');
+    return skipped('AWS keys sign requests on this machine; only a model call shows whether AWS accepts them');
   try {
     await readToken();
-    return ok('the cloud hands out tokens');
+    return ok('the cloud issues tokens');
   } catch (error) {
     const advice = 'Correct `credentials` in gateway.yaml; the cloud may also have revoked them.';
     return failed(error instanceof Error ? error.message.slice(0, 200) : 'no token', advice);

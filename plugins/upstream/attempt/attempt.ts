@@ -3,7 +3,7 @@ import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { UpstreamResponse, ResponseBody } from './contract.ts';
+import type { AttemptRequest, ResponseBody, UpstreamResponse } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import { type CallControl, type CallHandler, isUnanswered } from '../connections/connection.ts';
 import {
@@ -15,7 +15,6 @@ import {
   silentConnectionFault,
 } from './fault.ts';
 import { openBody } from './open-body.ts';
-import type { AttemptRequest } from './contract.ts';
 
 /** Maximum bytes of a stream in the four buffers between the upstream and a slow client. */
 const maxUnreadBytes = 4 * bounds.slowReader;

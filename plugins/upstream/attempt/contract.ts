@@ -69,7 +69,7 @@ export interface UpstreamResponse {
   /**
    * Ends the attempt.
    *
-   * @param fault set if the answer is incomplete
+   * @param fault set if the response is incomplete
    */
   end(fault?: Fault): void;
   /**

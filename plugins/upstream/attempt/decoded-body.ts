@@ -48,7 +48,7 @@ export class DecodedBody implements ResponseBody {
   #connectionFault: Fault | undefined;
   #reservedBytes = 0; // for the decoder's output chunk
 
-  /** @param open creates the inner body */
+  /** @param openInner creates the inner body */
   constructor(
     response: UpstreamResponse,
     contentCoding: string,

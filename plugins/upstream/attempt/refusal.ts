@@ -126,7 +126,7 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 function createRouteFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
   const code = failureCode(readUnavailability(status) ?? findErrorMeaning(reported));
   const error = new GatewayError(code, statusMessage(status), retryAfter === undefined ? {} : { retryAfter });
-  // Other statuses may be caused by the request: one conversation must not open the breaker for others.
+  // Other statuses may be caused by the request, and one conversation must not open the breaker for others.
   const isUnclear404 = status === 404; // always an HTML page here; other 404s are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
@@ -154,7 +154,7 @@ function createClientError(status: number, reported: ReportedError, secrets: rea
   const redact = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
-  // For a 5xx caused by a faulty request, type and code are misleading too.
+  // For a 5xx caused by a faulty request, type and code are misleading as well.
   const isServerStatus = status >= 500;
   return new GatewayError('upstream_rejected', removeSecrets(message, 4_000, secrets), {
     upstream: {

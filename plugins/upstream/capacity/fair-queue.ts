@@ -47,7 +47,7 @@ export class FairQueue {
   /** Decaying sum of all accounts' use, each divided by its weight, as of `#totalUseAt`. */
   #totalUse = 0;
   #totalUseAt = 0;
-  #theoreticalArrival = 0; // for the request rate, see gcra.ts
+  #nextArrival = 0; // theoretical arrival time of the request rate, see gcra.ts
   #learnedLimit: number | undefined;
   #limitCutAt = -Infinity;
   #remainingRequests = Infinity; // that the upstream allows until `#remainingUntil`
@@ -96,13 +96,8 @@ export class FairQueue {
     this.#releaseSlot(id, result, limits, now);
     this.#leaveQueue(id);
     const granted = this.#grantSlots(limits, now);
-    return this.#createReply(
-      undefined,
-      name === undefined ? undefined : this.#accounts.get(name),
-      limits,
-      now,
-      granted,
-    );
+    const account = name === undefined ? undefined : this.#accounts.get(name);
+    return this.#createReply(undefined, account, limits, now, granted);
   }
 
   /** Grants the slots that became available as time passed. */
@@ -133,8 +128,8 @@ export class FairQueue {
     this.#lastFinish = Math.max(this.#lastFinish, account.virtualFinish);
     this.#runningRequests.set(id, { account: name, startedAt, charged, price });
     if (limits.requests !== Infinity)
-      this.#theoreticalArrival =
-        Math.max(now, Math.min(this.#theoreticalArrival, now + limits.period)) + limits.period / limits.requests;
+      this.#nextArrival =
+        Math.max(now, Math.min(this.#nextArrival, now + limits.period)) + limits.period / limits.requests;
     this.#remainingRequests--;
   }
 
@@ -146,7 +141,7 @@ export class FairQueue {
     return Math.min(fairness.mostBurden, Math.max(1, ratio));
   }
 
-  #releaseSlot(id: string, { isServed, refused, left }: SlotResult, limits: SlotLimits, now: number): void {
+  #releaseSlot(id: string, result: SlotResult, limits: SlotLimits, now: number): void {
     const running = this.#runningRequests.get(id);
     if (running === undefined) return;
     const slotsInUse = this.#runningRequests.size;
@@ -162,26 +157,20 @@ export class FairQueue {
     account.usedAt = now;
     this.#totalUse = decay(this.#totalUse, this.#totalUseAt, now) + duration / account.weight;
     this.#totalUseAt = now;
-    if (isServed) {
+    if (result.isServed) {
       account.mean = updateMean(account.mean, duration, fairness.accountGain);
       this.#meanMs = updateMean(this.#meanMs, duration, fairness.gain);
     }
-    this.#adjustLimit(refused, isServed, slotsInUse, running.startedAt, limits, now);
-    if (left !== undefined) {
-      this.#remainingRequests = left.requests;
-      this.#remainingUntil = now + Math.min(left.leftFor, fairness.longestLeft);
+    this.#adjustLimit(result, slotsInUse, running.startedAt, limits, now);
+    if (result.left !== undefined) {
+      this.#remainingRequests = result.left.requests;
+      this.#remainingUntil = now + Math.min(result.left.leftFor, fairness.longestLeft);
     }
   }
 
   /** Lowers the limit after a rejection, once for all requests sent before it. Raises it slowly after requests served at the limit. */
-  #adjustLimit(
-    refused: number,
-    isServed: boolean,
-    inUse: number,
-    startedAt: number,
-    limits: SlotLimits,
-    now: number,
-  ): void {
+  #adjustLimit(result: SlotResult, inUse: number, startedAt: number, limits: SlotLimits, now: number): void {
+    const { refused, isServed } = result;
     const limit = this.currentLimit(limits, now);
     if (refused > 0) {
       if (startedAt < this.#limitCutAt) return;
@@ -226,8 +215,8 @@ export class FairQueue {
   #msUntilRoom(limits: SlotLimits, now: number): number {
     if (this.#runningRequests.size >= this.currentLimit(limits, now)) return Infinity;
     const { requests, period } = limits;
-    const theoreticalArrival = Math.min(this.#theoreticalArrival, now + period);
-    const rateDelay = requests === Infinity ? 0 : Math.max(theoreticalArrival, now) + period / requests - period - now;
+    const nextArrival = Math.min(this.#nextArrival, now + period);
+    const rateDelay = requests === Infinity ? 0 : Math.max(nextArrival, now) + period / requests - period - now;
     const headerDelay = this.#remainingRequests > 0 ? 0 : this.#remainingUntil - now;
     return Math.max(0, rateDelay, headerDelay);
   }

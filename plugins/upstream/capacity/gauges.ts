@@ -7,8 +7,8 @@ import type { CapacityPool, Place } from './pool.ts';
 async function listPools(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
   const limitedUpstreams = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
   if (limitedUpstreams.length === 0) return [];
-  const { getSlotPools: slotPoolsOf } = await import('./slot-pools.ts');
-  const pools = slotPoolsOf(host);
+  const { getSlotPools } = await import('./slot-pools.ts');
+  const pools = getSlotPools(host);
   return limitedUpstreams.flatMap((upstream) => {
     const pool = pools.find(upstream);
     return pool === undefined ? [] : [[upstream, pool] as const];

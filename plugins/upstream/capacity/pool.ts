@@ -57,7 +57,7 @@ export class CapacityPool implements Disposable {
   #localQueue: FairQueue | undefined;
   #isBeating = false;
   #isClosed = false;
-  #lastNumber = 0;
+  #lastPlaceNumber = 0;
 
   constructor(name: string, key: string, limits: SlotLimits, parts: PoolParts) {
     this.name = name;
@@ -74,7 +74,7 @@ export class CapacityPool implements Disposable {
   /** Requests a slot. Resolves with a place that is `running`, `waiting` or `refused`. */
   async requestSlot(ask: Omit<SlotAsk, 'id'>, model: string, onGrant: () => void): Promise<Place> {
     const { account, weight, mayWait } = ask;
-    const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#lastNumber}`;
+    const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#lastPlaceNumber}`;
     const place: Place = {
       id,
       account,
@@ -133,12 +133,13 @@ export class CapacityPool implements Disposable {
         this.#switchToLocal(error);
       }
     }
-    if (place.state === 'entering')
-      this.#enterLocal(this.#localQueue as FairQueue | undefined as FairQueue, place, mayWait);
+    // After a failure, `#switchToLocal` has created the local queue.
+    if (place.state === 'entering') this.#enterLocal(place, mayWait);
   }
 
-  #enterLocal(local: FairQueue, place: Place, mayWait: boolean, limits: SlotLimits = this.#localLimits): void {
-    this.#applyReply(place, local.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
+  #enterLocal(place: Place, mayWait: boolean, limits: SlotLimits = this.#localLimits): void {
+    const queue = this.#localQueue as FairQueue;
+    this.#applyReply(place, queue.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
   }
 
   #applyReply(place: Place, reply: SlotReply): void {
@@ -213,7 +214,7 @@ export class CapacityPool implements Disposable {
     const { running, waiting } = this.#placesByState();
     for (const place of running)
       local.adopt({ ...place, mayWait: false }, this.#localLimits, now, Math.max(0, now - place.startedAt));
-    for (const place of waiting) this.#enterLocal(local, place, true, { ...this.#localLimits, ...unlimitedWaiting });
+    for (const place of waiting) this.#enterLocal(place, true, { ...this.#localLimits, ...unlimitedWaiting });
     this.#scheduleBeat(beatInterval);
   }
 

@@ -143,7 +143,11 @@ export class SlotRequest {
     this.#waitedMs += this.#exchange.elapsed - this.#waitingSince;
     this.#waitingSince = undefined;
     this.#delivery.queuedFor = this.#waitedMs;
-    if (ending === notSettled) return retryIn < remainingMs ? 'again' : this.#leaveLate();
+    if (ending === notSettled) {
+      if (retryIn < remainingMs) return 'again';
+      await this.leaveQueues();
+      return 'late';
+    }
     if (typeof ending === 'string') return ending;
     const place = this.#places.get(ending) as Place;
     this.#places.delete(ending);
@@ -157,28 +161,18 @@ export class SlotRequest {
     await Promise.all(places.map(([pool, place]) => pool.end(place, unused)));
   }
 
-  async #leaveLate(): Promise<'late'> {
-    await this.leaveQueues();
-    return 'late';
-  }
-
   /** Creates the fault of a request that got no slot. */
   createFault(): Fault {
     const { wait, per_account } = this.#parts.options;
-    const retryAfter = Math.min(
-      maxRetryDelaySeconds,
-      Math.max(1, Math.ceil((this.#forecast?.expected ?? 1_000) / 1000)),
-    );
+    const expectedSeconds = Math.ceil((this.#forecast?.expected ?? 1_000) / 1000);
+    const retryAfter = Math.min(maxRetryDelaySeconds, Math.max(1, expectedSeconds));
     const message = upstreamReason(`upstream.reason.${this.#isQueueFull ? 'crowded' : 'full'}`, {
       most: per_account,
       wait,
       seconds: retryAfter,
     });
-    const headers = this.headers;
-    return new Fault(
-      'throttled',
-      new GatewayError('rate_limited', message, { retryAfter, meaning: 'throttled', headers }),
-    );
+    const details = { retryAfter, meaning: 'throttled', headers: this.headers } as const;
+    return new Fault('throttled', new GatewayError('rate_limited', message, details));
   }
 
   /**

@@ -5,7 +5,7 @@ import { ResponseParser, type ResponseHeaders, type ResponseSink } from './respo
 
 interface ConnectionUse {
   readonly requests: number;
-  readonly bytesRead: number; // in total
+  readonly bytesRead: number;
   readonly bytesReadBefore: number; // before the current request
 }
 
@@ -138,9 +138,9 @@ export class Connection implements ConnectionUse {
   }
 
   #resumeParsing(): void {
-    const [call, unread] = [this.#call, this.#unparsed];
+    const [call, unparsed] = [this.#call, this.#unparsed];
     this.#unparsed = undefined;
-    if (call !== undefined && unread !== undefined) this.#parse(call, unread, unread.length);
+    if (call !== undefined && unparsed !== undefined) this.#parse(call, unparsed, unparsed.length);
     if (this.#hasSocketEnded && this.#unparsed === undefined) this.#onSocketEnd();
   }
 
@@ -174,16 +174,16 @@ export class Connection implements ConnectionUse {
   }
 
   #writeRequest(request: readonly Buffer[]): void {
-    const last = request.at(-1) as Buffer;
+    const lastPiece = request.at(-1) as Buffer;
     if (request.length === 1) {
-      this.#socket.write(last);
+      this.#socket.write(lastPiece);
       return;
     }
     lendBytes(request);
     this.#socket.cork();
     for (const piece of request.slice(0, -1)) this.#socket.write(piece);
     // After an error, the bytes are not reused but garbage collected.
-    this.#socket.write(last, (error) => error ?? reclaimBytes(request));
+    this.#socket.write(lastPiece, (error) => error ?? reclaimBytes(request));
     this.#socket.uncork();
   }
 

@@ -64,7 +64,7 @@ export class ResponseParser {
   #hasBody = true;
   #state: State = 'head';
   /** Remaining bytes of the body or chunk; while a chunk size is read, the size so far. */
-  #remaining = 0;
+  #remainingBytes = 0;
   #sizeDigits = 0;
   #block: Buffer | undefined;
   #blockLength = 0;
@@ -133,11 +133,11 @@ export class ResponseParser {
       sink.onData(bytes, position, end);
       return end;
     }
-    const next = Math.min(end, position + this.#remaining);
-    this.#remaining -= next - position;
+    const next = Math.min(end, position + this.#remainingBytes);
+    this.#remainingBytes -= next - position;
     this.#bodyBytes += next - position;
-    const isLast = this.#remaining === 0 && this.#state === 'counted';
-    if (this.#remaining === 0 && this.#state === 'chunk') this.#state = 'chunk end';
+    const isLast = this.#remainingBytes === 0 && this.#state === 'counted';
+    if (this.#remainingBytes === 0 && this.#state === 'chunk') this.#state = 'chunk end';
     sink.onData(bytes, position, next);
     if (isLast) this.#finish(sink);
     return next;
@@ -222,7 +222,7 @@ export class ResponseParser {
     const fields = head.slice(statusMatch[0].length, -2);
     if (!fieldLines.test(fields)) throw new FramingError('a malformed header');
     const status = Number(statusMatch[2]);
-    if (status === 101) throw new FramingError('an upgrade that nobody requested');
+    if (status === 101) throw new FramingError('an upgrade that was not requested');
     // RFC 9110, section 15.2: any number of interim responses may arrive, even unexpected ones.
     if (status < 200) return;
     const headers = readFields(fields);
@@ -232,7 +232,7 @@ export class ResponseParser {
   }
 
   get #isEmpty(): boolean {
-    return this.#state === 'counted' && this.#remaining === 0;
+    return this.#state === 'counted' && this.#remainingBytes === 0;
   }
 
   /** Determines where the body ends (RFC 9112 §6.3). */
@@ -257,7 +257,7 @@ export class ResponseParser {
     const isIdentity = String(coding).toLowerCase() === 'identity';
     if (coding !== undefined && (typeof coding !== 'string' || !(isChunked || isIdentity)))
       throw new FramingError('a transfer coding other than chunked');
-    this.#remaining = 0;
+    this.#remainingBytes = 0;
     this.#state = 'counted';
     if (!this.#hasBody) return;
     if (status === 204 || status === 304) {
@@ -272,12 +272,12 @@ export class ResponseParser {
     } else if (length === undefined) {
       this.isReusable = false;
       this.#state = 'until close';
-    } else this.#remaining = Number(length);
+    } else this.#remainingBytes = Number(length);
   }
 
   #startSize(): void {
     this.#state = 'size';
-    this.#remaining = 0;
+    this.#remainingBytes = 0;
     this.#sizeDigits = 0;
   }
 
@@ -302,11 +302,11 @@ export class ResponseParser {
   #addDigit(byte: number): void {
     const digit = parseHexDigit(byte);
     if (digit === -1 || ++this.#sizeDigits > maxSizeDigits) throw new FramingError('a malformed size of a chunk');
-    this.#remaining = this.#remaining * 16 + digit;
+    this.#remainingBytes = this.#remainingBytes * 16 + digit;
   }
 
   #endSize(): void {
-    if (this.#remaining > 0) {
+    if (this.#remainingBytes > 0) {
       this.#state = 'chunk';
       return;
     }

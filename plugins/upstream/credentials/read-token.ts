@@ -67,10 +67,12 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
     signal: AbortSignal.timeout(entraTimeoutMs),
     redirect: 'error',
   });
-  const body = parseObject(await response.text());
-  const { access_token: value, expires_in: lifetime, error } = body ?? {};
+  const result = parseObject(await response.text());
+  const { access_token: value, expires_in: lifetime, error } = result ?? {};
   if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetime };
-  throw new Error(`Entra answered ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`);
+  throw new Error(
+    `Entra responded with ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`,
+  );
 }
 
 type GoogleLibrary = typeof googleAuth;
@@ -112,7 +114,7 @@ async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token>
   const auth = new GoogleAuth({ scopes: [googleScope], ...(keyFile !== undefined && { keyFile }) });
   const client = await auth.getClient();
   const { token } = await client.getAccessToken();
-  if (typeof token !== 'string') throw new Error('Google has handed out no token');
+  if (typeof token !== 'string') throw new Error('Google returned no token');
   const expiresAt = client.credentials.expiry_date;
   const remainingSeconds =
     typeof expiresAt === 'number' ? (expiresAt - Date.now()) / 1_000 : defaultGoogleLifetimeSeconds;

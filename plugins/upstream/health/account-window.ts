@@ -35,7 +35,7 @@ export class AccountWindow {
   }
 
   /**
-   * Sums the window up.
+   * Summarizes the window.
    *
    * @param ratio share of failed calls from which an account counts as failing
    */

@@ -12,7 +12,7 @@ export class BackgroundWork implements Disposable {
   #isRequested = false;
   #isRunning = false;
   #isDisposed = false;
-  #retryDelay = new AbortController();
+  #retryAbort = new AbortController();
 
   /**
    * @param description for the log
@@ -32,13 +32,13 @@ export class BackgroundWork implements Disposable {
 
   /** Starts the work without waiting for the retry delay. */
   requestNow(): void {
-    this.#retryDelay.abort();
+    this.#retryAbort.abort();
     this.request();
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
-    this.#retryDelay.abort();
+    this.#retryAbort.abort();
   }
 
   async #run(): Promise<void> {
@@ -46,13 +46,13 @@ export class BackgroundWork implements Disposable {
     const backoff = new Backoff(retryRangeMs);
     while (this.#isRequested && !this.#isDisposed) {
       this.#isRequested = false;
-      this.#retryDelay = new AbortController();
+      this.#retryAbort = new AbortController();
       try {
         await this.#runOnce();
         backoff.reset();
       } catch {
         this.#isRequested = true;
-        await backoff.wait(this.#retryDelay.signal);
+        await backoff.wait(this.#retryAbort.signal);
       }
     }
     this.#isRunning = false;

@@ -120,7 +120,7 @@ export class Breaker {
     return Math.max(0, until - now, this.#readRetryAfterEnd(account, now) - now);
   }
 
-  /** Returns true if the outcome of this request decides, so not if it was sent before the breaker opened or was released as a probe. */
+  /** Returns true if the outcome of this request decides; false if it was sent before the opening or was released as a probe. */
   isProbedBy(admission: Admission): boolean {
     return this.#isOpen && this.#probes.has(admission);
   }
@@ -139,11 +139,9 @@ export class Breaker {
 
   /** Closes the breaker because a request of the account was served. If other accounts opened it, their failures are disproved. */
   closeAfterSuccess(now: number, account: string): void {
-    const blamedAccounts = [...this.#openers, ...this.#retryAfterEnds.keys()].filter(
-      (candidate) => candidate !== account,
-    );
     if (!this.#openers.has(account))
-      for (const blamedAccount of blamedAccounts) this.#evidence.disprove(blamedAccount, now);
+      for (const opener of [...this.#openers, ...this.#retryAfterEnds.keys()])
+        if (opener !== account) this.#evidence.disprove(opener, now);
     this.close();
   }
 
@@ -244,8 +242,7 @@ export class Breaker {
       return false;
     }
     if (!this.isProbedBy(admission)) return false;
-    // A probe from an account that opened the breaker is inconclusive as well. Its failure may be real, so the cooldown is repeated, but
-    // not doubled.
+    // So is a probe from an account that opened the breaker. Its failure may be real, so the cooldown is repeated but not doubled.
     const isConclusive = !mayBeCausedByRequest || !this.#openers.has(requester.account);
     if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
     this.#openUntil = now + this.#lastCooldown;

@@ -144,9 +144,8 @@ export class RouteHealth implements AsyncDisposable {
   /** Returns the ms until the first of these routes admits a request. */
   msUntilAdmission(routes: readonly Route[], requester: Requester = unknownRequester): number {
     const now = this.#parts.monotonic();
-    return Math.min(
-      ...routes.map((route) => this.#getState(healthKeyOf(route)).breaker.msUntilAdmission(now, requester.account)),
-    );
+    const breakers = routes.map((route) => this.#getState(healthKeyOf(route)).breaker);
+    return Math.min(...breakers.map((breaker) => breaker.msUntilAdmission(now, requester.account)));
   }
 
   status(routes: readonly Route[]): RouteStatus[] {

@@ -54,16 +54,11 @@ export class RouteState {
     if (this.breaker.isClosed && !this.cooldown.isUnproven)
       return { route, state: 'closed', open_until: null, reason: null };
     const { state, opensFor, openFor = 0, reason = null } = this.breaker.status(now);
-    const formatTimeAfter = (ms: number) => new Date(wallTime + ms).toISOString();
+    const formatAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed')
-      return { route, state, open_until: formatTimeAfter(opensFor), open_since: formatTimeAfter(-openFor), reason };
+      return { route, state, open_until: formatAfter(opensFor), open_since: formatAfter(-openFor), reason };
     const { left, reason: cooldownReason = null } = this.cooldown.status(now);
     // After the cooldown, the route is tried normally, but it is unproven until it serves a request.
-    return {
-      route,
-      state: left > 0 ? 'no_model' : 'half_open',
-      open_until: formatTimeAfter(left),
-      reason: cooldownReason,
-    };
+    return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: formatAfter(left), reason: cooldownReason };
   }
 }

@@ -33,14 +33,13 @@ const retryRangeMs = { min: 500, max: 30_000 };
 
 /**
  * Synchronizes route states between instances. Sends changes to the other instances as events, stores them for instances that start later
- * or were disconnected, and grants probes to one instance at a time. The later of two reports wins. Of all requests, only probes wait for
- * it.
+ * or were disconnected, and grants probes to one instance at a time. The later of two reports wins. Only probes wait for it.
  */
 export class RouteSync implements AsyncDisposable {
   readonly #parts: RouteSyncParts;
   readonly #states: RouteStates;
   readonly #closing = new AbortController();
-  readonly #reconciliation: BackgroundWork;
+  readonly #catchUpWork: BackgroundWork;
   readonly #subscription: Promise<() => void>;
   readonly #openingTimers = new Map<string, NodeJS.Timeout>();
   readonly #correctionTimers = new Map<string, NodeJS.Timeout>();
@@ -48,7 +47,7 @@ export class RouteSync implements AsyncDisposable {
   constructor(parts: RouteSyncParts, states: RouteStates) {
     this.#parts = parts;
     this.#states = states;
-    this.#reconciliation = new BackgroundWork(parts.log, 'comparing routes with other instances', () =>
+    this.#catchUpWork = new BackgroundWork(parts.log, 'comparing routes with other instances', () =>
       this.#reconcileAll(),
     );
     this.#subscription = this.#subscribe();
@@ -76,12 +75,12 @@ export class RouteSync implements AsyncDisposable {
 
   /** Reconciles all routes with the store, in the background. */
   catchUp(): void {
-    if (this.#isShared) this.#reconciliation.request();
+    if (this.#isShared) this.#catchUpWork.request();
   }
 
   /** Reconciles without the retry delay, because the store is believed to be available again. */
   #catchUpNow(): void {
-    if (this.#isShared) this.#reconciliation.requestNow();
+    if (this.#isShared) this.#catchUpWork.requestNow();
   }
 
   /**
@@ -103,7 +102,7 @@ export class RouteSync implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#reconciliation[Symbol.dispose]();
+    this.#catchUpWork[Symbol.dispose]();
     for (const timer of [...this.#openingTimers.values(), ...this.#correctionTimers.values()]) clearTimeout(timer);
     const unsubscribe = await this.#subscription;
     unsubscribe();
@@ -125,11 +124,8 @@ export class RouteSync implements AsyncDisposable {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive route states of other instances; retrying: ${reason}`);
     };
-    const unsubscribe = await retryUntilDone(subscribe, {
-      range: retryRangeMs,
-      signal: this.#closing.signal,
-      onFailure,
-    });
+    const { signal } = this.#closing;
+    const unsubscribe = await retryUntilDone(subscribe, { range: retryRangeMs, signal, onFailure });
     this.#catchUpNow();
     return unsubscribe ?? (() => undefined);
   }

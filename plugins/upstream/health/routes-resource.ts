@@ -40,7 +40,7 @@ function describeReasons({
 }: ListedRoute): string {
   const reasons = state === 'closed' ? [] : [`until ${until}: ${reason}`];
   if (closedKeys > 0) reasons.push(`${closedKeys} ${closedKeys === 1 ? 'key' : 'keys'} closed by the vendor`);
-  const throttled = coolingKeys - closedKeys;
-  if (throttled > 0) reasons.push(`${throttled} ${throttled === 1 ? 'key' : 'keys'} cooling down`);
+  const otherKeys = coolingKeys - closedKeys;
+  if (otherKeys > 0) reasons.push(`${otherKeys} ${otherKeys === 1 ? 'key' : 'keys'} cooling down`);
   return reasons.join('; ');
 }

@@ -12,8 +12,8 @@ const burstMs = 500;
 const maxUsualRate = 200;
 
 export interface Timing {
-  readonly firstContentMs: number; // ms since the request was sent
-  readonly durationMs: number; // ms from sending the request to the end of the response
+  readonly firstContentMs: number; // since the request was sent
+  readonly durationMs: number; // from sending the request to the end of the response
   /** Output tokens; undefined if they do not measure the route. */
   readonly tokens: number | undefined;
 }

@@ -1,5 +1,4 @@
 import type { Transform } from 'node:stream';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import {
   constants,
   createBrotliDecompress,
@@ -8,6 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { longChunkBytes } from '#core/platform/memory/decoded-pieces.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
@@ -167,8 +167,8 @@ class DecodedResponse implements UpstreamResponse {
     this.#response.end(fault);
   }
 
-  reserveMemory(bytes: number): boolean {
-    return this.#response.reserveMemory(bytes);
+  reserveMemory(bytes: number, mustFit?: boolean): boolean {
+    return this.#response.reserveMemory(bytes, mustFit);
   }
 
   pause(): void {

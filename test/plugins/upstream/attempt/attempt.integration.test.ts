@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
@@ -167,14 +168,16 @@ describe('memory', () => {
     expect(held).toBeLessThan(1_000_000);
   });
 
-  it('that others hold does not end a stream of usual length', async () => {
+  it.each(['identity', 'gzip'])('that others hold does not end a stream of usual length in %s', async (coding) => {
     const budget = new ProcessMemory(1_000_000);
     budget.createShare('other').add(2_000_000);
     const reader = new PassThroughReader(chat.client.createObserver({}), client);
     Object.defineProperty(reader, 'held', { value: 200_000 });
     await using upstream = await createUpstream((_request, response) => {
-      response.sse(content('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
-      response.end();
+      const data = [JSON.stringify(content('a')), JSON.stringify(finish), '[DONE]'];
+      const body = data.map((value) => `data: ${value}\n\n`).join('');
+      const headers = { 'content-type': 'text/event-stream', 'content-encoding': coding };
+      response.send(200, headers, coding === 'gzip' ? gzipSync(body) : body);
     });
     const memory = budget.createShare('a');
     const { body } = await attemptAt(upstream.url, true, { memory, reader }).run();

@@ -25,16 +25,20 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
   const health = getRouteHealth(host);
   const telemetry = host.section(telemetrySection);
   // A variant has a budget of its own, because a failing variant must not use up the shared budget.
-  const retryBudget =
-    host.variant === undefined
-      ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
-      : new RetryBudget(options.retry_share);
+  const createBudget = () => new RetryBudget(options.retry_share);
+  const retryBudget = host.variant === undefined ? host.keep('upstream/retry-budget', createBudget) : createBudget();
   // Loaded only if an upstream declares a capacity, because requests need no slots otherwise.
   const queue = hasCapacity(host.catalog)
     ? (await import('./capacity/slot-request.ts')).createQueueParts(host, options.queue, queueHeaderName(host.service))
     : undefined;
   const secret = host.keep('upstream/session-secret', () => new SessionSecret(host));
   await secret.waitUntilRead();
+  const createSessions = () =>
+    new CallSessions({
+      secret: () => secret.value,
+      monotonic: () => host.monotonic(),
+      moves: host.keep('upstream/session-moves', () => new SessionMoves(host)),
+    });
   const parts: RelayParts = {
     options: toRelayOptions(options),
     connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
@@ -47,15 +51,7 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
     limitSamples: getLimitSamples(host),
     failureLog: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
     routeHeaders: new RouteHeaders(host.service, options.route_headers),
-    sessions: host.keep(
-      'upstream/sessions',
-      () =>
-        new CallSessions({
-          secret: () => secret.value,
-          monotonic: () => host.monotonic(),
-          moves: host.keep('upstream/session-moves', () => new SessionMoves(host)),
-        }),
-    ),
+    sessions: host.keep('upstream/sessions', createSessions),
     notesHeader: notesHeaderName(host.service),
     traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
     queue,

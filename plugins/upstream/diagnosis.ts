@@ -4,9 +4,9 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { createTokenReader } from './credentials/read-token.ts';
 import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createTokenReader } from './credentials/read-token.ts';
 
 const maxListBytes = 8_388_608;
 const maxMessageLength = 200;
@@ -108,12 +108,12 @@ function describeModels({ name }: Upstream, body: JsonObject | undefined, { mode
   // Ollama lists `name:latest` for a model called `name`.
   const listedIds = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
   const upstreamRoutes = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
-  const unlistedModels = [...new Set(upstreamRoutes.map(({ model }) => model))].filter(
-    (model) => !listedIds.has(model),
-  );
-  if (unlistedModels.length === 0) return ok(`accepted; ${ids.length} models`);
+  const routeModels = new Set(upstreamRoutes.map(({ model }) => model));
+  const unlisted = [...routeModels].filter((model) => !listedIds.has(model));
+  if (unlisted.length === 0) return ok(`accepted; ${ids.length} models`);
+  const more = unlisted.length > maxListedModels ? ', …' : '';
   return warning(
-    `accepted, but its list lacks ${unlistedModels.slice(0, maxListedModels).join(', ')}${unlistedModels.length > maxListedModels ? ', …' : ''}`,
+    `accepted, but its list lacks ${unlisted.slice(0, maxListedModels).join(', ')}${more}`,
     'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
   );
 }

@@ -41,7 +41,7 @@ const cachedOtherModels = cacheReading(
   findOtherModels,
 );
 
-/** Counts such replies. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
+/** Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {
   return database.query<OtherModelRow>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since

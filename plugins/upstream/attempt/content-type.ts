@@ -11,7 +11,7 @@ const brace = 0x7b;
 
 /** Returns true if the content type is that of an event stream. If it is not, the bytes decide: some servers label streams as JSON. */
 export function isEventStream(contentType: string): boolean {
-  return streamTypes.has(mediaType(contentType));
+  return streamTypes.has(parseMediaType(contentType));
 }
 
 /** Returns true if the bytes start an event stream; undefined if more bytes are needed to decide. */
@@ -27,12 +27,12 @@ export function looksLikeEvents(bytes: Buffer): boolean | undefined {
 }
 
 /** Returns the content type of a complete reply as sent to the client. A body with a vague type was parsed as JSON. */
-export function clientContentType(contentType: string): string {
-  return ambiguousTypes.has(mediaType(contentType)) ? 'application/json' : contentType;
+export function toClientContentType(contentType: string): string {
+  return ambiguousTypes.has(parseMediaType(contentType)) ? 'application/json' : contentType;
 }
 
 /** Returns the media type in lower case, without parameters (RFC 9110 §8.3.1). */
-function mediaType(contentType: string): string {
+function parseMediaType(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }

@@ -7,7 +7,7 @@ import { runInTurns } from '#core/platform/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs } from './contract.ts';
-import { clientContentType } from './content-type.ts';
+import { toClientContentType } from './content-type.ts';
 import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
 import { parseRefusal } from './refusal.ts';
 
@@ -95,7 +95,7 @@ export class WholeBody implements ResponseBody {
   async #endInTurns(): Promise<void> {
     const { reader } = this.#response;
     const json = withoutByteOrderMark(this.#received.joinedBytes());
-    const steps = reader.steps?.(json, clientContentType(getContentType(this.#response)), this.#replyKind());
+    const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), this.#replyKind());
     const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
     if (!this.#response.isOver) this.#handOver(reply);
   }
@@ -129,7 +129,7 @@ export class WholeBody implements ResponseBody {
     const { reader, request } = this.#response;
     const body = withoutByteOrderMark(this.#received.joinedBytes());
     if (this.#isEventStream === request.isStream)
-      return reader.whole(body, clientContentType(getContentType(this.#response)));
+      return reader.whole(body, toClientContentType(getContentType(this.#response)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isEventStream);
     const kind = this.#isEventStream ? 'stream_unasked' : 'stream_missing';
     throw new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${kind}`));

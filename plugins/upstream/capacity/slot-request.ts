@@ -5,9 +5,9 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import { unused } from '#core/platform/shared/slots.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
-import { Fault } from '../attempt/fault.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { Fault } from '../attempt/fault.ts';
 import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
 import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
@@ -42,7 +42,7 @@ export class Slot {
    *
    * @param keyCount number of keys of the upstream; limits apply per key
    */
-  observe(
+  noteLimits(
     fault: Fault | undefined,
     headers: Readonly<Record<string, string | string[] | undefined>>,
     keyCount: number,
@@ -103,7 +103,7 @@ export class SlotRequest {
     return this.#places.size > 0;
   }
 
-  findPool({ upstream }: Route): CapacityPool | undefined {
+  getPool({ upstream }: Route): CapacityPool | undefined {
     return this.#parts.pools.getOrCreate(upstream, this.#parts.options);
   }
 

@@ -33,7 +33,7 @@ export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;
   readonly #requester: Requester;
-  readonly #openRoutes: Route[] = [];
+  readonly #skippedRoutes: Route[] = [];
   /** Faults of routes that were not tried because all their keys are throttled or no slot became free. */
   readonly #throttlingFaults: Fault[] = [];
   #isOverBudget = false;
@@ -65,7 +65,7 @@ export class RouteAdmission {
 
   /** Notes a route that is not tried because its breaker is open. */
   noteOpenBreaker(route: Route): void {
-    this.#openRoutes.push(route);
+    this.#skippedRoutes.push(route);
   }
 
   /** Notes why a route that may serve later is not tried now. */
@@ -92,7 +92,7 @@ export class RouteAdmission {
   /** Charges the retry budget, except for a healthy route: if a route with hundreds of requests fails, none of them is lost. */
   #chargeRetry(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
-      this.#openRoutes.push(route);
+      this.#skippedRoutes.push(route);
       return undefined;
     }
     if (isHealthy || this.#allowance.takeAttempt()) return { route, admission, keys: this.#parts.getKeyPool(route) };
@@ -108,19 +108,16 @@ export class RouteAdmission {
    * @param hasUntriedRoutes true if some routes were not tried
    */
   summarize(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): GatewayError {
-    return selectFinalError(
-      [...this.#throttlingFaults, ...failed.map(({ fault }) => fault)],
-      this.#msUntilUntried(failed, hasUntriedRoutes),
-    );
+    const faults = [...this.#throttlingFaults, ...failed.map(({ fault }) => fault)];
+    return selectFinalError(faults, this.#msUntilNext(failed, hasUntriedRoutes));
   }
 
   /** Returns the ms until an untried route, or an untried key of a route, may serve; undefined if there is none. */
-  #msUntilUntried(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): number | undefined {
+  #msUntilNext(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): number | undefined {
     const hasKeys = failed.some(({ route, fault }) => fault.kind === 'key' && this.#isReady(route));
     if (hasKeys || this.#isOverBudget || hasUntriedRoutes) return 0;
-    return this.#openRoutes.length > 0
-      ? this.#parts.health.msUntilAdmission(this.#openRoutes, this.#requester)
-      : undefined;
+    if (this.#skippedRoutes.length === 0) return undefined;
+    return this.#parts.health.msUntilAdmission(this.#skippedRoutes, this.#requester);
   }
 
   #isReady(route: Route): boolean {
@@ -133,15 +130,10 @@ export class RouteAdmission {
  *
  * @param last fault with which the last key was throttled
  */
-export function findThrottling(
-  { getKeyPool, monotonic }: AdmissionParts,
-  route: Route,
-  last?: Fault,
-): Fault | undefined {
-  const wait = getKeyPool(route).throttledMs(monotonic(), route.model);
+export function findThrottling(parts: AdmissionParts, route: Route, last?: Fault): Fault | undefined {
+  const waitMs = parts.getKeyPool(route).throttledMs(parts.monotonic(), route.model);
+  if (waitMs === undefined) return undefined;
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const message = cause instanceof Error ? cause.message : undefined;
-  return wait === undefined
-    ? undefined
-    : new Fault('throttled', createThrottledError(wait / 1000, message), { status: 429 });
+  return new Fault('throttled', createThrottledError(waitMs / 1000, message), { status: 429 });
 }

@@ -77,8 +77,8 @@ export class RetryBudget {
   retriesPerRequest: number;
   #remainingRetries = maxSavedRetries;
 
-  constructor(share: number) {
-    this.retriesPerRequest = share;
+  constructor(retriesPerRequest: number) {
+    this.retriesPerRequest = retriesPerRequest;
   }
 
   /** Credits a request. */

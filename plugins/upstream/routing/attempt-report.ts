@@ -2,10 +2,10 @@ import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
 import { removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './admission.ts';
 import { describeFault, type Fault, faultEffects, describeRefusal } from '../attempt/fault.ts';
-import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
@@ -21,7 +21,7 @@ export class AttemptReport {
   readonly #exchange: Exchange;
   readonly #delivery: Delivery;
   readonly #admitted: AdmittedRoute;
-  readonly #choice: AttemptSettings;
+  readonly #settings: AttemptSettings;
   readonly startedAt: number; // ms after the start of the exchange
   #firstContentMs: number | undefined; // after `startedAt`
 
@@ -29,13 +29,13 @@ export class AttemptReport {
     parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>,
     exchange: Exchange,
     admitted: AdmittedRoute,
-    choice: AttemptSettings,
+    settings: AttemptSettings,
   ) {
     this.#parts = parts;
     this.#exchange = exchange;
     this.#delivery = exchange.get(delivery);
     this.#admitted = admitted;
-    this.#choice = choice;
+    this.#settings = settings;
     this.startedAt = exchange.elapsed;
   }
 
@@ -43,8 +43,8 @@ export class AttemptReport {
     const { route, keys, admission } = this.#admitted;
     this.#firstContentMs = this.#exchange.elapsed - this.startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
-    keys.recordAcceptance(this.#choice.key);
-    this.#parts.health.noteContent(route, admission, this.#choice.requester);
+    keys.recordAcceptance(this.#settings.key);
+    this.#parts.health.noteContent(route, admission, this.#settings.requester);
   }
 
   /**
@@ -65,13 +65,13 @@ export class AttemptReport {
     if (fault !== undefined) return this.#applyEffects(fault);
     const durationMs = this.#exchange.elapsed - this.startedAt;
     const timing = measurement && { firstContentMs: this.#firstContentMs ?? 0, durationMs, ...measurement };
-    this.#parts.health.recordSuccess(route, admission, timing, this.#choice.requester);
+    this.#parts.health.recordSuccess(route, admission, timing, this.#settings.requester);
   }
 
   #applyEffects(fault: Fault): void {
     const { health } = this.#parts;
     const { route, keys, admission } = this.#admitted;
-    const { key, requester } = this.#choice;
+    const { key, requester } = this.#settings;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#reportRejectedKey(fault);
     if (fault.kind === 'local')
@@ -90,20 +90,17 @@ export class AttemptReport {
   #reportRejectedKey(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
-    const { key } = this.#choice;
+    const { key } = this.#settings;
     const { closing } = fault;
-    const message = describeRefusal(fault);
+    const words = describeRefusal(fault);
     const { name: upstream } = route.upstream;
-    if (
-      closing !== undefined &&
-      keys.recordClosure(key, { upstream, closing, words: message, request: this.#exchange.id })
-    )
-      return;
+    const closure = closing && { upstream, closing, words, request: this.#exchange.id };
+    if (closure !== undefined && keys.recordClosure(key, closure)) return;
     const seconds = keys.recordRejection(key, monotonic());
     if (seconds === 0) return;
     const keyName = `key ${keys.positionOf(key)} of ${keys.size}`;
     const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
-    log.warn(`${event}; not used for ${seconds} s: ${message}`);
+    log.warn(`${event}; not used for ${seconds} s: ${words}`);
   }
 
   #addToRecord(fault: Fault | undefined, status: number | undefined): void {
@@ -112,7 +109,7 @@ export class AttemptReport {
     const index = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
     attempts.splice(index, 0, {
       route: this.#admitted.route.id,
-      format: this.#choice.format,
+      format: this.#settings.format,
       status,
       startedAt: this.startedAt,
       duration: this.#exchange.elapsed - this.startedAt,

@@ -24,13 +24,13 @@ export class Candidates {
     allowance: Allowance,
     { routes }: Model,
     requester: Requester,
-    seat: SessionLease | undefined,
+    lease: SessionLease | undefined,
     slotRequest?: SlotRequest,
   ) {
     this.#allowance = allowance;
     this.#admission = new RouteAdmission(parts, allowance, requester);
     const { demoted } = parts;
-    const ordered = moveToFront(seat?.order ?? orderRoutes(routes, undefined), seat?.place?.routeId);
+    const ordered = moveToFront(lease?.order ?? orderRoutes(routes, undefined), lease?.place?.routeId);
     const withDemotedLast = demoted.size === 0 ? ordered : moveMatchingFirst(ordered, ({ id }) => !demoted.has(id));
     this.#remaining = { routes: moveMatchingFirst(withDemotedLast, (route) => this.#admission.isAvailable(route)) };
     this.#search = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);

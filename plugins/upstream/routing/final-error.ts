@@ -10,11 +10,10 @@ import type { Fault } from '../attempt/fault.ts';
 export function selectFinalError(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const unsupported = findUnsupportedError(faults);
   // A route that was skipped because it is down may support the request.
-  if (unsupported !== undefined) return waitMs !== undefined && waitMs > 0 ? createUnavailable(waitMs) : unsupported;
-  return summarizeFailures(
-    faults.filter(({ kind }) => !isUnsupported(kind)),
-    waitMs,
-  );
+  if (unsupported !== undefined)
+    return waitMs !== undefined && waitMs > 0 ? createUnavailableError(waitMs) : unsupported;
+  const failures = faults.filter(({ kind }) => !isUnsupported(kind));
+  return summarizeFailures(failures, waitMs);
 }
 
 function isUnsupported(kind: FaultKind): boolean {
@@ -29,7 +28,7 @@ function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefine
 
 function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const last = faults.at(-1);
-  if (last === undefined) return createUnavailable(waitMs);
+  if (last === undefined) return createUnavailableError(waitMs);
   // Takes precedence even if routes with a larger window failed: the client can send a shorter request, which would have been served.
   const overflowFault = faults.find(({ kind }) => kind === 'overflow');
   if (overflowFault !== undefined) return overflowFault.error;
@@ -45,7 +44,7 @@ function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined)
   if (keyFault === undefined) return last.error;
   // A retry helps as long as anything other than the rejected keys can serve.
   if (shortestThrottling !== undefined) return shortestThrottling.error;
-  return waitMs === undefined ? keyFault.error : createUnavailable(waitMs);
+  return waitMs === undefined ? keyFault.error : createUnavailableError(waitMs);
 }
 
 /** Returns the error with the shortest wait of any route, if the error contains a wait. */
@@ -57,13 +56,11 @@ function useShortestWait(error: GatewayError, faults: readonly Fault[], waitMs: 
   return new GatewayError(code, message, { ...details, retryAfter });
 }
 
-function createUnavailable(waitMs: number | undefined): GatewayError {
+function createUnavailableError(waitMs: number | undefined): GatewayError {
   return new GatewayError(
     'unavailable',
     'The model is unavailable: none of its routes is in service. Try again later.',
-    {
-      retryAfter: waitMs === undefined ? 30 : Math.max(1, waitMs / 1000),
-    },
+    { retryAfter: waitMs === undefined ? 30 : Math.max(1, waitMs / 1000) },
   );
 }
 

@@ -59,7 +59,7 @@ export interface RelayParts {
   /** Share of traces to record, for upstreams that continue traces; default: 0. */
   readonly traceSample?: number;
   getKeyPool(route: Route): KeyPool;
-  /** Tokens of an upstream with cloud credentials; missing if no upstream has any. */
+  /** Tokens of an upstream with cloud credentials; missing if no upstream uses cloud credentials. */
   getTokenSource?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns

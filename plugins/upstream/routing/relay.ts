@@ -87,17 +87,20 @@ export class Relay {
     const { parts, exchange, notes, isResumable } = this.#context;
     parts.retryBudget.creditRequest();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
-    const answer = await (this.#context.lease === undefined
+    const routeReply = await (this.#context.lease === undefined
       ? this.#tryRoutes()
-      : this.#tryRoutesWithSeat(this.#context.lease));
+      : this.#tryRoutesInSession(this.#context.lease));
     if (this.#slotRequest !== undefined)
-      answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#slotRequest.headers } };
-    if (!isResumable) return answer.reply;
-    return { ...joinReplies(answer, (interrupted) => this.#resume(interrupted)), trailers: notes.trailers };
+      routeReply.reply = {
+        ...routeReply.reply,
+        headers: { ...routeReply.reply.headers, ...this.#slotRequest.headers },
+      };
+    if (!isResumable) return routeReply.reply;
+    return { ...joinReplies(routeReply, (interrupted) => this.#resume(interrupted)), trailers: notes.trailers };
   }
 
   /** Tries the routes and releases the session if all fail. After success, the session is released when the response ends. */
-  async #tryRoutesWithSeat(lease: SessionLease): Promise<RouteReply> {
+  async #tryRoutesInSession(lease: SessionLease): Promise<RouteReply> {
     lease.acquire();
     try {
       return await this.#tryRoutes();
@@ -193,13 +196,13 @@ export class Relay {
     return mayHedge ? this.#context.hedgeTimer.race(running) : Promise.race(running);
   }
 
-  #serve(attempts: RouteAttempts, answer: RouteReply): RouteReply {
+  #serve(attempts: RouteAttempts, routeReply: RouteReply): RouteReply {
     const { delivery: record, allowance, candidates } = this.#context;
     record.servedBy = attempts.route.id;
     allowance.stopClock();
     for (const { route } of this.#runningAttempts.keys()) candidates.putBack(route);
     this.#stopRunning();
-    return answer;
+    return routeReply;
   }
 
   #stopWithError(fault: Fault): unknown {

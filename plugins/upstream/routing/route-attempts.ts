@@ -7,13 +7,13 @@ import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.t
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
 import { getTarget } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
 import { AttemptReport } from './attempt-report.ts';
 import { type AdmittedRoute, findThrottling } from './admission.ts';
-import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import { isSameModel } from './same-model.ts';
 import type { RelayContext } from './relay-context.ts';
 
@@ -129,12 +129,8 @@ export class RouteAttempts {
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
     const { session, place } = lease ?? {};
-    const key = keys.pickKey(
-      parts.monotonic(),
-      route.model,
-      session,
-      place?.routeId === route.id ? place.key : undefined,
-    );
+    const preferredKey = place?.routeId === route.id ? place.key : undefined;
+    const key = keys.pickKey(parts.monotonic(), route.model, session, preferredKey);
     const request = this.#calls.encode(this.#encodedRoute);
     const reader = this.#calls.read(this.#encodedRoute);
     const outcome: RouteReply['outcome'] = { fault: undefined };
@@ -154,7 +150,7 @@ export class RouteAttempts {
       // The usage of a continuation includes earlier tokens, and a slow client delays any route.
       const isMeasured = !isContinuation && !attempt.clock.wasDelayedByClient;
       const tokens = isMeasured ? reader.usage?.output : undefined;
-      this.#admitted.slot?.observe(fault, attempt.headers, this.#admitted.keys.size);
+      this.#admitted.slot?.noteLimits(fault, attempt.headers, this.#admitted.keys.size);
       parts.limitSamples?.observe(route.upstream, attempt.headers);
       report.end(fault, attempt.status || undefined, attempt.clock.wasProcessStalled ? undefined : { tokens });
     };
@@ -206,13 +202,9 @@ export class RouteAttempts {
       const token = await parts.getTokenSource?.(this.route).get();
       return this.#isStopped ? hedgeLostFault() : (token ?? '');
     } catch (error) {
-      return new Fault(
-        'key',
-        createKeyRefusedError(
-          upstreamReason('upstream.reason.no_token', { error: error instanceof Error ? error.message : '' }),
-        ),
-        {},
-      );
+      const message = error instanceof Error ? error.message : '';
+      const reason = upstreamReason('upstream.reason.no_token', { error: message });
+      return new Fault('key', createKeyRefusedError(reason), {});
     }
   }
 

@@ -34,7 +34,7 @@ export class SlotSearch {
 
   /** Returns true while the request may wait for a slot of the route's upstream. */
   canWaitFor(route: Route): boolean {
-    return this.#slotRequest.findPool(route) !== undefined && this.#slotRequest.remainingMs > 0;
+    return this.#slotRequest.getPool(route) !== undefined && this.#slotRequest.remainingMs > 0;
   }
 
   /**
@@ -95,7 +95,7 @@ export class SlotSearch {
         await this.#removeRoute(route);
         continue;
       }
-      const pool = slotRequest.findPool(route);
+      const pool = slotRequest.getPool(route);
       if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
       const throttling = this.#admission.findThrottling(route);
       if (throttling !== undefined) {
@@ -124,17 +124,15 @@ export class SlotSearch {
   /** Removes a route from a copy of the list, so that a loop over the old list continues. Without routes of its pool, leaves the queue. */
   async #removeRoute(route: Route): Promise<void> {
     this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);
-    const pool = this.#slotRequest.findPool(route);
-    if (
-      pool !== undefined &&
-      !this.#remaining.routes.some((candidate) => this.#slotRequest.findPool(candidate) === pool)
-    )
-      await this.#slotRequest.leaveQueues(pool);
+    const pool = this.#slotRequest.getPool(route);
+    if (pool === undefined) return;
+    const isNeeded = this.#remaining.routes.some((candidate) => this.#slotRequest.getPool(candidate) === pool);
+    if (!isNeeded) await this.#slotRequest.leaveQueues(pool);
   }
 
   #findRoute(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
     const route = this.#remaining.routes.find(
-      (candidate) => this.#slotRequest.findPool(candidate) === pool && calls.canServe(candidate),
+      (candidate) => this.#slotRequest.getPool(candidate) === pool && calls.canServe(candidate),
     );
     return route && { route, slot };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   isEventStream,
-  clientContentType,
+  toClientContentType,
   looksLikeEvents,
 } from '../../../../plugins/upstream/attempt/content-type.ts';
 
@@ -32,7 +32,7 @@ describe('a content type', () => {
     ['text/plain; charset=utf-8', 'application/json'],
     ['application/problem+json; charset=utf-8', 'application/problem+json; charset=utf-8'],
   ])('%j of an answer that is JSON becomes %j', (type, expected) => {
-    expect(clientContentType(type)).toBe(expected);
+    expect(toClientContentType(type)).toBe(expected);
   });
 });
 

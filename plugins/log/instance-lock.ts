@@ -115,11 +115,8 @@ export class InstanceLock implements AsyncDisposable {
 }
 
 function renderLock(): string {
-  return JSON.stringify({
-    pid: process.pid,
-    startedAt: performance.timeOrigin,
-    pidSpace: readPidSpace(),
-  } satisfies Owner);
+  const owner: Owner = { pid: process.pid, startedAt: performance.timeOrigin, pidSpace: readPidSpace() };
+  return JSON.stringify(owner);
 }
 
 /** Determines whether other instances are alive. */

@@ -25,6 +25,12 @@ interface SegmentFile {
 
 const maxLoggedObstacles = 100;
 
+/** Lines of a request in flight. */
+interface OpenRequest {
+  readonly begin: string;
+  enter: string | undefined;
+}
+
 const lineIdPattern = /^\{"at":"\w+","id":"([^"]+)"/;
 
 interface LeftoverObstacle {
@@ -75,10 +81,10 @@ export class Leftovers {
       // Skipped for now, because requests may have ended in a segment that is not found yet.
       if (parts.has(instance) || !(await this.#isDead(instance))) continue;
       const segments: LeftoverSegment[] = [];
-      for (const { path } of segmentFiles.toSorted((a, b) => a.number - b.number))
-        segments.push(
-          openSegments.use(await LeftoverSegment.open(this.#disk, path, openCount++ < bounds.openSegments)),
-        );
+      for (const { path } of segmentFiles.toSorted((a, b) => a.number - b.number)) {
+        const isKeptOpen = openCount++ < bounds.openSegments;
+        segments.push(openSegments.use(await LeftoverSegment.open(this.#disk, path, isKeptOpen)));
+      }
       const bytes = segmentFiles.reduce((sum, segment) => sum + segment.bytes, 0);
       leftovers.push({ instance, segments, bytes, isInterruptedShipped: false });
     }
@@ -170,7 +176,7 @@ function addToList<Value>(lists: Map<string, Value[]>, key: string, value: Value
  * Keeps only requests in flight in memory.
  */
 export async function readInterruptedRecords(segments: readonly Segment[]): Promise<string[]> {
-  const open = new Map<string, { begin: string; enter: string | undefined }>();
+  const open = new Map<string, OpenRequest>();
   for (const segment of segments) {
     for await (const lines of segment.read()) for (const line of lines) trackLine(open, line);
   }
@@ -180,7 +186,7 @@ export async function readInterruptedRecords(segments: readonly Segment[]): Prom
     .toArray();
 }
 
-function trackLine(open: Map<string, { begin: string; enter: string | undefined }>, line: string): void {
+function trackLine(open: Map<string, OpenRequest>, line: string): void {
   const id = lineIdPattern.exec(line)?.[1];
   if (id === undefined) return;
   const request = open.get(id);
@@ -191,7 +197,6 @@ function trackLine(open: Map<string, { begin: string; enter: string | undefined 
 
 /** Combines `{"at":"begin",A}` and `{"at":"enter","id":…,B}` to `{"at":"end",A,B,"outcome":"interrupted"}`. */
 function renderInterrupted(beginLine: string, enterLine: string | undefined): string {
-  const enterMembers =
-    enterLine === undefined ? '' : enterLine.slice(enterLine.indexOf(',', lineStart.enter.length), -1);
+  const enterMembers = enterLine?.slice(enterLine.indexOf(',', lineStart.enter.length), -1) ?? '';
   return `${lineStart.end}${beginLine.slice(lineStart.begin.length, -1)}${enterMembers},"outcome":"interrupted"}`;
 }

@@ -38,10 +38,8 @@ export class MemoryBlocks {
   readAt(position: number): Buffer {
     const blockOffset = position % blockBytes;
     const block = this.#blocks[(position - blockOffset) / blockBytes];
-    return (
-      block?.subarray(blockOffset, blockOffset + Math.min(blockBytes - blockOffset, this.#usedBytes - position)) ??
-      Buffer.alloc(0)
-    );
+    const length = Math.min(blockBytes - blockOffset, this.#usedBytes - position);
+    return block?.subarray(blockOffset, blockOffset + length) ?? Buffer.alloc(0);
   }
 
   copy(): Buffer {

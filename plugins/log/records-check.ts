@@ -29,18 +29,12 @@ export const recordsCheck: HealthCheck = {
 function findLoss({ journal: { losses } }: RequestLog): RecordsProblem | undefined {
   const { latest, total } = losses;
   if (latest === undefined || performance.now() - latest.lostAt > lossFailureMs) return undefined;
-  return {
-    reason: logReason('log.reason.loss', { count: total, why: latest.reason }),
-    since: latest.lostAt,
-  };
+  return { reason: logReason('log.reason.loss', { count: total, why: latest.reason }), since: latest.lostAt };
 }
 
 function findTrouble({ journal: { trouble } }: RequestLog): RecordsProblem | undefined {
   if (trouble === undefined) return undefined;
-  return {
-    reason: logReason('log.reason.journal', { why: trouble.reason }),
-    since: trouble.since,
-  };
+  return { reason: logReason('log.reason.journal', { why: trouble.reason }), since: trouble.since };
 }
 
 /** Reports permanent failures immediately, and temporary failures such as a restart or a lock once records are late. */
@@ -50,10 +44,8 @@ function findLate({ journal, failure }: RequestLog, lateAfterMs: number): Record
   if (failure?.isPersistent !== true && now - since <= lateAfterMs) return undefined;
   const count = journal.waitingRecords;
   const values = { count, seconds: Math.round(journal.oldestAgeMs / 1000), why: failure?.reason ?? '' };
-  const summary = logReason(
-    `log.reason.${count === 0 ? 'unstored' : 'waiting'}${failure === undefined ? '' : '_why'}`,
-    values,
-  );
+  const key = `log.reason.${count === 0 ? 'unstored' : 'waiting'}${failure === undefined ? '' : '_why'}` as const;
+  const summary = logReason(key, values);
   return { reason: logReason('log.reason.late', { what: summary }), since };
 }
 

@@ -202,12 +202,13 @@ export class Shipper {
   async #shipSegment(segment: Segment): Promise<void> {
     const { path } = segment;
     for await (const lines of segment.read()) await this.#shipLines(path, lines);
-    // A file that cannot be removed is shipped again by the next start, without effect.
-    await segment
-      .remove()
-      .catch((error: unknown) =>
-        this.#parts.leftovers.reportObstacle(logReason('log.reason.unremovable', { path, error: firstLineOf(error) })),
-      );
+    try {
+      await segment.remove();
+    } catch (error) {
+      // The next start ships the file again, without effect.
+      const reason = logReason('log.reason.unremovable', { path, error: firstLineOf(error) });
+      this.#parts.leftovers.reportObstacle(reason);
+    }
   }
 
   async #shipLines(path: string, lines: readonly string[]): Promise<void> {

@@ -38,7 +38,7 @@ export class UnauthenticatedCounts {
   #requestCount = 0;
   #storedRequests = 0;
   #storeRun: Promise<void> | undefined;
-  readonly #attempts = new Throttle(retryIntervalMs);
+  readonly #retryThrottle = new Throttle(retryIntervalMs);
   readonly #reminder = new Throttle(reminderIntervalMs);
 
   constructor(options: UnauthenticatedCountsOptions) {
@@ -64,7 +64,7 @@ export class UnauthenticatedCounts {
   /** Starts to store the finished minutes in the background. Counts that cannot be stored wait. */
   store(): void {
     this.#endPastMinute();
-    if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#attempts.pass()) return;
+    if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#retryThrottle.pass()) return;
     runInBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
   }
 
@@ -80,9 +80,7 @@ export class UnauthenticatedCounts {
   }
 
   #storeWaiting(): Promise<void> {
-    return (this.#storeRun ??= this.#storeAll().finally(() => {
-      this.#storeRun = undefined;
-    }));
+    return (this.#storeRun ??= this.#storeAll().finally(() => (this.#storeRun = undefined)));
   }
 
   async #storeAll(): Promise<void> {
@@ -91,7 +89,7 @@ export class UnauthenticatedCounts {
       try {
         await this.#options.add(batch);
         this.#storedRequests += sumRequests(batch);
-        this.#attempts.reset();
+        this.#retryThrottle.reset();
       } catch (error) {
         this.#waitingCounts.unshift(...batch);
         this.#dropOldest();

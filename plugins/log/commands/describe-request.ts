@@ -71,12 +71,10 @@ function describeRequest(record: RequestRecord, names: ReadonlyMap<string, strin
   );
   const attempts = record.attempts ?? [];
   const options = { numericColumns: [5, 6], maxLength: Infinity };
+  const attemptLines = formatEntries(attempts, createAttemptView(record, format).text, text, options);
   return [
     ...formatEntry(record, requestFields.text, text, factEntries),
-    ...formatSection(
-      paint('bold', 'attempts'),
-      formatEntries(attempts, createAttemptView(record, format).text, text, options),
-    ),
+    ...formatSection(paint('bold', 'attempts'), attemptLines),
   ];
 }
 

@@ -15,9 +15,12 @@ import {
   usageReach,
   cacheSharesToJson,
 } from '#core/gateway/records/usage.ts';
+import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
 import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
-import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import {
   describeUsage,
   timedGroupings,
@@ -26,9 +29,6 @@ import {
   type UsageTable,
 } from './describe-usage.ts';
 import type { CommandOutput } from './selection.ts';
-import { toOperatorJson } from '#core/web/resources/operator-json.ts';
-import type { Account } from '#core/business/accounts/entities.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
 
@@ -131,7 +131,7 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? usage : usage.filter((attempted) => attempted.route === route);
 }
 
-/** Reads usage, without response times by account or client: for thousands of accounts they are slow to compute, and clients have none. */
+/** Reads usage. By account, response times are omitted, because they are slow to compute; clients have none. */
 function readCounts(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<GroupedCounts[]> {
   return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }
@@ -156,12 +156,12 @@ function toUsageJson({ by, lines, since, completeSince }: UsageTable): object {
       ...(timedGroupings.includes(by) && {
         firstTokenMs: { p50: roundOrNull(firstContent.median), p95: roundOrNull(firstContent.p95) },
       }),
-      ...(by === 'route' && { attempts: attempts && describeAttempts(attempts) }),
+      ...(by === 'route' && { attempts: attempts && toAttemptsJson(attempts) }),
     })),
   };
 }
 
-function describeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {
+function toAttemptsJson({ lastServedAt, lastFault, ...counts }: RouteUsage): object {
   return {
     ...counts,
     lastServedAt: lastServedAt === undefined ? null : new Date(lastServedAt),

@@ -1,5 +1,5 @@
-import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { InvalidArgumentError } from 'commander';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { ActionRefused, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { exampleText } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';

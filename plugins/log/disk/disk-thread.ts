@@ -10,7 +10,7 @@ const restartDelaysMs = { min: 200, max: 60_000 }; // grow until a thread has ru
 const steadyAfterMs = 60_000;
 
 interface DiskThreadEvents {
-  onAnswer(answer: ThreadMessage): void;
+  onMessage(message: ThreadMessage): void;
   onEnd(error: Error): void; // called when a thread ends, before a new thread is started
 }
 
@@ -78,7 +78,7 @@ export class DiskThread {
       env: { ...process.env, ...compileCacheEnvironment(), NODE_OPTIONS: '' },
     });
     let reason: Error | undefined;
-    worker.on('message', (answer: ThreadMessage) => this.#events.onAnswer(answer));
+    worker.on('message', (message: ThreadMessage) => this.#events.onMessage(message));
     worker.on('error', (error) => (reason = error as Error));
     // The thread accesses the ring until it has exited.
     worker.on('exit', () => this.#onExit(reason));

@@ -56,7 +56,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   /** @param script URL of the thread's script; tests pass a different script */
   constructor(script: URL = threadScript) {
     this.#thread = new DiskThread(script, this.#ring, {
-      onAnswer: (answer) => this.#onMessage(answer),
+      onMessage: (message) => this.#onMessage(message),
       onEnd: (error) => this.#onThreadEnd(error),
     });
     this.#timer = setTimeout(() => this.#checkTimeouts(), checkIntervalMs).unref();

@@ -12,7 +12,7 @@ export const controlWord = {
   done: 1,
   /** Changed to wake the thread. */
   wakeCount: 2,
-  /** 1 while the thread waits for `bell` to change or is about to. */
+  /** 1 while the thread waits for a change of `wakeCount` or is about to. */
   isAsleep: 3,
   /** 1 while the main thread waits for `done` to change. */
   isAwaited: 4,
@@ -128,7 +128,7 @@ export class Ring {
     onWritten: () => void,
   ): void {
     for (let { done } = this; done !== this.head;) {
-      const { file, start, length } = this.#frameAt(done);
+      const { file, start, length } = this.#readFrame(done);
       for (let written = 0; written < length;) {
         this.control[controlWord.written] = written;
         const writeOffset = (start + written) & positionMask;
@@ -147,7 +147,7 @@ export class Ring {
     const unwritten: UnwrittenLines[] = [];
     const hasFailed = this.control[controlWord.hasFailed] === 1;
     for (let position = this.done; position !== head;) {
-      const { file, start, length } = this.#frameAt(position);
+      const { file, start, length } = this.#readFrame(position);
       const firstPart = Math.min(length, capacityBytes - start);
       const lines = Buffer.concat([
         this.#bytes.subarray(start, start + firstPart),
@@ -182,7 +182,7 @@ export class Ring {
     for (const state of states) Atomics.store(this.control, state, 0);
   }
 
-  #frameAt(position: number): { readonly file: number; readonly start: number; readonly length: number } {
+  #readFrame(position: number): { readonly file: number; readonly start: number; readonly length: number } {
     const offset = position & positionMask;
     return {
       file: this.#frameHeads[offset / 4] as number,

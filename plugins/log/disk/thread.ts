@@ -31,7 +31,7 @@ Atomics.store(control, controlWord.threadId, readThreadId());
 Atomics.store(control, controlWord.hasStarted, 1);
 post({ kind: 'started' });
 for (;;) {
-  const bell = Atomics.load(control, controlWord.wakeCount);
+  const wakeCount = Atomics.load(control, controlWord.wakeCount);
   Atomics.store(control, controlWord.isWorking, 1);
   writeLines();
   while (Atomics.load(control, controlWord.requestCount) !== handledRequests) {
@@ -44,7 +44,7 @@ for (;;) {
   }
   Atomics.store(control, controlWord.isWorking, 0);
   Atomics.store(control, controlWord.isAsleep, 1);
-  if (!hasWork()) Atomics.wait(control, controlWord.wakeCount, bell);
+  if (!hasWork()) Atomics.wait(control, controlWord.wakeCount, wakeCount);
   Atomics.store(control, controlWord.isAsleep, 0);
 }
 

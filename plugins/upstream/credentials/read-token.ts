@@ -70,9 +70,8 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
   const result = parseObject(await response.text());
   const { access_token: value, expires_in: lifetime, error } = result ?? {};
   if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetime };
-  throw new Error(
-    `Entra responded with ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`,
-  );
+  const code = typeof error === 'string' ? ` (${error.slice(0, 100)})` : '';
+  throw new Error(`Entra responded with ${response.status}${code}`);
 }
 
 type GoogleLibrary = typeof googleAuth;

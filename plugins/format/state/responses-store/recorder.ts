@@ -139,14 +139,14 @@ export class AccountQuota {
   async save(rows: ResponseRows, row: NewRow, maxBytes: number): Promise<void> {
     const { accountId } = row;
     const size = measureRow(row);
-    const unmeasuredBytes = Math.floor(maxBytes * measuringShare);
+    const maxUnmeasuredBytes = Math.floor(maxBytes * measuringShare);
     const addedBytes = (this.#addedBytes.get(accountId) ?? Infinity) + size;
-    if (addedBytes <= unmeasuredBytes) {
+    if (addedBytes <= maxUnmeasuredBytes) {
       this.#addedBytes.set(accountId, addedBytes);
       return rows.save(row);
     }
     this.#addedBytes.delete(accountId);
-    const isWithinLimit = await rows.saveWithin(row, Math.max(0, maxBytes - unmeasuredBytes - size));
+    const isWithinLimit = await rows.saveWithin(row, Math.max(0, maxBytes - maxUnmeasuredBytes - size));
     if (!isWithinLimit) return;
     if (this.#addedBytes.size >= maxAccounts) this.#addedBytes.clear();
     this.#addedBytes.set(accountId, 0);

@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { deriveCacheMark, type ClientRequest, selectEndUser } from '../../request/client-request.ts';
+import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
@@ -69,12 +70,13 @@ function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | u
 
 /** Adapts a parsed body. Each step needs the result of the previous one. */
 function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): BodyAdaptation {
-  const { format, purpose, isStream, storedReasoning: reasoning } = client;
+  const { format, purpose, isStream, storedReasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
   const endUser = selectEndUser(client, route);
-  const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
+  const origin = originOf(route.upstream);
+  const target: AdaptationTarget = { profile, notes, origin, keptReasoning: storedReasoning, endUser };
   const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
   const adapted = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);

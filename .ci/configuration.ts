@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument as parseYaml, isMap, isScalar } from 'yaml';
 import { assemble } from '#core/extension/assembly.ts';
-import { upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
+import { createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
 import { pipelineSection } from '#core/extension/validation/pipeline-rules.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { createLogger } from '#core/platform/logger.ts';
@@ -61,7 +61,7 @@ export function renderPages(registry: Registry): Map<string, string> {
 
 function renderSection(registry: Registry, name: string, example: string | undefined): string {
   const own = name === 'pipeline' ? pipelineSection(registry) : registry.sections.get(name);
-  const schema = name === 'upstreams' ? upstreamsSchema(registry) : (own?.schema ?? {});
+  const schema = name === 'upstreams' ? createUpstreamsSchema(registry) : (own?.schema ?? {});
   return [
     `## ${name}`,
     wrap(

@@ -136,7 +136,7 @@ async function registerForeignPlugins(document: GatewayDocument, server: Server,
   const specifiers = document.values()['plugins'];
   for (const [index, specifier] of (Array.isArray(specifiers) ? specifiers : []).entries()) {
     const path = ['plugins', index];
-    if (typeof specifier !== 'string' || document.isUnfilled(path)) continue;
+    if (typeof specifier !== 'string' || document.hasUnfilledVariable(path)) continue;
     try {
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {

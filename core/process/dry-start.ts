@@ -122,8 +122,8 @@ function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction:
       jobs: {
         backend: 'postgres',
         add: async () => undefined,
-        state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
-        schedules: { late: new Map(), rescheduled: 0 },
+        state: async () => ({ waiting: 0, running: 0, oldestWaitMs: 0, failed: [] }),
+        schedules: { lateSince: new Map(), rescheduleCount: 0 },
         [Symbol.asyncDispose]: async () => undefined,
       },
       events: { publish: async () => undefined },

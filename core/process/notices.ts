@@ -1,6 +1,6 @@
 import { warnAboutPrices } from '#core/business/accounts/plans.ts';
 import { sectionNotices } from '#core/config/section.ts';
-import { catalogNotices } from '#core/config/sections/build-catalog.ts';
+import { listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Config } from '#core/extension/validation/validate-config.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
@@ -27,6 +27,6 @@ export function gatewayNotices(
     ...warnAboutPrices(config),
     ...sectionNotices(registry.sections.values(), config),
     ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),
-    ...catalogNotices(host.catalog),
+    ...listCatalogNotices(host.catalog),
   ];
 }

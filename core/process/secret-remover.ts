@@ -1,4 +1,4 @@
-import { secretsIn } from '#core/config/file/hide-secrets.ts';
+import { collectSecrets } from '#core/config/file/hide-secrets.ts';
 import type { Config } from '#core/extension/validation/validate-config.ts';
 import type { Registry } from '#core/extension/registry.ts';
 
@@ -24,7 +24,7 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
 
 /** Returns the values that the schemas of gateway.yaml mark as secret, including those from files, which the environment lacks. */
 export function configuredSecrets(config: Config, registry: Registry): string[] {
-  return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
+  return [...registry.sections.values()].flatMap((section) => collectSecrets(config.get(section), section.schema));
 }
 
 function passwordsIn(value: string): string[] {

@@ -15,7 +15,7 @@ import { maxUploadSeconds } from '#core/gateway/http/collect-body.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
-import { type Effective, EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import { type EffectiveConfiguration, EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { rollbackChannel, RollbackRefused, variantName } from '#core/config/history/history.ts';
 import { requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
 import type { VariantRun } from '#core/extension/variants.ts';
@@ -52,7 +52,7 @@ export class ServedConfig {
   #fileAsRead: GatewayDocument | undefined;
   /** Secret files of the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
-  #kept: Effective['kept'];
+  #kept: EffectiveConfiguration['kept'];
   #variants: VariantRun | undefined;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -112,7 +112,7 @@ export class ServedConfig {
   }
 
   /** A rolled-back file still serves if the rollback target cannot: no other configuration is known to work. */
-  async #resolveFirst(file: GatewayDocument): Promise<Effective> {
+  async #resolveFirst(file: GatewayDocument): Promise<EffectiveConfiguration> {
     try {
       const effective = await this.#documents.resolve(file);
       if (effective.rollback === undefined) return effective;
@@ -151,7 +151,7 @@ export class ServedConfig {
     await this.#follow();
   }
 
-  async #noteServed(effective: Effective): Promise<void> {
+  async #noteServed(effective: EffectiveConfiguration): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
     this.#secretFiles = effective.document.secretFiles;

@@ -17,7 +17,7 @@ import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-address
 import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
-import { redisAddress } from '#core/platform/shared/redis-url.ts';
+import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import { DeadlineExceeded, waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
@@ -76,8 +76,8 @@ export class OpenServices implements AsyncDisposable {
     const redisUrl = environment['REDIS_URL'] || undefined;
     // Jobs must not be evicted; the shared state of requests may be, in another Redis.
     const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
-    if (redisUrl !== undefined) redisAddress(redisUrl);
-    if (queueUrl !== undefined) redisAddress(queueUrl, 'REDIS_QUEUE_URL');
+    if (redisUrl !== undefined) parseRedisUrl(redisUrl);
+    if (queueUrl !== undefined) parseRedisUrl(queueUrl, 'REDIS_QUEUE_URL');
     const open: AsyncDisposable[] = [];
     const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(computeCapacity(limits));
     if (mode === 'serve') await prepareDataFolder(dataFolder);
@@ -91,7 +91,7 @@ export class OpenServices implements AsyncDisposable {
         mode,
         isShared: redisUrl !== undefined,
         processes,
-        wait: mode === 'serve' ? readDatabaseWait(environment) : 0,
+        waitSeconds: mode === 'serve' ? readDatabaseWait(environment) : 0,
         entities: coreEntities,
         tables: registry.databaseTables.values(),
         signal,
@@ -113,7 +113,7 @@ export class OpenServices implements AsyncDisposable {
         );
       }
       if (mode === 'serve' && queueUrl !== undefined) {
-        const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
+        const { warnAboutEviction: warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
         runInBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
       }
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);

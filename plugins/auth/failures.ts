@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { capArrival, debtOf, intervalOf, waitOf } from '#core/platform/shared/gcra.ts';
+import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 
 interface FailureLimits {
@@ -37,8 +37,8 @@ export class FailedAuthentications {
   #read(network: string, { limit, period }: FailureLimits) {
     const limits = { limit, period, burst: limit };
     const now = Math.round(this.#clock() * 1_000);
-    const debt = debtOf(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
-    return { now, debt, interval: intervalOf(limits), wait: waitOf(debt, limits) };
+    const debt = computeDebt(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
+    return { now, debt, interval: computeInterval(limits), wait: computeWait(debt, limits) };
   }
 }
 

@@ -4,7 +4,7 @@ import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
-import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
+import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { backupFolder, backupInterval, backupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -62,7 +62,7 @@ export function backupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): Bac
 async function readNewest(folder: string): Promise<Newest | undefined> {
   const name = (await listBackups(folder)).at(-1);
   if (name === undefined) return undefined;
-  return { at: timeOfBackup(name) ?? 0, bytes: (await stat(join(folder, name))).size };
+  return { at: parseBackupTime(name) ?? 0, bytes: (await stat(join(folder, name))).size };
 }
 
 /** Fails if the last scheduled backup failed, or if none was taken for one and a half intervals. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
+import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
 import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { backupState } from './backup-state.ts';
 import { backupFolder, backupInterval, backupSection } from './section.ts';
@@ -19,7 +19,7 @@ export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
   return takeBackup({
     databaseUrl: host.database.url,
     journalFolder: join(host.dataFolder, 'journal'),
-    to,
+    folder: to,
     minFreeBytes: host.section(data).min_free_bytes,
     now: new Date(host.now()),
     signal: AbortSignal.timeout(longest),
@@ -38,7 +38,7 @@ export const backupJob: JobDefinition = {
     if (interval === undefined) return;
     const folder = backupFolder(host);
     const newest = (await listBackups(folder)).at(-1);
-    const age = newest === undefined ? Infinity : host.now() - (timeOfBackup(newest) ?? 0);
+    const age = newest === undefined ? Infinity : host.now() - (parseBackupTime(newest) ?? 0);
     if (age < interval - early) return;
     const state = backupState(host);
     try {

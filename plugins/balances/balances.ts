@@ -1,4 +1,4 @@
-import { dependentsOf } from '#core/config/catalog/dependents.ts';
+import { findDependents } from '#core/config/catalog/dependents.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -124,7 +124,7 @@ function effectOf({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<strin
 }
 
 function lossesOf(catalog: Host['catalog'], upstreams: readonly string[]): Pick<Balance, 'lost' | 'backed'> {
-  const { lost, backed } = dependentsOf(catalog, new Set(upstreams));
+  const { lostModels: lost, backedModels: backed } = findDependents(catalog, new Set(upstreams));
   return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
 }
 

@@ -1,4 +1,4 @@
-import { dependentsOf } from '#core/config/catalog/dependents.ts';
+import { findDependents } from '#core/config/catalog/dependents.ts';
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
@@ -62,7 +62,7 @@ function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: 
       .size;
   const dead = key.places.filter(({ upstream, of }) => closedOf(upstream) >= of).map(({ upstream }) => upstream);
   if (dead.length === 0) return t('closed-keys.effect.others');
-  const { lost, backed } = dependentsOf(host.catalog, new Set(dead));
+  const { lostModels: lost, backedModels: backed } = findDependents(host.catalog, new Set(dead));
   if (lost.length === 0) return t('closed-keys.effect.backed', { count: backed.length });
   return t('closed-keys.effect.lost', {
     count: lost.length,

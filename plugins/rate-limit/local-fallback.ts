@@ -96,7 +96,7 @@ export class LocalFallback implements Limiter {
   }
 
   #follow(key: string, take: Take): void {
-    this.#local.follow(key, take);
+    this.#local.adopt(key, take);
     if (this.#isWarned) this.#log.info('rate limits are shared between instances again');
     this.#isWarned = false;
   }

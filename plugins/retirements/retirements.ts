@@ -1,5 +1,5 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
-import { endOf } from '#core/config/catalog/model-ends.ts';
+import { findModelEnd } from '#core/config/catalog/model-ends.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Formatter } from '#core/web/texts/formatter.ts';
@@ -45,7 +45,7 @@ export async function readRetirements(host: RetirementHost): Promise<Retirement[
   const today = dayOf(now());
   const retired = routes.flatMap((route): Omit<Retirement, 'models' | 'lost'>[] => {
     const row = known.get(route.id);
-    const published = endOf(route.model, route.upstream.vendor);
+    const published = findModelEnd(route.model, route.upstream.vendor);
     const endsOn = row?.endsOn ?? published?.day;
     const missingSince = row?.missingSince ?? undefined;
     const successor = published?.successor ?? row?.successor ?? undefined;

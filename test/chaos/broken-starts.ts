@@ -242,7 +242,7 @@ export const brokenStarts: readonly BrokenStart[] = [
   }),
   database('a database that another gateway uses', /Another gateway uses this database/, async (url, { resources }) => {
     const log = createLogger(() => undefined);
-    resources.use(await DatabaseClaim.make(url.href, 'exclusive', log));
+    resources.use(await DatabaseClaim.acquire(url.href, 'exclusive', log));
   }),
   database('a read-only database', /read-only transaction/, (url) =>
     execute(url.href, `ALTER DATABASE ${url.pathname.slice(1)} SET default_transaction_read_only = on`),

@@ -56,7 +56,7 @@ describe('the list of ends', () => {
 
   it('names each model once, and a page and a day for it', () => {
     expect(modelEnds.size).toBe(sources.flatMap(({ ends }) => Object.values(ends).flat()).length);
-    for (const { page, read, ends } of sources) {
+    for (const { page, comparedOn: read, ends } of sources) {
       expect(page).toMatch(/^https:\/\//);
       for (const day of [read, ...Object.keys(ends)])
         expect(new Date(`${day}T00:00Z`).toISOString().slice(0, 10)).toBe(day);

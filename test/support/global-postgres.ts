@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
-import { postgresKit } from '#core/platform/jobs/queue-kit.ts';
+import { createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
 
@@ -96,12 +96,12 @@ export async function startPostgres(more: readonly string[] = []): Promise<TestP
 async function restart(embedded: EmbeddedPostgres, absence: number): Promise<void> {
   await embedded.stop();
   await setTimeout(absence);
-  await embedded.revive(AbortSignal.timeout(60_000));
+  await embedded.restart(AbortSignal.timeout(60_000));
 }
 
 /** Every gateway without Redis would create them at its start. */
 async function createJobTables(url: string): Promise<void> {
-  const queue = postgresKit(url, 'gateway').queue();
+  const queue = createPostgresKit(url, 'gateway').openQueue();
   await queue.waitUntilReady();
   await queue.close();
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { findBinaries } from '#core/platform/database/binaries.ts';
-import { processOf } from '#core/platform/database/cluster.ts';
+import { buildProcessOptions } from '#core/platform/database/cluster.ts';
 import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
-import { serverIdentity } from '#core/platform/database/identity.ts';
+import { chooseServerIdentity } from '#core/platform/database/identity.ts';
 import { silentLog } from './database.ts';
 import { freePort } from './free-port.ts';
 import { createMemoryFolder } from './memory-folder.ts';
@@ -31,7 +31,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const template = await EmbeddedPostgres.open(folder, silentLog);
   const { url } = template;
   await template.stop();
-  const identity = await serverIdentity(join(folder, 'postgres'));
+  const identity = await chooseServerIdentity(join(folder, 'postgres'));
   const { postgres } = await findBinaries(identity, join(folder, 'binaries'));
   const [data, copy] = [join(folder, 'postgres'), join(folder, 'replica')];
   const children: ChildProcess[] = [];
@@ -47,7 +47,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     ];
     const options = all.flatMap((setting) => ['-c', setting]);
     const child = spawn(postgres, ['-D', from, '-p', own.port, ...options], {
-      ...processOf(identity),
+      ...buildProcessOptions(identity),
       stdio: 'ignore',
     });
     children.push(child);

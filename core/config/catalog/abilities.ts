@@ -1,10 +1,10 @@
 import type { Model } from './catalog.ts';
 
-/** Features by which clients choose a model. */
+/** Features that clients choose a model by. */
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** Features that may be lost between a client and a route, as worded by `daypass check`. Pages have a text for each name. */
+/** Features that can be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',
@@ -21,10 +21,10 @@ export const featureLosses = {
 export type FeatureLoss = keyof typeof featureLosses;
 export type LossText = (typeof featureLosses)[FeatureLoss];
 
-/** `partly`: with losses, or only on a backup route. */
+/** `partly` means with losses, or only on a backup route. */
 export type FeatureSupport = 'yes' | 'partly' | 'no';
 
-/** A model's abilities for clients of one format. */
+/** The features of a model that clients of one format can use. */
 export interface FormatAbilities {
   /** Name of the format: chat, responses, messages, gemini. */
   readonly format: string;
@@ -42,9 +42,9 @@ export interface ModelSettings {
   readonly safeguards: boolean;
 }
 
-/** Abilities of a model that clients may rely on, which are those of the first routes. */
+/** The features of a model that clients can rely on, as supported by its first routes. */
 export interface ModelAbilities {
-  /** Formats for conversations with the model; empty for a model that only makes images. */
+  /** Formats for conversations with the model; empty for a model that only generates images. */
   readonly conversations: readonly FormatAbilities[];
   /** Other formats that call the model: images. */
   readonly others: readonly string[];
@@ -55,7 +55,7 @@ export interface ModelAbilities {
   readonly maxOutputTokens: number | undefined;
 }
 
-/** Finds the abilities of a model. The plugin `format` registers the reader. */
+/** Determines what a model supports. The plugin `format` registers the reader. */
 export type AbilityReader = (model: Model) => ModelAbilities;
 
 const nothing: ModelAbilities = {
@@ -69,14 +69,14 @@ const nothing: ModelAbilities = {
 
 const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never change
 
-/** Reads the abilities of a model; empty if no plugin implements formats. */
+/** Reads what a model supports; empty if no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
   const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? nothing;
   abilitiesByModel.set(model, abilities);
   return abilities;
 }
 
-/** Returns the best support of a feature in any format. */
+/** Finds the best support of a feature in any format. */
 export function bestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
   const all = new Set(conversations.map(({ features }) => features[feature]));
   return all.has('yes') ? 'yes' : all.has('partly') ? 'partly' : 'no';

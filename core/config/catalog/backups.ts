@@ -1,24 +1,24 @@
 import type { Model, Upstream } from './catalog.ts';
 
 /**
- * Returns the models whose routes all lead to one host, so that they fail with it. Models of the demo upstream are left out, because they
- * promise no availability.
+ * Finds the models that fail with a single host, because all of their routes lead to it. Models of the demo upstream are omitted, because
+ * they need no availability.
  */
-export function modelsWithoutBackup(models: readonly Model[]): Model[] {
+export function findModelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));
 }
 
-/** Returns true if another upstream in use fails independently of a model's, so that a route there would be its backup. */
-export function couldHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: readonly Upstream[]): boolean {
-  const own = new Set(routes.map(({ upstream }) => hostOf(upstream)));
-  return upstreams.some((upstream) => upstream.isEnabled && !upstream.isDemo && !own.has(hostOf(upstream)));
+/** Returns true if an enabled upstream could be a backup of the model, because it has a different host. */
+export function canHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: readonly Upstream[]): boolean {
+  const hosts = new Set(routes.map(({ upstream }) => readHost(upstream)));
+  return upstreams.some((upstream) => upstream.isEnabled && !upstream.isDemo && !hosts.has(readHost(upstream)));
 }
 
-/** True if a model has routes on two upstreams that fail independently; two keys or formats of one endpoint do not. */
+/** Returns true if a model has routes on several hosts. Several keys or formats of one endpoint fail together. */
 function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
-  return new Set(routes.map(({ upstream }) => hostOf(upstream))).size > 1;
+  return new Set(routes.map(({ upstream }) => readHost(upstream))).size > 1;
 }
 
-function hostOf({ baseUrl, name }: Upstream): string {
+function readHost({ baseUrl, name }: Upstream): string {
   return URL.parse(baseUrl)?.host ?? name;
 }

@@ -22,7 +22,7 @@ export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 /** Capabilities of a model on a route. */
 export type Capabilities = Resolved<CapabilitySettings>;
 
-/** The defaults if neither vendor nor operator has configured capabilities. */
+/** Capabilities of a model for which neither vendor nor operator has configured any. */
 export const defaultCapabilities: Capabilities = {
   images: true,
   files: true,

@@ -5,10 +5,10 @@ export const priceDecimals = 6;
 /** Digits after the decimal point of a tax in percent. */
 export const taxDecimals = 2;
 
-// With six decimals, all allowed prices have at most 15 digits, which a JavaScript number keeps exactly.
+// With six decimals, all allowed prices have at most 15 digits, which a JavaScript number represents exactly.
 const price = number({ minimum: 0, maximum: 999_999_999 });
 
-/** The operator's cost of a route's requests. Not visible to customers. */
+/** The operator's cost of a route's requests, which is not visible to customers. */
 export const costSchema = object(
   { minProperties: 1 },
   'Cost to the operator, shown to operators next to usage. Tokens are priced per million; prices have up to six decimals. ' +
@@ -34,11 +34,13 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * Reads the exact value of a number in gateway.yaml, as a multiple of 10 to the power of minus `digits`; undefined if it has more decimals.
- * Up to 15 digits, the shortest text of a number equals the written one.
+ * Reads the exact value of a number in gateway.yaml, as a multiple of 10^-`digits`. Up to 15 digits, the shortest text of a number equals
+ * the text in the file.
+ *
+ * @returns undefined if the number has more decimals
  */
 export function readDecimal(value: number, digits: number): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
-  const missing = digits - fraction.length - Number(exponent);
-  return whole === '' || missing < 0 ? undefined : BigInt(whole + fraction) * 10n ** BigInt(missing);
+  const missingDigits = digits - fraction.length - Number(exponent);
+  return whole === '' || missingDigits < 0 ? undefined : BigInt(whole + fraction) * 10n ** BigInt(missingDigits);
 }

@@ -35,8 +35,8 @@ export const credentialsSchema = object(
 
 export type CloudCredentials = Infer<typeof credentialsSchema>;
 
-/** Returns false if a value is empty: an unset variable turns an upstream off. */
-export function isComplete({ aws, google, entra }: CloudCredentials): boolean {
+/** Returns false if a value is empty, so that an empty variable disables the upstream. */
+export function hasCompleteCredentials({ aws, google, entra }: CloudCredentials): boolean {
   const group: Readonly<Record<string, string | undefined>> | undefined = aws ?? google ?? entra;
   return (
     group !== undefined && Object.entries(group).every(([name, value]) => value !== '' || name === 'session_token')

@@ -1,6 +1,6 @@
 /**
- * Request fields with which a customer could choose what the operator's vendor account pays for, or how its usage is attributed. An
- * upstream receives them only if its configuration allows them.
+ * Request fields that select what the operator's vendor account pays for, or how its usage is attributed. An upstream receives them only if
+ * its configuration allows customers to choose them.
  */
 export const customerChoices = [
   'billing_policy',

@@ -6,24 +6,24 @@ import type { ReasoningStyle } from './quirks.ts';
 /**
  * The part of a wire format that core uses. Plugins register formats.
  *
- * The path determines a client's format before any stage runs, so even the first refusal has its shape.
+ * The path determines a client's format before any stage runs, so that even the first rejection is rendered in it.
  */
 export interface WireFormat extends Audience {
   /** Name in gateway.yaml: chat, responses, messages, … */
   readonly name: string;
-  /** Kind of the models that this format calls. */
+  /** Kind of models that requests of this format call. */
   readonly kind: ModelKind;
-  /** Supported forms of requests for reasoning; empty for formats without conversations. */
+  /** Supported ways to request reasoning; empty for formats without conversations. */
   readonly reasoningStyles: readonly ReasoningStyle[];
-  /** Places of the answer's text in its replies; undefined for formats without client conversations. */
+  /** Locates the text of replies; undefined for formats without conversations. */
   readonly replyText?: ReplyText;
-  /** Reads the content of an answer that a stage has changed, for its digest; undefined for formats without conversations. */
+  /** Creates a reader for the digest of a reply that a stage has changed; undefined for formats without conversations. */
   readContent?(contentType: string): SentReader;
 }
 
-/** Reads an answer in the form that the client receives. */
+/** Reads the content of a reply as sent to the client. */
 export interface SentReader {
-  /** Copies what it keeps; never throws. */
+  /** Reads the next chunk, which may be reused afterwards. Never throws. */
   add(chunk: string | Buffer): void;
   /** Digest of the content so far; undefined without content. */
   digest(): string | undefined;

@@ -3,21 +3,21 @@ export const modelKinds = ['chat', 'embedding', 'image', 'speech', 'transcriptio
 
 export type ModelKind = (typeof modelKinds)[number];
 
-type KindsOfFormats = ReadonlyMap<string, { readonly kind: ModelKind }>;
+type FormatKinds = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * Returns the kind of a model that declares none: the kind in the vendor's preset or, if its endpoints serve models of a single kind, that
- * kind. Any other model is a chat model.
+ * Infers the kind of a model without a declared one: the kind in the vendor's preset, or else the only kind that its endpoints serve, or
+ * else chat.
  *
- * @param spoken names of the formats of the model's routes
+ * @param formatNames formats of the model's routes
  */
 export function inferKind(
   preset: ModelKind | undefined,
-  spoken: readonly string[],
-  formats: KindsOfFormats,
+  formatNames: readonly string[],
+  formats: FormatKinds,
 ): ModelKind {
-  const served = new Set(spoken.flatMap((name) => formats.get(name)?.kind ?? []));
-  if (preset !== undefined && served.has(preset)) return preset;
-  const [only] = served;
-  return served.size === 1 && only !== undefined ? only : 'chat';
+  const kinds = new Set(formatNames.flatMap((name) => formats.get(name)?.kind ?? []));
+  if (preset !== undefined && kinds.has(preset)) return preset;
+  const [onlyKind] = kinds;
+  return kinds.size === 1 && onlyKind !== undefined ? onlyKind : 'chat';
 }

@@ -1,13 +1,13 @@
-/** Published days on which vendors stop serving models. Unlisted models have no published end, or one long past. */
+/* Published days on which vendors stop serving models. Models that are not listed have no published end, or ended long ago. */
 
 interface Source {
-  /** Presets of the upstreams that these days apply to; clouds and resellers have other days. */
+  /** Presets of the upstreams that these days apply to. Clouds and resellers have different days. */
   readonly presets: readonly string[];
   /** Page on which the vendor publishes the dates. */
   readonly page: string;
   /** Day on which the list was last compared with the page. */
-  readonly read: string;
-  /** The first day (UTC) without these models, and their names; a name also stands for its dated snapshots. */
+  readonly comparedOn: string;
+  /** Models by the first day (UTC) without them. A name includes its dated snapshots. */
   readonly ends: Readonly<Record<string, readonly string[]>>;
   /** Replacements that the vendor recommends for some of the models. */
   readonly successors: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export const endSources: readonly Source[] = [
     presets: ['anthropic'],
     // A test compares this list with that of @anthropic-ai/sdk, `internal/data/deprecated-models`.
     page: 'https://platform.claude.com/docs/en/about-claude/model-deprecations',
-    read: '2026-11-28',
+    comparedOn: '2026-11-28',
     ends: {
       '2025-10-28': ['claude-3-5-sonnet'],
       '2026-01-05': ['claude-3-opus'],
@@ -34,7 +34,7 @@ export const endSources: readonly Source[] = [
   {
     presets: ['openai'],
     page: 'https://developers.openai.com/api/docs/deprecations',
-    read: '2026-11-28',
+    comparedOn: '2026-11-28',
     ends: {
       '2026-07-23': ['gpt-5-chat-latest', 'gpt-5-codex', 'gpt-5.1-codex', 'gpt-5.1-codex-max', 'gpt-5.1-codex-mini'],
       '2026-08-10': ['gpt-5.2-chat-latest', 'gpt-5.3-chat-latest'],
@@ -69,7 +69,7 @@ export const endSources: readonly Source[] = [
   {
     presets: ['gemini', 'gemini-openai'],
     page: 'https://ai.google.dev/gemini-api/docs/deprecations',
-    read: '2026-11-28',
+    comparedOn: '2026-11-28',
     ends: {
       '2026-01-14': ['text-embedding-004'],
       '2026-03-09': ['gemini-3-pro-preview'],
@@ -97,18 +97,18 @@ interface ModelEnd {
   readonly successor: string | undefined;
 }
 
-/** Some vendors write 4.5 as 4-5, and dated snapshots end with their model. */
-const dated = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
-const spelled = (name: string) => name.replace(dated, '').replaceAll('.', '-');
+/** Suffix of a dated snapshot, which ends together with its model. */
+const dateSuffix = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
+const normalizeName = (name: string) => name.replace(dateSuffix, '').replaceAll('.', '-');
 
-/** Returns the published end of a model at an upstream with this preset. @param model the vendor's name of the model */
-export function endOf(model: string, preset: string | undefined): ModelEnd | undefined {
+/** Finds the published end of a model at an upstream with this preset. @param model the vendor's name of the model */
+export function findModelEnd(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;
-  const wanted = spelled(model);
+  const normalizedName = normalizeName(model);
   for (const { presets, page, ends, successors } of endSources) {
     if (!presets.includes(preset)) continue;
     for (const [day, names] of Object.entries(ends)) {
-      const name = names.find((listed) => spelled(listed) === wanted);
+      const name = names.find((listed) => normalizeName(listed) === normalizedName);
       if (name !== undefined) return { day, page, successor: successors[name] };
     }
   }

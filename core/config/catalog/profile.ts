@@ -11,50 +11,50 @@ export interface ProfileSettings {
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;
-  /** Profiles of the endpoint's formats that differ from the others. */
+  /** Profiles of the endpoint's formats that have settings of their own. */
   readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
-/** Merges settings over the defaults. Later settings override earlier ones; settings of a format override the general settings. */
+/** Merges settings over the defaults. Later settings override earlier ones, and settings of a format override the general settings. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
   const formats = new Set(settings.flatMap(({ quirks }) => Object.keys(quirks?.by_format ?? {})));
-  const plain = mergeSettings(settings);
-  if (formats.size === 0) return plain;
-  return { ...plain, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
+  const general = mergeSettings(settings);
+  if (formats.size === 0) return general;
+  return { ...general, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
 }
 
 /**
- * Shares the parts of profiles with equal settings, because thousands of routes use only a few. Each route still has a profile object
- * of its own, because findings about a route are kept by that object.
+ * Shares the parts of profiles with equal settings, because thousands of routes use only a few. Each route still gets a separate profile
+ * object, because findings about a route are stored by that object.
  */
 export class SharedProfiles {
-  readonly #numbers = new Map<string, number>();
-  readonly #known = new WeakMap<ProfileSettings, number>();
-  readonly #merged = new Map<string, Profile>();
+  readonly #numberByText = new Map<string, number>();
+  readonly #numberBySettings = new WeakMap<ProfileSettings, number>();
+  readonly #profileByKey = new Map<string, Profile>();
 
-  /** See `mergeProfiles`. */
+  /** Merges settings like `mergeProfiles`. */
   merge(...settings: readonly ProfileSettings[]): Profile {
     const relevant = settings.filter(({ capabilities, quirks }) => capabilities !== undefined || quirks !== undefined);
-    const key = relevant.map((one) => this.#numberOf(one)).join();
-    const merged = this.#merged.get(key) ?? mergeProfiles(...relevant);
-    this.#merged.set(key, merged);
-    return copyOf(merged);
+    const key = relevant.map((part) => this.#getNumber(part)).join();
+    const merged = this.#profileByKey.get(key) ?? mergeProfiles(...relevant);
+    this.#profileByKey.set(key, merged);
+    return copyProfile(merged);
   }
 
-  #numberOf(settings: ProfileSettings): number {
-    const known = this.#known.get(settings);
-    if (known !== undefined) return known;
+  #getNumber(settings: ProfileSettings): number {
+    const existing = this.#numberBySettings.get(settings);
+    if (existing !== undefined) return existing;
     const text = JSON.stringify([settings.capabilities, settings.quirks]);
-    const number = this.#numbers.get(text) ?? this.#numbers.size;
-    this.#numbers.set(text, number);
-    this.#known.set(settings, number);
+    const number = this.#numberByText.get(text) ?? this.#numberByText.size;
+    this.#numberByText.set(text, number);
+    this.#numberBySettings.set(settings, number);
     return number;
   }
 }
 
-function copyOf({ byFormat, ...plain }: Profile): Profile {
-  if (byFormat === undefined) return plain;
-  return { ...plain, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
+function copyProfile({ byFormat, ...general }: Profile): Profile {
+  if (byFormat === undefined) return general;
+  return { ...general, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
 }
 
 /** Returns the profile of a route in one of the formats of its endpoint. */
@@ -62,14 +62,17 @@ export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
 
-/** Returns the profile with a lower limit of output tokens, in all formats. */
-export function withOutputLimit({ byFormat, ...plain }: Profile, limit: number): Profile {
-  const lowered = <T extends Pick<Profile, 'quirks'>>(profile: T): T => ({
+/** Returns the profile with a limit of output tokens in all formats, unless its limit is lower. */
+export function limitOutput({ byFormat, ...plain }: Profile, limit: number): Profile {
+  const lowerLimit = <T extends Pick<Profile, 'quirks'>>(profile: T): T => ({
     ...profile,
     quirks: { ...profile.quirks, max_output_tokens: Math.min(limit, profile.quirks.max_output_tokens ?? limit) },
   });
-  if (byFormat === undefined) return lowered(plain);
-  return { ...lowered(plain), byFormat: new Map([...byFormat].map(([format, profile]) => [format, lowered(profile)])) };
+  if (byFormat === undefined) return lowerLimit(plain);
+  return {
+    ...lowerLimit(plain),
+    byFormat: new Map([...byFormat].map(([format, profile]) => [format, lowerLimit(profile)])),
+  };
 }
 
 function mergeSettings(settings: readonly ProfileSettings[], format?: string): Profile {

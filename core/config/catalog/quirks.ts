@@ -125,7 +125,7 @@ const properties = {
 
 const plainSchema = object(properties);
 
-/** A vendor's deviations from the plain form of a format. */
+/** Schema of a vendor's deviations from the standard form of a format. */
 export const quirksSchema = {
   ...plainSchema,
   description: 'How the endpoint deviates from its format. Default: the vendor’s quirks.',
@@ -143,18 +143,18 @@ export const quirksSchema = {
 /** `quirks` as written in gateway.yaml. */
 export type QuirkSettings = Infer<typeof quirksSchema>;
 
-/** The form of requests for reasoning. */
+/** A way to request reasoning. */
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
-/** A subset of JSON Schema. */
+/** Name of a subset of JSON Schema. */
 export type SchemaSubsetName = NonNullable<QuirkSettings['schema_subset']>;
 
-/** A vendor's deviations from the plain form of a format, on a route. */
+/** A vendor's deviations from the standard form of a format, on a route. */
 export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
 };
 
-/** The plain form of each format: the defaults if neither vendor nor operator has configured quirks. */
+/** The standard form of each format, which applies if neither vendor nor operator has configured quirks. */
 export const defaultQuirks: Quirks = {
   sampling: true,
   max_tokens_name: 'max_tokens',

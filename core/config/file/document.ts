@@ -14,27 +14,27 @@ import {
   YAMLParseError,
 } from 'yaml';
 import { findDottedNumbers } from './dotted-numbers.ts';
-import { explainSyntax, primaryErrors } from './explain-syntax.ts';
+import { explainSyntax, selectPrimaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
-import { type Interpolated, interpolate, variableOfProgram } from './interpolate.ts';
+import { type Interpolated, interpolate, findProgramVariable } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
 import { runInTurns, runToEnd } from '#core/platform/timing/turn.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
-import { readSecretFile, type SecretFile, secretPath } from './secret-file.ts';
+import { readSecretFile, type SecretFile, resolveSecretPath } from './secret-file.ts';
 import type { YamlPath } from '../section.ts';
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
-import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
+import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './yaml-places.ts';
 
 /** gateway.yaml, parsed and with variables filled in, but not yet validated. */
 export interface GatewayDocument {
-  /** Path as given. */
+  /** Path, as passed by the caller. */
   readonly file: string;
-  /** Changes whenever the text or one of its variables changes. */
+  /** Digest of the values, including those of variables. */
   readonly fingerprint: string;
-  /** True if NODE_ENV is `production`, so that demos are refused. */
+  /** True if NODE_ENV is `production`. Demos are then refused. */
   readonly isProduction: boolean;
-  /** True if REDIS_URL is set, so that several processes share limits, cache and queues. */
+  /** True if REDIS_URL is set. Several processes can then share limits, cache and queues. */
   readonly hasRedis: boolean;
   /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
   readonly mistakes: readonly Mistake[];
@@ -42,22 +42,22 @@ export interface GatewayDocument {
   readonly source: string;
   /** Absolute paths of the secret files, including missing ones. */
   readonly secretFiles: readonly string[];
-  /** The file as plain values, a new copy per call, because validation fills in defaults. */
+  /** Returns a new copy of the values, because validation fills in defaults. */
   values(): Record<string, unknown>;
-  /** A mistake with the position of a path, or of its nearest existing ancestor; of the key with `atKey`. */
+  /** Creates a mistake at the value of a path, or at its key with `atKey`, or else at its nearest existing ancestor. */
   mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
-  /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
+  /** Returns the text of a value with its variables as `${NAME}`; undefined without variables. */
   written(path: YamlPath): string | undefined;
-  /** Values without variables at a path and inside it, with their offsets in the text. */
-  literals(path: YamlPath): { readonly value: string; readonly begin: number; readonly end: number }[];
-  /** True for a value with a variable that is set to the empty string. */
-  isEmptied(path: YamlPath): boolean;
-  /** True for a value that is in the file, not filled in from a default. */
+  /** Lists the values without variables at a path and below it, with their offsets in the text. */
+  listLiterals(path: YamlPath): { readonly value: string; readonly start: number; readonly end: number }[];
+  /** Returns true for a value with a variable that is set to the empty string. */
+  hasEmptyVariable(path: YamlPath): boolean;
+  /** Returns true for a value in the file, and false for a default. */
   contains(path: YamlPath): boolean;
-  /** True for a number that may have a dot between thousands, such as 41.250. */
-  readonly isDotted: (path: YamlPath) => boolean;
-  /** True for a value with a variable that could not be filled in, so no other mistakes are reported for it. */
-  isUnfilled(path: YamlPath): boolean;
+  /** Returns true for a number that may have a dot between thousands, such as 41.250. */
+  readonly hasThousandsDot: (path: YamlPath) => boolean;
+  /** Returns true for a value with a variable that could not be filled in. No other mistakes are reported for such a value. */
+  hasUnfilledVariable(path: YamlPath): boolean;
 }
 
 /**
@@ -72,7 +72,7 @@ export async function readDocument(file: string, environment: NodeJS.ProcessEnv)
 /**
  * Parses the text of gateway.yaml.
  *
- * @throws ConfigError
+ * @throws ConfigError if it is not valid YAML
  */
 export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
   return runToEnd(parseInSteps(text, file, environment));
@@ -89,10 +89,10 @@ function* parseInSteps(
   const reader = new Reader(file, lines);
   if (documents.length === 0) throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
   const [document, second] = documents;
-  const inSource = findSourceMistakes(text).map((mistake) => reader.at(mistake));
-  if (inSource.length > 0) throw new ConfigError(inSource);
-  const mistakes = primaryErrors(documents.flatMap(({ errors }) => errors)).map((error) =>
-    reader.syntax(error, text, document),
+  const sourceMistakes = findSourceMistakes(text).map((mistake) => reader.at(mistake));
+  if (sourceMistakes.length > 0) throw new ConfigError(sourceMistakes);
+  const mistakes = selectPrimaryErrors(documents.flatMap(({ errors }) => errors)).map((error) =>
+    reader.explainError(error, text, document),
   );
   if (second !== undefined)
     mistakes.push(
@@ -102,13 +102,13 @@ function* parseInSteps(
   const parsed = document as Document.Parsed;
   const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
   yield;
-  return yield* reader.read(parsed, text, refused, environment);
+  return yield* reader.readContents(parsed, text, refused, environment);
 }
 
-interface Written {
+interface VariableText {
   readonly text: string;
-  readonly filled: Interpolated['filled'];
-  readonly isUnfilled: boolean;
+  readonly filled: Interpolated['variables'];
+  readonly hasUnfilled: boolean;
 }
 
 class Reader {
@@ -129,17 +129,17 @@ class Reader {
     return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
   }
 
-  syntax(error: YAMLError, text: string, document: Document | undefined): Mistake {
+  explainError(error: YAMLError, text: string, document: Document | undefined): Mistake {
     const mistake = explainSyntax(error, text, document);
     if (error instanceof DuplicateKey)
       return this.at(
         { ...mistake, wrong: `${mistake.wrong}: the other is in line ${this.#lines.linePos(error.first).line}` },
-        pathOfKey(document, mistake.offset),
+        findPathOfKey(document, mistake.offset),
       );
     return this.at(mistake);
   }
 
-  *read(
+  *readContents(
     document: Document.Parsed,
     source: string,
     refused: readonly Mistake[],
@@ -151,44 +151,44 @@ class Reader {
     }
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
-    const written = new Map<Node, Written>();
+    const variableTexts = new Map<Node, VariableText>();
     const secretFiles = new Set<string>();
     const readSecret = (path: string) => {
-      secretFiles.add(secretPath(path, this.#file));
+      secretFiles.add(resolveSecretPath(path, this.#file));
       return readSecretFile(path, this.#file);
     };
-    const mistakes = this.#fillIn(document, environment, written, readSecret);
+    const mistakes = this.#fillIn(document, environment, variableTexts, readSecret);
     if (refused.length > 0) throw new ConfigError([...refused, ...mistakes]);
     yield;
-    const text = JSON.stringify(document.toJS());
-    const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
+    const valuesText = JSON.stringify(document.toJS());
+    const findVariableText = (path: YamlPath) => variableTexts.get(findNode(contents, path) as Node);
     return {
       file: this.#file,
       isProduction: environment['NODE_ENV'] === 'production',
       hasRedis: Boolean(environment['REDIS_URL']),
       mistakes,
-      fingerprint: createHash('sha256').update(text).digest('hex'),
+      fingerprint: createHash('sha256').update(valuesText).digest('hex'),
       source,
       secretFiles: [...secretFiles],
       values: () => document.toJS() as Record<string, unknown>,
-      literals: (path) => literalsIn(findNode(contents, path), written),
+      listLiterals: (path) => collectLiterals(findNode(contents, path), variableTexts),
       mistake: (path, wrong, right, atKey = false) =>
         this.at(
-          { offset: findOffset(contents, path, atKey), wrong: withoutVariables(wrong, writtenAt(path)), right },
-          pathInFile(contents, path),
+          { offset: findOffset(contents, path, atKey), wrong: maskVariables(wrong, findVariableText(path)), right },
+          normalizePath(contents, path),
         ),
-      written: (path) => writtenAt(path)?.text,
-      isEmptied: (path) => writtenAt(path)?.filled.some(({ value }) => value === '') === true,
-      isDotted: findDottedNumbers(contents, source),
+      written: (path) => findVariableText(path)?.text,
+      hasEmptyVariable: (path) => findVariableText(path)?.filled.some(({ value }) => value === '') === true,
+      hasThousandsDot: findDottedNumbers(contents, source),
       contains: (path) => findNode(contents, path) !== undefined,
-      isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
+      hasUnfilledVariable: (path) => findVariableText(path)?.hasUnfilled === true,
     };
   }
 
   #fillIn(
     document: Document.Parsed,
     environment: NodeJS.ProcessEnv,
-    written: Map<Node, Written>,
+    variableTexts: Map<Node, VariableText>,
     readSecret: (path: string) => SecretFile,
   ): Mistake[] {
     const mistakes: Mistake[] = [];
@@ -196,16 +196,22 @@ class Reader {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string') return;
         const report = (wrong: string, right: string, isTransient = false) => {
-          const mistake = this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node));
+          const mistake = this.at({ offset: node.range?.[0] ?? 0, wrong, right }, readPath(ancestors, node));
           mistakes.push(isTransient ? { ...mistake, isTransient } : mistake);
         };
-        const foreign = variableOfProgram(node.value);
-        if (foreign !== undefined) {
-          report('is a variable in the notation of a program', `write "\${${foreign}}"`);
-          written.set(node, { text: node.value, filled: [], isUnfilled: true });
+        const programVariable = findProgramVariable(node.value);
+        if (programVariable !== undefined) {
+          report('is a variable in the notation of a program', `write "\${${programVariable}}"`);
+          variableTexts.set(node, { text: node.value, filled: [], hasUnfilled: true });
         }
         if (!node.value.includes('$')) return;
-        const { value, unknown, malformed, unreadable, filled } = interpolate(node.value, environment, readSecret);
+        const {
+          value,
+          unsetNames: unknown,
+          malformedStarts: malformed,
+          unusableFiles: unreadable,
+          variables: filled,
+        } = interpolate(node.value, environment, readSecret);
         for (const start of malformed)
           report(
             `has "${start}", which is not a valid variable`,
@@ -218,10 +224,11 @@ class Reader {
               ? 'set it, in .env beside gateway.yaml or in the environment'
               : `set it, or give it a default: \${${name}:-…}`,
           );
-        // The provider of secrets may still be starting.
+        // A missing file may appear later, because the provider of secrets may still be starting.
         for (const { wrong, right, isMissing } of unreadable) report(wrong, right, isMissing);
         const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;
-        if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });
+        if (isUnfilled || filled.length > 0)
+          variableTexts.set(node, { text: node.value, filled, hasUnfilled: isUnfilled });
         node.value = value;
       },
     });
@@ -229,32 +236,32 @@ class Reader {
   }
 }
 
-function literalsIn(
+function collectLiterals(
   node: Node | undefined,
-  written: ReadonlyMap<Node, Written>,
-): ReturnType<GatewayDocument['literals']> {
-  const found: ReturnType<GatewayDocument['literals']> = [];
+  written: ReadonlyMap<Node, VariableText>,
+): ReturnType<GatewayDocument['listLiterals']> {
+  const literals: ReturnType<GatewayDocument['listLiterals']> = [];
   visit(node ?? null, {
     Scalar: (key, scalar) => {
-      const [begin, end] = scalar.range ?? [];
-      if (key === 'key' || begin === undefined || end === undefined || written.has(scalar) || scalar.value === null)
+      const [start, end] = scalar.range ?? [];
+      if (key === 'key' || start === undefined || end === undefined || written.has(scalar) || scalar.value === null)
         return;
-      found.push({ value: String(scalar.value), begin, end });
+      literals.push({ value: String(scalar.value), start, end });
     },
   });
-  return found;
+  return literals;
 }
 
-function withoutVariables(words: string, written: Written | undefined): string {
-  return written === undefined ? words : hideVariables(words, written.text, written.filled);
+function maskVariables(message: string, variableText: VariableText | undefined): string {
+  return variableText === undefined ? message : hideVariables(message, variableText.text, variableText.filled);
 }
 
 const lexemesPerStep = 4_000;
 
 /**
- * Parses YAML in steps, so that a file of thousands of models never blocks the event loop for more than one of them.
+ * Parses YAML in steps, so that a file with thousands of models does not block the event loop for longer than one step.
  *
- * The library compares each key of a map with all keys before it, three seconds for 10,000 models: that check is turned off, and
+ * The library compares each key of a map with all earlier keys, which takes three seconds for 10,000 models. That check is disabled, and
  * duplicates are found here.
  */
 export function* parseYaml(text: string, lines: LineCounter): Generator<undefined, Document.Parsed[]> {
@@ -283,20 +290,20 @@ class DuplicateKey extends YAMLParseError {
   }
 }
 
-/** Finds duplicate keys, reported as the library's own errors. */
+/** Finds duplicate keys, and returns them as errors of the library. */
 function findDuplicates(document: Document.Parsed): YAMLParseError[] {
-  const found: YAMLParseError[] = [];
+  const errors: YAMLParseError[] = [];
   visit(document, {
     Map: (_key, { items }) => {
-      const known = new Map<unknown, number>();
+      const offsetByKey = new Map<unknown, number>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        const [start = 0] = key.range ?? [];
-        const first = known.get(key.value);
-        if (first === undefined) known.set(key.value, start);
-        else found.push(new DuplicateKey(start, first));
+        const [offset = 0] = key.range ?? [];
+        const firstOffset = offsetByKey.get(key.value);
+        if (firstOffset === undefined) offsetByKey.set(key.value, offset);
+        else errors.push(new DuplicateKey(offset, firstOffset));
       }
     },
   });
-  return found;
+  return errors;
 }

@@ -1,24 +1,24 @@
 import { type Node, visit } from 'yaml';
 import type { YamlPath } from '../section.ts';
-import { pathOf } from './yaml-places.ts';
+import { readPath } from './yaml-places.ts';
 
-const dotted = /^[1-9]\d{0,2}\.\d{3}$/;
+const dottedNumber = /^[1-9]\d{0,2}\.\d{3}$/;
 
 /**
- * Finds numbers that may have been written with a dot between thousands, as is usual in Indonesia: 41.250, but neither 41.25 nor
- * 0.075. The parsed value does not show it. Numbers without decimals, such as 900.000, are refused.
+ * Finds numbers that may have a dot between thousands, as is usual in Indonesia: 41.250, but neither 41.25 nor 0.075. The parsed value does
+ * not show the dot. Numbers with zero decimals, such as 900.000, are refused elsewhere.
  *
- * @returns a function that is true for the path of such a number
+ * @returns a function that returns true for the path of such a number
  */
 export function findDottedNumbers(root: Node, source: string): (path: YamlPath) => boolean {
-  const found = new Set<string>();
-  // Most files have no such number.
+  const paths = new Set<string>();
+  // Skips the visit for most files, which have no such number.
   if (/\.\d{3}/.test(source))
     visit(root, {
       Scalar: (key, node, ancestors) => {
-        if (key !== 'key' && typeof node.value === 'number' && dotted.test(node.source ?? ''))
-          found.add(JSON.stringify(pathOf(ancestors, node)));
+        if (key !== 'key' && typeof node.value === 'number' && dottedNumber.test(node.source ?? ''))
+          paths.add(JSON.stringify(readPath(ancestors, node)));
       },
     });
-  return (path) => found.has(JSON.stringify(path));
+  return (path) => paths.has(JSON.stringify(path));
 }

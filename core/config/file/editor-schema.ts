@@ -2,9 +2,9 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{[A-Za-z_]', description: 'A variable.' };
 
-/** Returns the schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */
+/** Returns the schema for editors, which also allows `${NAME}` in place of a number, an enum value or a constrained string. */
 export function allowVariables(schema: JsonSchema): JsonSchema {
-  if (isNarrow(schema)) return orVariable(schema);
+  if (rejectsVariables(schema)) return addVariable(schema);
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
   return {
     ...schema,
@@ -16,30 +16,30 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns the schema of a value that may be empty, such as a section with defaults whose name alone is written. */
+/** Returns the schema of a value that may be empty, such as a section with defaults of which only the name is written. */
 export function allowNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
 }
 
-/** Allows a variable as an alternative. The description stays outside of the alternatives, where editors look for it. */
-function orVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
+/** Adds a variable as an alternative. The description stays outside the alternatives, where editors look for it. */
+function addVariable({ description, default: fallback, examples, ...otherKeywords }: JsonSchema): JsonSchema {
   return {
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),
     ...(examples !== undefined && { examples }),
-    anyOf: [rest, variable],
+    anyOf: [otherKeywords, variable],
   };
 }
 
-function isNarrow({ type, enum: choices, pattern, minLength, maxLength }: JsonSchema): boolean {
+function rejectsVariables({ type, enum: enumValues, pattern, minLength, maxLength }: JsonSchema): boolean {
   const types = [type].flat();
-  if (types.some((one) => one === 'number' || one === 'integer' || one === 'boolean')) return true;
-  const isLimited = [choices, pattern, minLength, maxLength].some((limit) => limit !== undefined);
+  if (types.some((name) => name === 'number' || name === 'integer' || name === 'boolean')) return true;
+  const isLimited = [enumValues, pattern, minLength, maxLength].some((limit) => limit !== undefined);
   return types.includes('string') && isLimited;
 }
 
-function mapValues<T, U>(values: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+function mapValues<T, U>(values: Readonly<Record<string, T>>, mapValue: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, mapValue(value)]));
 }

@@ -1,13 +1,13 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { hideCredentials, mayHoldSecret } from './hide-secrets.ts';
-import { foreignVariable } from './interpolate.ts';
-import { lineMistake } from './line-mistake.ts';
-import { closestName, suggest } from './mistake.ts';
-import { intendedNumber, unitOf } from './number-words.ts';
+import { hideCredentials, canContainSecret } from './hide-secrets.ts';
+import { findForeignVariable } from './interpolate.ts';
+import { findLineMistake } from './line-mistake.ts';
+import { findClosestName, suggest } from './mistake.ts';
+import { findIntendedNumber, readUnit } from './number-words.ts';
 import type { YamlPath } from '../section.ts';
 
-interface Explained {
+interface ExplainedError {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
@@ -28,46 +28,50 @@ const typeNames: Readonly<Record<string, string>> = {
 const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 
 /**
- * Turns ajv's errors into messages. Errors of alternatives that do not match the type of the value are left out.
+ * Converts ajv's errors to messages. Errors of alternatives that do not match the type of the value are omitted.
  *
- * @param isHidden true for values that no message may show, in addition to those of secret options
+ * @param isHidden returns true for values that no message may show, in addition to those of secret options
  */
 export function explainErrors(
   errors: readonly ErrorObject[],
   isHidden: (path: YamlPath) => boolean = () => false,
-): Explained[] {
-  return withoutMisspelled(withoutOtherBranches(errors)).map((error) => explain(error, isHidden));
+): ExplainedError[] {
+  return dropMisspelled(selectMatchingBranches(errors)).map((error) => explainError(error, isHidden));
 }
 
 /**
- * Keeps only the errors of the alternative with the type of the value: if a string or a map is allowed, the author of a map needs
+ * Selects the errors of the alternative with the type of the value. If a string or a map is allowed, for example, the author of a map needs
  * the errors of the map.
  */
-export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
-  // A violated rule of a name is reported together with the name.
-  let kept = errors.filter(({ propertyName }) => propertyName === undefined);
+export function selectMatchingBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  // The rule that an invalid name violates is reported together with the name.
+  let remaining = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
     const branches = choice.schema as readonly JsonSchema[];
-    const number = branches.find(({ type }) => type === 'integer' || type === 'number');
-    const meant = branches.findIndex(({ type }) => type === typeOf(choice.data));
+    const numberSchema = branches.find(({ type }) => type === 'integer' || type === 'number');
+    const branchIndex = branches.findIndex(({ type }) => type === findType(choice.data));
     const isInside = (error: ErrorObject) =>
       error !== choice &&
       `${error.instancePath}/`.startsWith(`${choice.instancePath}/`) &&
       error.schemaPath.startsWith(`${choice.schemaPath}/`);
-    kept = kept.filter((error) => {
-      if (error === choice) return meant === -1;
-      return !isInside(error) || (meant !== -1 && error.schemaPath.startsWith(`${choice.schemaPath}/${meant}/`));
+    remaining = remaining.filter((error) => {
+      if (error === choice) return branchIndex === -1;
+      return (
+        !isInside(error) || (branchIndex !== -1 && error.schemaPath.startsWith(`${choice.schemaPath}/${branchIndex}/`))
+      );
     });
-    if (number === undefined) continue;
-    kept = kept.map((error) =>
-      error.keyword === 'enum' && isInside(error) ? { ...error, params: { ...error.params, number } } : error,
+    if (numberSchema === undefined) continue;
+    remaining = remaining.map((error) =>
+      error.keyword === 'enum' && isInside(error)
+        ? { ...error, params: { ...error.params, number: numberSchema } }
+        : error,
     );
   }
-  return kept;
+  return remaining;
 }
 
-/** Drops missing members that exist under a similar name: that is reported separately. */
-function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
+/** Drops errors about missing members that exist under a similar name, because the unknown name is reported. */
+function dropMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter(
     ({ keyword, params, instancePath }) =>
       keyword !== 'required' ||
@@ -75,63 +79,67 @@ function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
         (other) =>
           other.keyword === 'additionalProperties' &&
           other.instancePath === instancePath &&
-          closestName(String(other.params['additionalProperty']), namesIn(other)) === params['missingProperty'],
+          findClosestName(String(other.params['additionalProperty']), listMemberNames(other)) ===
+            params['missingProperty'],
       ),
   );
 }
 
-function namesIn({ parentSchema }: ErrorObject): string[] {
+function listMemberNames({ parentSchema }: ErrorObject): string[] {
   return Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
 }
 
-function explain(error: ErrorObject, isHidden: (path: YamlPath) => boolean): Explained {
+function explainError(error: ErrorObject, isHidden: (path: YamlPath) => boolean): ExplainedError {
   const path = parsePointer(error.instancePath);
-  const mayShow = !isHidden(path) && !mayHoldSecret(error.parentSchema as JsonSchema | undefined);
-  const [wrong, right, inside] = describe(error, mayShow);
+  const canShow = !isHidden(path) && !canContainSecret(error.parentSchema as JsonSchema | undefined);
+  const [wrong, right, member] = describeError(error, canShow);
   return {
-    path: inside === undefined ? path : [...path, inside],
+    path: member === undefined ? path : [...path, member],
     wrong,
     right,
     atKey: error.keyword === 'additionalProperties' || error.keyword === 'propertyNames',
   };
 }
 
-/** [wrong, right], and the wrong member if it is not the value itself. */
-function describe(error: ErrorObject, mayShow: boolean): [string, string, string?] {
+/** @returns [wrong, right], and the name of the member if the mistake is in a member */
+function describeError(error: ErrorObject, canShow: boolean): [string, string, string?] {
   const { keyword, params, data, schema, parentSchema } = error;
-  const given = mayShow ? show(data) : kindOf(data);
+  const shown = canShow ? renderValue(data) : renderKind(data);
   switch (keyword) {
     case 'additionalProperties': {
-      const known = namesIn(error);
+      const knownNames = listMemberNames(error);
       const name = String(params['additionalProperty']);
-      return [...(lineMistake(name) ?? (['is not a known key', suggest(name, known)] as const)), name];
+      return [...(findLineMistake(name) ?? (['is not a known key', suggest(name, knownNames)] as const)), name];
     }
     case 'propertyNames':
-      return ['is not a valid name', nameRule(schema as JsonSchema), String(params['propertyName'])];
+      return ['is not a valid name', explainNameRule(schema as JsonSchema), String(params['propertyName'])];
     case 'required': {
       const name = String(params['missingProperty']);
       const member = (parentSchema?.['properties'] as Record<string, { description?: string }> | undefined)?.[name];
       return ['is missing', `add it${member?.description === undefined ? '' : `: ${member.description}`}`, name];
     }
     case 'type':
-      return [`is ${given}`, rightType(error, mayShow)];
+      return [`is ${shown}`, explainType(error, canShow)];
     case 'anyOf':
     case 'oneOf':
       return [
-        `is ${given}`,
-        `must be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
+        `is ${shown}`,
+        `must be ${joinTypeNames((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
       ];
     case 'enum':
       return [
-        `is ${given}`,
-        suggest(mayShow ? String(data) : '', [...(schema as unknown[]).map(String), ...numberNames(params['number'])]),
+        `is ${shown}`,
+        suggest(canShow ? String(data) : '', [
+          ...(schema as unknown[]).map(String),
+          ...describeNumber(params['number']),
+        ]),
       ];
     case 'const':
-      return [`is ${given}`, `must be ${show(schema)}`];
+      return [`is ${shown}`, `must be ${renderValue(schema)}`];
     case 'minimum':
-      return [`is ${given}`, `must be at least ${String(schema)}`];
+      return [`is ${shown}`, `must be at least ${String(schema)}`];
     case 'maximum':
-      return [`is ${given}`, `must be at most ${String(schema)}`];
+      return [`is ${shown}`, `must be at most ${String(schema)}`];
     case 'minLength':
     case 'minItems':
     case 'minProperties':
@@ -146,81 +154,81 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
     case 'pattern': {
       const description = parentSchema?.['description'];
       if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))
-        return [`is ${given}`, 'must begin with https:// or http://'];
-      // Stating that the value is empty would not help.
+        return [`is ${shown}`, 'must begin with https:// or http://'];
+      // The default is omitted from the description.
       return [
-        `is ${given}`,
+        `is ${shown}`,
         typeof description === 'string'
           ? `expected: ${description.replace(/ Default\b.*/s, '')}`
           : `must match ${String(schema)}`,
       ];
     }
     default:
-      return [`is ${given}`, `must satisfy "${keyword}"`];
+      return [`is ${shown}`, `must satisfy "${keyword}"`];
   }
 }
 
-function numberNames(schema: JsonSchema | undefined): string[] {
+function describeNumber(schema: JsonSchema | undefined): string[] {
   if (schema === undefined) return [];
   const { type = 'number', minimum, maximum } = schema;
-  const span = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
-  return [`${typeNames[type as string] ?? 'a number'}${span}`];
+  const range = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
+  return [`${typeNames[type as string] ?? 'a number'}${range}`];
 }
 
-function rightType(error: ErrorObject, mayShow: boolean): string {
+function explainType(error: ErrorObject, canShow: boolean): string {
   const { schema, parentSchema, data } = error;
   const types = new Set([schema].flat());
-  const expected = `must be ${typeList(schema)}`;
-  if (types.has('array')) return `${expected}: ${asList(data, mayShow)}`;
+  const expected = `must be ${joinTypeNames(schema)}`;
+  if (types.has('array')) return `${expected}: ${explainList(data, canShow)}`;
   if (typeof data === 'number' || typeof data === 'boolean')
-    return types.has('string') ? `${expected}: put it in quotes` : withExample(error, expected, types);
-  if (typeof data !== 'string') return withExample(error, expected, types);
-  const variable = mayShow ? foreignVariable(data) : undefined;
+    return types.has('string') ? `${expected}: put it in quotes` : addExample(error, expected, types);
+  if (typeof data !== 'string') return addExample(error, expected, types);
+  const variable = canShow ? findForeignVariable(data) : undefined;
   if (variable !== undefined) return `${expected}: write \${${variable}} for the variable`;
   if (types.has('object')) {
-    const key = namesIn(error).find((name) => new RegExp(`^${name}[\\s:=]`).test(data));
+    const key = listMemberNames(error).find((name) => new RegExp(`^${name}[\\s:=]`).test(data));
     if (key !== undefined) return `${expected}: write "${key}: …"`;
-    return `${expected}${exampleOf(error)}`;
+    return `${expected}${createExample(error)}`;
   }
-  if (types.has('boolean')) return booleanMeant(data, expected, mayShow);
+  if (types.has('boolean')) return explainBoolean(data, expected, canShow);
   if (!types.has('number') && !types.has('integer')) return expected;
-  const unit = unitOf(parentSchema?.['description'] as string | undefined);
-  const meant = mayShow ? intendedNumber(data, unit, !types.has('number')) : undefined;
-  const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
-  return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
+  const unit = readUnit(parentSchema?.['description'] as string | undefined);
+  const intended = canShow ? findIntendedNumber(data, unit, !types.has('number')) : undefined;
+  const numberText = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
+  return `${unit === undefined ? expected : numberText}${intended === undefined ? '' : `: ${intended}`}`;
 }
 
-function withExample(error: ErrorObject, expected: string, types: ReadonlySet<unknown>): string {
-  return types.has('object') ? expected + exampleOf(error) : expected;
+function addExample(error: ErrorObject, expected: string, types: ReadonlySet<unknown>): string {
+  return types.has('object') ? expected + createExample(error) : expected;
 }
 
-function exampleOf(error: ErrorObject): string {
-  const [name] = [...((error.parentSchema?.['required'] as string[] | undefined) ?? []), ...namesIn(error)];
+function createExample(error: ErrorObject): string {
+  const [name] = [...((error.parentSchema?.['required'] as string[] | undefined) ?? []), ...listMemberNames(error)];
   return name === undefined ? '' : `, such as { ${name}: … }`;
 }
 
-function asList(data: unknown, mayShow: boolean): string {
+function explainList(data: unknown, canShow: boolean): string {
   if (typeof data === 'object' && data !== null) return 'begin each entry with "- "';
   if (data === null) return 'write [a, b]';
-  if (!mayShow) return 'put brackets around it';
-  return `write [${typeof data === 'string' ? show(data) : String(data)}]`;
+  if (!canShow) return 'put brackets around it';
+  return `write [${typeof data === 'string' ? renderValue(data) : String(data)}]`;
 }
 
-function booleanMeant(text: string, expected: string, mayShow: boolean): string {
-  const meant = /^(true|yes|on|y)$/i.test(text) ? 'true' : /^(false|no|off|n)$/i.test(text) ? 'false' : undefined;
-  return meant === undefined || !mayShow ? expected : `${expected}: write ${meant}, without quotes`;
+function explainBoolean(text: string, expected: string, canShow: boolean): string {
+  const intended = /^(true|yes|on|y)$/i.test(text) ? 'true' : /^(false|no|off|n)$/i.test(text) ? 'false' : undefined;
+  return intended === undefined || !canShow ? expected : `${expected}: write ${intended}, without quotes`;
 }
 
-function nameRule({ description, pattern }: JsonSchema): string {
+function explainNameRule({ description, pattern }: JsonSchema): string {
   return description === undefined ? `must match ${String(pattern)}` : `expected: ${description}`;
 }
 
-function typeList(types: unknown): string {
+function joinTypeNames(types: unknown): string {
   const names = [types].flat().map((type) => typeNames[String(type)] ?? String(type));
   return [...new Set(names)].join(' or ');
 }
 
-function show(value: unknown): string {
+function renderValue(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
@@ -229,17 +237,17 @@ function show(value: unknown): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }
 
-function kindOf(value: unknown): string {
-  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : show(value);
+function renderKind(value: unknown): string {
+  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : renderValue(value);
 }
 
-function typeOf(value: unknown): string {
+function findType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Parses `/models/gpt-6-sol/routes/0` → `['models', 'gpt-6-sol', 'routes', 0]`; digits are indexes. */
+/** Parses a JSON pointer, such as `/models/gpt-6-sol/routes/0`, to `['models', 'gpt-6-sol', 'routes', 0]`. Digits become indexes. */
 export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')

@@ -1,33 +1,33 @@
 import type { JsonSchema } from '#core/platform/schema.ts';
 import type { Interpolated } from './interpolate.ts';
 
-/** Shorter values are not masked: they would match parts of ordinary words. */
+/** Shorter values are not masked, because they would match parts of ordinary words. */
 const minSecretLength = 3;
 
 /**
- * Messages quote values. The value of a variable may be a secret, so the message quotes the text with the variable instead, even
- * if a third-party error contains the value without quotes.
+ * Replaces the values of variables in a message with the text in the file, because they may be secrets. This includes values that a
+ * third-party error contains without quotes.
  */
-export function hideVariables(words: string, written: string, filled: Interpolated['filled']): string {
-  const quoted = words.replace(/".*"/s, () => JSON.stringify(written));
-  return filled
+export function hideVariables(message: string, written: string, variables: Interpolated['variables']): string {
+  const quoted = message.replace(/".*"/s, () => JSON.stringify(written));
+  return variables
     .filter(({ value }) => value.length >= minSecretLength)
     .toSorted((a, b) => b.value.length - a.value.length) // A shorter value may be part of a longer one.
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 
-/** Returns true if values of this schema are or contain secrets (`writeOnly`): even a value of the wrong type may be a secret. */
-export function mayHoldSecret(schema: JsonSchema | undefined): boolean {
+/** Returns true if values of this schema are or contain secrets (`writeOnly`). Even a value of a wrong type may then be a secret. */
+export function canContainSecret(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false;
   const { writeOnly, properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
   const members = [...Object.values(properties), ...anyOf, ...oneOf, ...(items === undefined ? [] : [items])];
   if (typeof additionalProperties === 'object') members.push(additionalProperties);
-  return writeOnly === true || members.some(mayHoldSecret);
+  return writeOnly === true || members.some(canContainSecret);
 }
 
 /** Returns a copy of a value with asterisks in place of the secrets that the schema marks. */
 export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
-  if (schema === undefined || !mayHoldSecret(schema) || value === null) return value;
+  if (schema === undefined || !canContainSecret(schema) || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, schema.items ?? schema));
   const { properties = {}, additionalProperties } = schema;
   if (typeof value !== 'object' || schema.writeOnly === true) return '***';
@@ -41,18 +41,18 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
-/** Returns the strings of a value that its schema marks as secret. */
-export function secretsIn(value: unknown, schema: JsonSchema | undefined): string[] {
-  const shown = new Set(textsIn(maskSecrets(value, schema)));
-  return textsIn(value).filter((text) => !shown.has(text));
+/** Collects the strings of a value that its schema marks as secret. */
+export function collectSecrets(value: unknown, schema: JsonSchema | undefined): string[] {
+  const maskedTexts = new Set(collectTexts(maskSecrets(value, schema)));
+  return collectTexts(value).filter((text) => !maskedTexts.has(text));
 }
 
-function textsIn(value: unknown): string[] {
+function collectTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
 }
 
-/** Removes user, password and query from a URL, even a malformed one. Other texts stay. */
+/** Removes user, password and query from a URL, even from a malformed one. Returns other texts unchanged. */
 export function hideCredentials(text: string): string {
   return /:\/\//.test(text) ? text.replace(/:\/\/[^/?#]*@/, '://…@').replace(/\?.*$/s, '?…') : text;
 }

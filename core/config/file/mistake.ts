@@ -5,16 +5,16 @@ import type { YamlPath } from '../section.ts';
 /** One mistake in gateway.yaml, and the expected form. */
 export interface Mistake {
   readonly file: string;
-  readonly line: number; // counts from 1; 0 for the file as a whole
+  readonly line: number; // starts at 1; 0 for the whole file
   readonly column: number;
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
-  /** True if the next start may succeed unchanged: the mistake concerns a file that may appear later, or code that failed. */
+  /** True if the next start may succeed without a change, because a file may appear later, or code failed. */
   readonly isTransient?: boolean;
 }
 
-/** All mistakes of a configuration, in the order of the file. The running configuration has not changed. */
+/** Reports all mistakes of a configuration, in the order of the file. The running configuration is unchanged. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly mistakes: readonly Mistake[];
@@ -29,7 +29,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Formats `gateway.yaml:12:5 models.gpt-6-sol.routes[0]: what is wrong; what is expected` */
+/** Formats a mistake: `gateway.yaml:12:5 models.gpt-6-sol.routes[0]: what is wrong; what is expected`. */
 export function formatMistake({ file, line, column, path, wrong, right }: Mistake): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const name = formatPath(path);
@@ -40,30 +40,30 @@ function formatPath(path: YamlPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns `did you mean "x"?` if one of the names is similar, else lists all names. */
+/** Returns `did you mean "x"?` if one of the names is similar, or else lists all names. */
 export function suggest(name: string, names: readonly string[]): string {
-  const near = closestName(name, names);
-  if (near !== undefined) return `did you mean "${near}"?`;
+  const similar = findClosestName(name, names);
+  if (similar !== undefined) return `did you mean "${similar}"?`;
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Maximum characters of a compared name; a longer one is not a typo, and comparing it with thousands of names takes milliseconds. */
+/** Maximum characters of a compared name. Longer names are not typos, and comparing them with thousands of names takes milliseconds. */
 const maxComparedLength = 200;
 
-/** Returns the most similar name, if it is similar enough. */
-export function closestName(name: string, names: readonly string[]): string | undefined {
-  // Not all characters of a short name may differ.
-  const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
-  return names.length === 0 || bound < 1 || name.length > maxComparedLength
+/** Finds the most similar name, if it is similar enough. */
+export function findClosestName(name: string, names: readonly string[]): string | undefined {
+  // At least one character of a short name must be equal.
+  const maxDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
+  return names.length === 0 || maxDistance < 1 || name.length > maxComparedLength
     ? undefined
-    : closestMatch(name.slice(0, 100), [...names], { maxDistance: bound });
+    : closestMatch(name.slice(0, 100), [...names], { maxDistance });
 }
 
 /**
- * Returns true if an unknown name may belong to a plugin that could not be loaded: it is not similar to a known name that the file does not
- * use, and so probably not a typo.
+ * Returns true if an unknown name may belong to a plugin that could not be loaded. Returns false if it is probably a typo, that is, similar
+ * to a known name that the file does not use.
  */
-export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {
-  const near = closestName(name, known);
-  return near === undefined || used.includes(near);
+export function canBelongToPlugin(name: string, known: readonly string[], used: readonly string[]): boolean {
+  const similar = findClosestName(name, known);
+  return similar === undefined || used.includes(similar);
 }

@@ -2,9 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ConfigError, type Mistake } from './mistake.ts';
 
-/** Reads a UTF-8 file without its byte order mark. @throws ConfigError if it cannot be read or has another encoding */
+/**
+ * Reads a UTF-8 file without its byte order mark.
+ *
+ * @throws ConfigError if it cannot be read or has a different encoding
+ */
 export async function readText(file: string): Promise<string> {
-  return decode(await readBytes(file), basename(file));
+  return decodeUtf8(await readBytes(file), basename(file));
 }
 
 async function readBytes(file: string): Promise<Buffer> {
@@ -12,11 +16,11 @@ async function readBytes(file: string): Promise<Buffer> {
     return await readFile(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const words = mistakesByErrorCode[String(code)] ?? {
+    const mistake = mistakesByErrorCode[String(code)] ?? {
       wrong: `cannot be read (${String(code)})`,
       right: 'give the gateway read permission',
     };
-    throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
+    throw new ConfigError([{ file, line: 0, column: 0, path: [], ...mistake }]);
   }
 }
 
@@ -25,7 +29,7 @@ const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'righ
   EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
 };
 
-function decode(bytes: Buffer, file: string): string {
+function decodeUtf8(bytes: Buffer, file: string): string {
   const right = 'save the file as UTF-8';
   // ASCII in UTF-16 has a zero in every pair of bytes, even without a byte order mark.
   const isWide = /^(\xff\xfe|\xfe\xff|\0[^\0]|[^\0]\0)/s.test(bytes.toString('latin1', 0, 2));
@@ -33,24 +37,24 @@ function decode(bytes: Buffer, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    const place = placeOfInvalidByte(bytes);
-    const byte = bytes[place.offset]?.toString(16).toUpperCase().padStart(2, '0');
+    const invalid = findInvalidByte(bytes);
+    const byte = bytes[invalid.offset]?.toString(16).toUpperCase().padStart(2, '0');
     const wrong = `has the byte 0x${byte}, which is not UTF-8, as in files saved as Latin-1 or Windows-1252`;
-    throw new ConfigError([{ file, line: place.line, column: place.column, path: [], wrong, right }]);
+    throw new ConfigError([{ file, line: invalid.line, column: invalid.column, path: [], wrong, right }]);
   }
 }
 
-/** First byte at which decoding fails. The decoder replaces it, but keeps a replacement character of the file. */
-function placeOfInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
+/** Finds the first invalid byte. The decoder replaces it with U+FFFD, which the file may also contain itself. */
+function findInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
   const decoded = bytes.toString('utf8');
-  for (let from = 0; ;) {
-    const index = decoded.indexOf('\uFFFD', from);
-    const before = decoded.slice(0, index);
-    const offset = Buffer.byteLength(before);
+  for (let searchStart = 0; ;) {
+    const index = decoded.indexOf('\uFFFD', searchStart);
+    const precedingText = decoded.slice(0, index);
+    const offset = Buffer.byteLength(precedingText);
     if (!bytes.subarray(offset, offset + 3).equals(Buffer.from('\uFFFD'))) {
-      const lines = before.split('\n');
+      const lines = precedingText.split('\n');
       return { offset, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
     }
-    from = index + 1;
+    searchStart = index + 1;
   }
 }

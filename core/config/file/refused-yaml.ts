@@ -1,19 +1,19 @@
 import { type Document, isPair, isScalar, type Node, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
-import { lineMistake, slashComment } from './line-mistake.ts';
+import { findLineMistake, slashComment } from './line-mistake.ts';
 import type { YamlPath } from '../section.ts';
 import type { TextMistake } from './source-mistakes.ts';
-import { pathOf } from './yaml-places.ts';
+import { readPath } from './yaml-places.ts';
 
 interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
 
-/** Finds YAML that is valid, but most likely a mistake in gateway.yaml. */
+/** Finds valid YAML that is most likely a mistake in gateway.yaml. */
 export function findRefusedYaml(document: Document.Parsed, text: string): NodeMistake[] {
-  const found: NodeMistake[] = [];
+  const mistakes: NodeMistake[] = [];
   const anchors = new Set<string>();
   const report = (node: Node, ancestors: readonly unknown[], wrong: string, right: string) =>
-    found.push({ offset: node.range?.[0] ?? 0, path: pathOf(ancestors, node), wrong, right });
+    mistakes.push({ offset: node.range?.[0] ?? 0, path: readPath(ancestors, node), wrong, right });
   visit(document, {
     Node: (_key, node, ancestors) => {
       if (!('anchor' in node) || node.anchor === undefined) return;
@@ -43,18 +43,19 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
         report(pair.node, [...ancestors, map, pair.pair], 'has a comma inside a number', `write ${pair.digits}`);
     },
     Scalar: (_key, node, ancestors) => {
-      const words = unstorableMistake(node) ?? (node.type === Scalar.PLAIN ? plainMistake(node, text) : undefined);
-      if (words !== undefined) found.push({ path: pathOf(ancestors, node), ...words });
+      const mistake =
+        findUnstorableMistake(node) ?? (node.type === Scalar.PLAIN ? findPlainMistake(node, text) : undefined);
+      if (mistake !== undefined) mistakes.push({ path: readPath(ancestors, node), ...mistake });
     },
   });
   for (const { code, pos } of document.warnings)
     if (code === 'TAG_RESOLVE_FAILED')
-      found.push({ offset: pos[0], path: [], wrong: 'has an unknown tag (!)', right: 'remove the tag' });
-  return found;
+      mistakes.push({ offset: pos[0], path: [], wrong: 'has an unknown tag (!)', right: 'remove the tag' });
+  return mistakes;
 }
 
-/** Escapes in quotes can produce characters that PostgreSQL refuses, together with every row that contains them. */
-function unstorableMistake({ value, range }: Scalar): TextMistake | undefined {
+/** Finds characters that PostgreSQL rejects, together with every row that contains them. Escapes in quotes can produce them. */
+function findUnstorableMistake({ value, range }: Scalar): TextMistake | undefined {
   if (typeof value !== 'string') return undefined;
   const offset = range?.[0] ?? 0;
   if (value.includes('\0'))
@@ -64,7 +65,7 @@ function unstorableMistake({ value, range }: Scalar): TextMistake | undefined {
   return undefined;
 }
 
-function plainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {
+function findPlainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {
   const [start = 0, end = 0] = range ?? [];
   if (/^[“”„‟‘’‚‛«»]/.test(source))
     return {
@@ -88,27 +89,29 @@ function plainMistake({ source = '', value, range }: Scalar, text: string): Text
       right: `${slashComment[1]}, or put the value in quotes`,
     };
   if (lineEnd === -1) return undefined;
-  const rest = text.slice(start + lineEnd, end);
-  const [wrong, right] = lineMistake(rest.trimStart().split('\n')[0] ?? '') ?? [
+  const continuation = text.slice(start + lineEnd, end);
+  const [wrong, right] = findLineMistake(continuation.trimStart().split('\n')[0] ?? '') ?? [
     'continues the value of the line above',
     'write "key: value" for a separate key, or put a text of several lines in quotes',
   ];
-  return { offset: start + lineEnd + (rest.length - rest.trimStart().length), wrong, right };
+  return { offset: start + lineEnd + (continuation.length - continuation.trimStart().length), wrong, right };
 }
 
-/** Finds numbers in a flow map with commas between thousands, whose later digits YAML parses as keys without a value. */
+/** Finds numbers with commas between thousands in a flow map. YAML parses their later digits as keys without a value. */
 function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
   return map.items.flatMap((pair, index) => {
     if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];
-    const rest = map.items.slice(index + 1);
-    const end = rest.findIndex((next) => !isThousands(next));
-    const groups = (end === -1 ? rest : rest.slice(0, end)).map(({ key }) => (key as Scalar).source);
+    const followingPairs = map.items.slice(index + 1);
+    const end = followingPairs.findIndex((next) => !isThousandsGroup(next));
+    const groups = (end === -1 ? followingPairs : followingPairs.slice(0, end)).map(
+      ({ key }) => (key as Scalar).source,
+    );
     if (groups.length === 0) return [];
     return [{ pair, node: pair.value, digits: [pair.value.source, ...groups].join('') }];
   });
 }
 
-function isThousands(pair: unknown): boolean {
+function isThousandsGroup(pair: unknown): boolean {
   if (!isPair(pair) || !isScalar(pair.key)) return false;
   const isEmpty = pair.value === null || (isScalar(pair.value) && pair.value.value === null);
   return isEmpty && /^\d{3}$/.test(pair.key.source ?? '');

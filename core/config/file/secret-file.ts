@@ -3,25 +3,25 @@ import { isUtf8 } from 'node:buffer';
 import { dirname, resolve } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Reason why a file cannot be used, and the remedy. */
+/** The reason why a file cannot be used, and the remedy. */
 export interface UnusableFile {
   readonly wrong: string;
   readonly right: string;
   readonly isMissing: boolean;
 }
 
-/** The content of a file that holds one secret, or the reason why it cannot be used. */
+/** The secret in a file, or the reason why the file cannot be used. */
 export type SecretFile = { readonly value: string } | UnusableFile;
 
 /**
- * Reads a secret in the form of Docker, Kubernetes and systemd: one file per secret. Trailing line breaks are removed, because editors
- * and `echo` add one. Every reload reads the file again, so a secret can be replaced without a restart.
+ * Reads a secret in the form of Docker, Kubernetes and systemd, which is one file per secret. Trailing line breaks are removed, because
+ * editors and `echo` add one. Every reload reads the file again, so a secret can be replaced without a restart.
  *
- * @param path absolute, or relative to gateway.yaml
+ * @param path absolute path, or path relative to gateway.yaml
  * @param configFile path of gateway.yaml
  */
 export function readSecretFile(path: string, configFile: string): SecretFile {
-  const file = secretPath(path, configFile);
+  const file = resolveSecretPath(path, configFile);
   try {
     return readText(file);
   } catch (error) {
@@ -32,31 +32,31 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
   }
 }
 
-/** Returns the absolute path of a secret; parameters as of `readSecretFile`. */
-export function secretPath(path: string, configFile: string): string {
+/** Returns the absolute path of a secret. See `readSecretFile` for the parameters. */
+export function resolveSecretPath(path: string, configFile: string): string {
   return resolve(dirname(configFile), path);
 }
 
 function readText(file: string): SecretFile {
-  // A named pipe would wait for its writer.
+  // Non-blocking, because opening a named pipe would wait for a writer.
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const unusable = (wrong: string, right: string) => ({
+    const reject = (wrong: string, right: string) => ({
       wrong: `the file ${file} ${wrong}`,
       right,
       isMissing: false,
     });
-    const found = fstatSync(handle);
-    if (!found.isFile()) return unusable('is not a regular file', 'name a file that contains the secret alone');
-    if (found.size > bounds.secretFile)
-      return unusable(`is longer than ${bounds.secretFile} bytes`, 'name a file that contains the secret alone');
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) return reject('is not a regular file', 'name a file that contains the secret alone');
+    if (stats.size > bounds.secretFile)
+      return reject(`is longer than ${bounds.secretFile} bytes`, 'name a file that contains the secret alone');
     const bytes = readFileSync(handle);
-    if (!isUtf8(bytes) || bytes.includes(0)) return unusable('is not text', 'save the secret alone, as UTF-8');
+    if (!isUtf8(bytes) || bytes.includes(0)) return reject('is not text', 'save the secret alone, as UTF-8');
     const value = bytes
       .toString('utf8')
       .replace(/^\uFEFF/, '')
       .replace(/[\r\n]+$/, '');
-    return value === '' ? unusable('is empty', 'write the secret into it') : { value };
+    return value === '' ? reject('is empty', 'write the secret into it') : { value };
   } finally {
     closeSync(handle);
   }

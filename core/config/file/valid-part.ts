@@ -3,58 +3,58 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { parsePointer } from './explain.ts';
 import type { YamlPath } from '../section.ts';
 
-/** The part of a section that satisfies its schema, so that rules across fields apply in spite of other mistakes. */
+/** The part of a section that matches its schema. Rules across fields apply to it in spite of other mistakes. */
 export interface ValidPart {
   /** The value without unknown keys and, in a map of entries, without invalid entries. */
   readonly value: unknown;
   /** Names of all entries of a map, including invalid entries; undefined if one of the names is invalid. */
   readonly names: readonly string[] | undefined;
-  /** Maps from which an unknown key was removed: it may have been meant for a member that seems missing. */
-  readonly stripped: readonly YamlPath[];
+  /** Maps with a removed unknown key, which may have been meant as a member that seems to be missing. */
+  readonly strippedMaps: readonly YamlPath[];
 }
 
 /**
  * Finds the part of a section that is valid despite its errors.
  *
- * @param value a section; modified in place
- * @param errors its errors, without those of alternatives of another type
+ * @param value the section, which is modified in place
+ * @param errors its errors, without those of alternatives with a different type
  */
 export function findValidPart(value: unknown, errors: readonly ErrorObject[], schema: JsonSchema): ValidPart {
   const isMap = isMapOfEntries(schema) && typeof value === 'object' && value !== null && !Array.isArray(value);
   const hasBadName = errors.some(
-    ({ keyword, instancePath }) => keyword === 'propertyNames' && depthOf(instancePath) === 0,
+    ({ keyword, instancePath }) => keyword === 'propertyNames' && countPathParts(instancePath) === 0,
   );
   const names = isMap && !hasBadName ? Object.keys(value) : undefined;
-  const stripped: YamlPath[] = [];
-  const wrongEntries = new Set<string>();
-  let isLost = false;
+  const strippedMaps: YamlPath[] = [];
+  const invalidEntries = new Set<string>();
+  let isInvalid = false;
   for (const { keyword, instancePath, params } of errors) {
-    const path = pathInSection(instancePath);
+    const path = parseSectionPath(instancePath);
     if (keyword === 'additionalProperties') {
-      Reflect.deleteProperty(memberAt(value, path), String(params['additionalProperty']));
-      stripped.push(path);
-    } else if (isMap && path.length > 0) wrongEntries.add(String(path[0]));
-    else if (isMap && keyword === 'propertyNames') wrongEntries.add(String(params['propertyName']));
-    else isLost = true;
+      Reflect.deleteProperty(findMember(value, path), String(params['additionalProperty']));
+      strippedMaps.push(path);
+    } else if (isMap && path.length > 0) invalidEntries.add(String(path[0]));
+    else if (isMap && keyword === 'propertyNames') invalidEntries.add(String(params['propertyName']));
+    else isInvalid = true;
   }
-  // Last, because the paths of other errors may lead through them.
-  if (isMap) for (const name of wrongEntries) Reflect.deleteProperty(value, name);
-  return { value: isLost ? undefined : value, names, stripped };
+  // Removed last, because the paths of other errors may lead through these entries.
+  if (isMap) for (const name of invalidEntries) Reflect.deleteProperty(value, name);
+  return { value: isInvalid ? undefined : value, names, strippedMaps };
 }
 
 function isMapOfEntries({ properties, additionalProperties }: JsonSchema): boolean {
   return properties === undefined && typeof additionalProperties === 'object';
 }
 
-/** The validated value is wrapped in an object, whose key the path begins with. */
-function pathInSection(instancePath: string): YamlPath {
+/** Parses a path inside the section. Its first part is the key of the object that wraps the validated value. */
+function parseSectionPath(instancePath: string): YamlPath {
   return parsePointer(instancePath).slice(1);
 }
 
-function depthOf(instancePath: string): number {
-  return pathInSection(instancePath).length;
+function countPathParts(instancePath: string): number {
+  return parseSectionPath(instancePath).length;
 }
 
-function memberAt(value: unknown, path: YamlPath): object {
+function findMember(value: unknown, path: YamlPath): object {
   return path.reduce<unknown>((node, part) => (node as Record<string | number, unknown>)[part], value) as object;
 }

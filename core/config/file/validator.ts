@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import type { GatewayDocument } from './document.ts';
-import { explainErrors, withoutOtherBranches } from './explain.ts';
+import { explainErrors, selectMatchingBranches } from './explain.ts';
 import { type Mistake } from './mistake.ts';
 import type { YamlPath } from '../section.ts';
 import { findValidPart, type ValidPart } from './valid-part.ts';
@@ -14,16 +14,16 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   strictTypes: false,
   strictRequired: false,
-  // A schema is used once for each load: shorter code for it would cost more than it saves.
+  // A schema is used once per load, so optimizing its code would cost more than it saves.
   code: { optimize: false },
 });
 
-/** Ajv keeps everything it compiles, so a schema is compiled once, not with every reload. */
-const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+/** Validators by schema. Ajv never frees what it compiles, so a schema is compiled once, not at every reload. */
+const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 interface Evaluation {
   readonly value: unknown; // with defaults; undefined if invalid
-  /** The part that satisfies its schema; rules still apply to it. */
+  /** The part that matches its schema, to which rules still apply. */
   readonly validPart: ValidPart;
 }
 
@@ -37,9 +37,9 @@ export class Validator {
     this.mistakes.push(...document.mistakes);
   }
 
-  /** Skips values of variables that could not be filled in: those are reported already. */
+  /** Reports a mistake, unless the value has a variable that could not be filled in, which has been reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
-    if (!atKey && this.document.isUnfilled(path)) return;
+    if (!atKey && this.document.hasUnfilledVariable(path)) return;
     this.mistakes.push(this.document.mistake(path, wrong, right, atKey));
   }
 
@@ -50,29 +50,34 @@ export class Validator {
 
   /** Validates a value, and also returns the valid part of an invalid one. */
   evaluate(value: unknown, schema: JsonSchema, path: YamlPath): Evaluation {
-    const box = { value };
-    const check = compile(schema);
-    let errors = run(check, box);
-    if (errors.length > 0 && this.#convert(errors, box, path)) errors = run(check, box);
-    const inFile = (inner: YamlPath) => [...path, ...inner.slice(1)];
-    const isFilled = (inner: YamlPath) => this.document.written(inFile(inner)) !== undefined;
-    for (const { path: inner, wrong, right, atKey } of explainErrors(errors, isFilled)) {
-      const full = inFile(inner);
-      if (atKey || !isFilled(inner)) this.report(full, wrong, right, atKey);
-      else this.report(full, ...this.#explainVariable(full, right));
+    const wrapper = { value };
+    const check = getValidator(schema);
+    let errors = runValidator(check, wrapper);
+    if (errors.length > 0 && this.#convertVariables(errors, wrapper, path)) errors = runValidator(check, wrapper);
+    const resolvePath = (innerPath: YamlPath) => [...path, ...innerPath.slice(1)];
+    const hasVariable = (inner: YamlPath) => this.document.written(resolvePath(inner)) !== undefined;
+    for (const { path: inner, wrong, right, atKey } of explainErrors(errors, hasVariable)) {
+      const fullPath = resolvePath(inner);
+      if (atKey || !hasVariable(inner)) this.report(fullPath, wrong, right, atKey);
+      else this.report(fullPath, ...this.#explainVariable(fullPath, right));
     }
-    const validPart = findValidPart(box.value, withoutOtherBranches(errors), schema);
-    return { value: errors.length === 0 ? box.value : undefined, validPart };
+    const validPart = findValidPart(wrapper.value, selectMatchingBranches(errors), schema);
+    return { value: errors.length === 0 ? wrapper.value : undefined, validPart };
   }
 
   #explainVariable(path: YamlPath, right: string): [string, string] {
     const written = JSON.stringify(this.document.written(path));
-    if (!this.document.isEmptied(path)) return [`does not accept the value of ${written}`, right];
+    if (!this.document.hasEmptyVariable(path)) return [`does not accept the value of ${written}`, right];
     return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
 
-  /** `${PORT}` is a string unless the schema requires a number. Inside braces it must be quoted, so quotes do not matter. */
-  #convert(errors: readonly ErrorObject[], box: object, path: YamlPath): boolean {
+  /**
+   * Converts values with variables, such as `${PORT}`, to the number or boolean that the schema requires. Quotes do not matter, because
+   * variables inside braces must be quoted.
+   *
+   * @returns true if a value was converted
+   */
+  #convertVariables(errors: readonly ErrorObject[], wrapper: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {
       if (keyword !== 'type' || typeof data !== 'string') continue;
@@ -81,9 +86,11 @@ export class Validator {
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
       if (this.document.written([...path, ...parts.slice(1)]) === undefined) continue;
-      const converted = convert(data, [schema].flat());
+      const converted = convertText(data, [schema].flat());
       if (converted === undefined) continue;
-      const parent = parts.slice(0, -1).reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], box);
+      const parent = parts
+        .slice(0, -1)
+        .reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], wrapper);
       (parent as Record<string, unknown>)[parts.at(-1) as string] = converted;
       hasConverted = true;
     }
@@ -93,25 +100,25 @@ export class Validator {
 
 /** Reads the default of a schema, with the defaults of its members; undefined if it has none. */
 export function readDefaults(schema: JsonSchema): unknown {
-  const box = { value: structuredClone(schema.default) };
-  run(compile(schema), box);
-  return box.value;
+  const wrapper = { value: structuredClone(schema.default) };
+  runValidator(getValidator(schema), wrapper);
+  return wrapper.value;
 }
 
-function compile(schema: JsonSchema): ValidateFunction {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
+function getValidator(schema: JsonSchema): ValidateFunction {
+  const existing = validators.get(schema);
+  if (existing !== undefined) return existing;
   const check = ajv.compile({ type: 'object', properties: { value: schema as object } });
-  compiled.set(schema, check);
+  validators.set(schema, check);
   return check;
 }
 
-function run(check: ValidateFunction, box: object): ErrorObject[] {
-  check(box);
+function runValidator(check: ValidateFunction, wrapper: object): ErrorObject[] {
+  check(wrapper);
   return [...(check.errors ?? [])];
 }
 
-function convert(text: string, types: readonly unknown[]): number | boolean | undefined {
+function convertText(text: string, types: readonly unknown[]): number | boolean | undefined {
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   const isNumeric = types.includes('number') || types.includes('integer');
   return isNumeric && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined;

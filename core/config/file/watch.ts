@@ -3,18 +3,18 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-const settleTimeMs = 100; // without a change; editors write in several steps
+const settleMs = 100; // without a change, because editors write in several steps
 
 interface FileWatch extends Disposable {
   refresh(): void;
 }
 
 /**
- * Calls back with the first content, and whenever the content of one of the files changes or one disappears. It watches the folder of each
- * file and of every link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
+ * Calls `onChange` if any of the files exists, and whenever one of them changes or disappears. Watches the folder of each file and of every
+ * link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
  *
- * @param files evaluated at each check, because secret files change with the file that names them
- * @param onError called with a file that cannot be watched, once until it can be
+ * @param files called at each check, because secret files change with the file that names them
+ * @param onError called once for a file that cannot be watched, until it can be watched again
  */
 export function watchFiles(
   files: () => Iterable<string>,
@@ -22,15 +22,15 @@ export function watchFiles(
   onError: (error: Error, file: string) => void,
 ): FileWatch {
   const watchers = new Map<string, FSWatcher>();
-  const failed = new Set<string>();
+  const failedFiles = new Set<string>();
   let digests: ReadonlyMap<string, string | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
-  let isOver = false;
+  let lastCheck: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
   const refresh = () => {
     clearTimeout(timer);
-    timer = setTimeout(lookNext, settleTimeMs);
+    timer = setTimeout(checkNext, settleMs);
   };
   const watchFolder = (folder: string, file: string) => {
     const watcher = watch(folder, refresh);
@@ -38,53 +38,57 @@ export function watchFiles(
     watcher.unref();
     watchers.set(folder, watcher);
   };
-  const follow = async (file: string): Promise<string[]> => {
-    const folders = await watchedFolders(file);
+  const watchFile = async (file: string): Promise<string[]> => {
+    const folders = await findWatchedFolders(file);
     try {
-      for (const folder of folders) if (!isOver && !watchers.has(folder)) watchFolder(folder, file);
-      failed.delete(file);
+      for (const folder of folders) if (!isClosed && !watchers.has(folder)) watchFolder(folder, file);
+      failedFiles.delete(file);
     } catch (error) {
-      if (!failed.has(file)) onError(error as Error, file);
-      failed.add(file);
+      if (!failedFiles.has(file)) onError(error as Error, file);
+      failedFiles.add(file);
     }
     return folders;
   };
-  const look = async () => {
-    const watched = [...new Set(files())];
-    const folders = new Set((await Promise.all(watched.map(follow))).flat());
+  const check = async () => {
+    const watchedFiles = [...new Set(files())];
+    const folders = new Set((await Promise.all(watchedFiles.map(watchFile))).flat());
     for (const [folder, watcher] of watchers) {
       if (folders.has(folder)) continue;
       watcher.close();
       watchers.delete(folder);
     }
-    const now = new Map(await Promise.all(watched.map(async (file) => [file, await readDigest(file)] as const)));
-    const known = digests;
-    // A newly named file was read together with the file that names it.
+    const newDigests = new Map(
+      await Promise.all(watchedFiles.map(async (file) => [file, await readDigest(file)] as const)),
+    );
+    const oldDigests = digests;
+    // A newly named file does not count as changed, because it was read together with the file that names it.
     const hasChanged =
-      known === undefined
-        ? now.values().some((digest) => digest !== undefined)
-        : watched.some((file) => known.has(file) && known.get(file) !== now.get(file));
-    digests = now;
-    if (hasChanged && !isOver) onChange();
+      oldDigests === undefined
+        ? newDigests.values().some((digest) => digest !== undefined)
+        : watchedFiles.some((file) => oldDigests.has(file) && oldDigests.get(file) !== newDigests.get(file));
+    digests = newDigests;
+    if (hasChanged && !isClosed) onChange();
   };
-  // Checks run one after another: two at once would open the same folders.
-  const lookNext = () => {
-    looking = looking.then(() => (isOver ? undefined : look())).catch((error: Error) => onError(error, 'a file'));
+  // Checks run one after another, because concurrent checks would watch the same folders twice.
+  const checkNext = () => {
+    lastCheck = lastCheck
+      .then(() => (isClosed ? undefined : check()))
+      .catch((error: Error) => onError(error, 'a file'));
   };
 
-  // The first check finds a change between loading the files and watching their folders.
-  lookNext();
+  // The first check finds changes between loading the files and watching their folders.
+  checkNext();
   return {
     refresh,
     [Symbol.dispose]() {
-      isOver = true;
+      isClosed = true;
       clearTimeout(timer);
       for (const watcher of watchers.values()) watcher.close();
     },
   };
 }
 
-/** Digest of a file's content, so that no secrets stay in memory, or of a folder's names; undefined if it is unreadable. */
+/** Computes the digest of a file's content, or of a folder's names; undefined if unreadable. Thus no secrets stay in memory. */
 async function readDigest(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
@@ -92,21 +96,21 @@ async function readDigest(file: string): Promise<string | undefined> {
   return content && createHash('sha256').update(content).digest('base64');
 }
 
-/** Linux's own limit (path_resolution(7)). */
+/** Limit of Linux (path_resolution(7)). */
 const maxLinks = 40;
 
 /**
- * Returns the real folders in which a change can redirect a path to another file: the folder of each symbolic link on the way, whether it
- * links a folder or the file, and last the folder of the file itself.
+ * Finds the real folders in which a change can redirect a path to a different file: the folder of each symbolic link on the path, and last
+ * the folder of the file itself.
  */
-export async function watchedFolders(file: string): Promise<string[]> {
+export async function findWatchedFolders(file: string): Promise<string[]> {
   const folders = new Set<string>();
   const { root } = parse(resolve(file));
   let folder = root;
   let remaining = resolve(file).slice(root.length).split(sep);
   for (let links = 0; remaining.length > 0;) {
-    const [name = '', ...rest] = remaining;
-    remaining = rest;
+    const [name = '', ...followingNames] = remaining;
+    remaining = followingNames;
     if (name === '' || name === '.') continue;
     if (name === '..') {
       folder = dirname(folder);
@@ -118,8 +122,8 @@ export async function watchedFolders(file: string): Promise<string[]> {
       links += 1;
       folders.add(folder);
       if (isAbsolute(target)) folder = parse(target).root;
-      remaining = [...target.split(sep), ...rest];
-    } else if (rest.length === 0) {
+      remaining = [...target.split(sep), ...followingNames];
+    } else if (followingNames.length === 0) {
       folders.delete(folder);
       folders.add(folder);
     } else folder = path;

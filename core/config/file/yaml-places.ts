@@ -13,32 +13,32 @@ export function findNode(root: Node, path: YamlPath): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-export function pathOfKey(document: Document | undefined, offset: number): YamlPath {
+export function findPathOfKey(document: Document | undefined, offset: number): YamlPath {
   let path: YamlPath = [];
   visit(document ?? null, {
     Scalar: (_key, node, ancestors) => {
       if (node.range?.[0] !== offset) return undefined;
-      path = pathOf(ancestors, node);
+      path = readPath(ancestors, node);
       return visit.BREAK;
     },
   });
   return path;
 }
 
-/** Converts a path so that only list entries are numbers, because keys may look like numbers. */
-export function pathInFile(root: Node, path: YamlPath): YamlPath {
+/** Normalizes a path so that only indexes of lists are numbers, because keys may look like numbers. */
+export function normalizePath(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
-/** Finds the offset of a path, or of its nearest existing ancestor. */
+/** Finds the offset of a path's value, or of its key with `atKey`, or else of its nearest existing ancestor. */
 export function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
-  const key = atKey ? findKey(root, path) : undefined;
-  if (key !== undefined) return key;
+  const keyOffset = atKey ? findKey(root, path) : undefined;
+  if (keyOffset !== undefined) return keyOffset;
   for (let length = path.length; length >= 0; length--) {
     const node = findNode(root, path.slice(0, length));
     if (node === undefined) continue;
-    const own = length < path.length && length > 0 ? findKey(root, path.slice(0, length)) : undefined;
-    return own ?? node.range?.[0] ?? 0;
+    const ancestorKey = length < path.length && length > 0 ? findKey(root, path.slice(0, length)) : undefined;
+    return ancestorKey ?? node.range?.[0] ?? 0;
   }
   return 0;
 }
@@ -50,13 +50,13 @@ function findKey(root: Node, path: YamlPath): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/** Returns the path of a node, from the ancestors that `visit` passes. */
-export function pathOf(ancestors: readonly unknown[], node: Node): YamlPath {
+/** Returns the path of a node. @param ancestors as passed by `visit` */
+export function readPath(ancestors: readonly unknown[], node: Node): YamlPath {
   const path: (string | number)[] = [];
-  const chain = [...ancestors, node];
-  for (const [index, ancestor] of chain.entries()) {
+  const nodes = [...ancestors, node];
+  for (const [index, ancestor] of nodes.entries()) {
     if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
-    else if (isSeq(ancestor)) path.push(ancestor.items.indexOf(chain[index + 1]));
+    else if (isSeq(ancestor)) path.push(ancestor.items.indexOf(nodes[index + 1]));
   }
   return path;
 }

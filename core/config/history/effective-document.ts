@@ -5,18 +5,18 @@ import type { Logger } from '#core/platform/logger.ts';
 import { ConfigHistory, type Rollback, RollbackRefused, type Served } from './history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 
-/** The configuration in effect: the file, or a rollback target. */
-export interface Effective {
+/** The configuration in effect, which is the file or a rollback target. */
+export interface EffectiveConfiguration {
   readonly document: GatewayDocument;
-  /** Undefined if the file serves. */
+  /** Undefined if the file is in effect. */
   readonly rollback: Rollback | undefined;
   /** Text and digest for the history; undefined while the database does not respond. */
   readonly kept: { readonly text: string; readonly digest: string } | undefined;
 }
 
 /**
- * Decides, at a start and at each reload, whether the file serves or, after an operator's rollback, an earlier configuration. A
- * rollback holds until the file changes: over restarts, and on every instance with the same file.
+ * Decides at start and at each reload whether the file or, after an operator's rollback, an earlier configuration is in effect. A rollback
+ * remains in effect until the file changes, across restarts and on every instance with the same file.
  */
 export class EffectiveDocuments {
   readonly history: ConfigHistory;
@@ -37,22 +37,22 @@ export class EffectiveDocuments {
   }
 
   /** @throws ConfigError, or Error if the rollback target cannot be read */
-  async resolve(file: GatewayDocument): Promise<Effective> {
-    let kept: Effective['kept'];
+  async resolve(file: GatewayDocument): Promise<EffectiveConfiguration> {
+    let stored: EffectiveConfiguration['kept'];
     try {
-      kept = await this.history.describe(file);
-      this.#lastRead = await this.#read();
+      stored = await this.history.describe(file);
+      this.#lastRead = await this.#readRollback();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
-      // It is unknown whether the file has changed; the rollback target is still better than the rolled-back file.
+      // It is unknown whether the file has changed. The last known rollback target is better than the rolled-back file.
       if (this.#lastRead === undefined) return { document: file, rollback: undefined, kept: undefined };
     }
-    const last = this.#lastRead;
-    if (last === undefined || (kept !== undefined && kept.digest !== last.rollback.fileDigest))
-      return { document: file, rollback: undefined, kept };
-    const { rollback, served, secret } = last;
+    const lastRead = this.#lastRead;
+    if (lastRead === undefined || (stored !== undefined && stored.digest !== lastRead.rollback.fileDigest))
+      return { document: file, rollback: undefined, kept: stored };
+    const { rollback, served, secret } = lastRead;
     return {
-      document: readServed({ name: nameOf(served), text: served.text }, file, {
+      document: parseServed({ name: describeServed(served), text: served.text }, file, {
         schemas: this.#schemas,
         secret,
         environment: this.#environment,
@@ -65,48 +65,48 @@ export class EffectiveDocuments {
   /**
    * Parses a stored configuration, with its secrets from the file.
    *
-   * @param kept stored text; the name is for messages
+   * @param kept stored text, and a name for messages
    * @throws ConfigError; RollbackRefused if the file lacks a secret of the stored configuration
    */
   async read(kept: { readonly name: string; readonly text: string }, file: GatewayDocument): Promise<GatewayDocument> {
-    const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
-    return readServed(kept, file, parts);
+    const parts = { schemas: this.#schemas, secret: await this.history.readSecret(), environment: this.#environment };
+    return parseServed(kept, file, parts);
   }
 
   /**
-   * Parsed rollback target and the file it overrides.
+   * Parses a rollback target, and returns it with the file that it overrides.
    *
-   * @throws RollbackRefused if the file is equal or has other secrets; ConfigError
+   * @throws RollbackRefused if the file is equal or has different secrets; ConfigError
    */
   async readRollback(target: Served, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.describe(file);
     if (target.digest === fileDigest)
       throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
-    const document = await this.read({ name: nameOf(target), text: target.text }, file);
+    const document = await this.read({ name: describeServed(target), text: target.text }, file);
     return { document, fileDigest, fileText };
   }
 
-  async #read() {
+  async #readRollback() {
     const rollback = await this.history.rollback();
     if (rollback === undefined) return undefined;
     const served = await this.history.find(rollback.configurationId);
-    if (served !== undefined) return { rollback, served, secret: await this.history.secret() };
+    if (served !== undefined) return { rollback, served, secret: await this.history.readSecret() };
     this.#log.error(`configuration ${rollback.configurationId}, which was to serve, is not on record any more`);
     return undefined;
   }
 }
 
 /**
- * Parses a configuration that has served. Its own secrets are taken from the current file.
+ * Parses a stored configuration, with its secrets from the current file.
  *
- * @throws ConfigError; RollbackRefused if a secret has changed since then or was removed
+ * @throws ConfigError; RollbackRefused if a secret has been changed or removed since then
  */
-function readServed(
-  { name, text: masked }: { readonly name: string; readonly text: string },
+function parseServed(
+  { name, text: maskedText }: { readonly name: string; readonly text: string },
   file: GatewayDocument,
   parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },
 ): GatewayDocument {
-  const { text, missing } = fillLiterals(masked, findLiterals(file, parts.schemas), parts.secret);
+  const { text, missing } = fillLiterals(maskedText, findLiterals(file, parts.schemas), parts.secret);
   if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
   const lines = `${missing.length === 1 ? 'line' : 'lines'} ${new Intl.ListFormat('en-GB').format(missing.map(String))}`;
   throw new RollbackRefused(
@@ -115,6 +115,6 @@ function readServed(
   );
 }
 
-function nameOf({ id }: Served): string {
+function describeServed({ id }: Served): string {
   return `configuration ${id}`;
 }

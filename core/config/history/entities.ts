@@ -1,17 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A configuration that has served. */
+/** A configuration that has been in effect. */
 export const ServedConfiguration = defineEntity({
   name: 'ServedConfiguration',
   properties: {
     /** Sequential number from 1, shown to people. */
     id: p.integer().primary().autoincrement(false),
-    /** The file as written: variables are not filled in, and literal secrets are masked. */
+    /** Text of the file. Variables are not filled in, and literal secrets are masked. */
     text: impersonal(p.text()),
     digest: impersonal(p.text()),
     servedAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** `file`, the name of a variant, or the operator who rolled a change back. */
+    /** `file`, the name of a variant, or the operator who rolled back to it. */
     broughtBy: impersonal(p.text()),
   },
 });

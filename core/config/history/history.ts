@@ -7,8 +7,8 @@ import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
 import { findLiterals, maskLiterals, type SecretSchemas } from './literals.ts';
 
 const maxConfigurations = 500;
-/** Attempts to get a number, because another instance may take it first. */
-const numberTries = 5;
+/** Attempts to get a number, because another instance may take the number first. */
+const maxNumberAttempts = 5;
 
 /** PostgreSQL channel that announces changes of the rollback or of the variant. */
 export const rollbackChannel = 'configuration_rollback';
@@ -17,7 +17,7 @@ const servedColumns = ['id', 'text', 'digest', 'brought_by', 'served_at'] as con
 type ServedRow = Row<typeof ServedConfiguration, (typeof servedColumns)[number]>;
 const selectServed = `select ${selected(servedColumns)} from served_configuration`;
 
-/** A configuration that has served, with its number. */
+/** A configuration that has been in effect, with its number. */
 export type Served = RecordOf<ServedRow>;
 
 const rollbackColumns = ['file_digest', 'configuration_id', 'operator', 'note', 'created_at'] as const;
@@ -26,25 +26,25 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
 };
 
 /**
- * A rollback of gateway.yaml: the digest of that file, and the number of the configuration that serves in its place. If it has the
- * number of a variant, that variant was promoted to all accounts and the file is merely behind.
+ * A rollback of gateway.yaml: the digest of that file, and the number of the configuration that overrides it. If it has the number of a
+ * variant, that variant was promoted to all accounts, and the file has not been updated yet.
  */
 export type Rollback = RecordOf<RollbackRow>;
 
-/** Name of a variant by its number. */
+/** Creates the name of a variant. */
 export const variantName = (number: number) => `canary ${number}`;
 
-/** Returns true if `broughtBy` of a configuration names a variant. */
-export function isVariant(broughtBy: string): boolean {
+/** Returns true if the `broughtBy` of a configuration is the name of a variant. */
+export function isVariantName(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
 
-/** Reason for rejecting a rollback or its release, worded for the operator. Nothing has changed. */
+/** Reports why a rollback, or its end, was rejected, in a message for the operator. The configuration is unchanged. */
 export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
 
-/** Lists configurations, the newest first. @param before only configurations with a smaller number */
+/** Lists configurations, newest first. @param before only configurations with a smaller number */
 export async function listServed(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -57,7 +57,7 @@ export async function listServed(
   return rows.map(toRecord);
 }
 
-/** The configurations that have served on any instance of a database: numbered, masked and in order. */
+/** The configurations that have been in effect on any instance of a database, numbered and without secrets. */
 export class ConfigHistory {
   readonly #database: Pick<Database, 'query'>;
   readonly #schemas: SecretSchemas;
@@ -67,21 +67,21 @@ export class ConfigHistory {
     this.#schemas = schemas;
   }
 
-  /** Key for digests of secrets and files. */
-  secret(): Promise<string> {
+  /** Reads the key for digests of secrets and files. */
+  readSecret(): Promise<string> {
     return readSecret(this.#database, 'configuration');
   }
 
-  /** Returns the stored form of a file, and its digest. */
+  /** Creates the stored form of a file, in which secrets are masked, and its digest. */
   async describe(document: GatewayDocument): Promise<{ readonly text: string; readonly digest: string }> {
-    const secret = await this.secret();
+    const secret = await this.readSecret();
     const text = maskLiterals(document.source, findLiterals(document, this.#schemas), secret);
     return { text, digest: createHmac('sha256', secret).update(text).digest('hex') };
   }
 
-  /** Records that a configuration serves, unless it is the newest stored one. */
+  /** Records that a configuration is in effect, unless it is the newest stored one. */
   async record({ text, digest }: { text: string; digest: string }, broughtBy: string): Promise<void> {
-    for (let attempt = 0; attempt < numberTries; attempt++) {
+    for (let attempt = 0; attempt < maxNumberAttempts; attempt++) {
       const rows = await this.#database.query<{ is_known: boolean }>(
         `with last as (select id, digest from served_configuration order by id desc limit 1),
            added as (
@@ -100,33 +100,33 @@ export class ConfigHistory {
     );
   }
 
-  /** Lists configurations, the newest first. @param before only configurations with a smaller number */
+  /** Lists configurations, newest first. @param before only configurations with a smaller number */
   list(limit: number, before?: number): Promise<Served[]> {
     return listServed(this.#database, limit, before);
   }
 
   async find(id: number): Promise<Served | undefined> {
-    const [found] = await this.#database.query<ServedRow>(`${selectServed} where id = ?`, [id]);
-    return found && toRecord(found);
+    const [row] = await this.#database.query<ServedRow>(`${selectServed} where id = ?`, [id]);
+    return row && toRecord(row);
   }
 
   /**
-   * The configuration before the serving one; after a rollback, the one before the rollback target.
+   * Finds the configuration before the current one; after a rollback, before the rollback target.
    *
    * @param fileDigest digest of gateway.yaml, which may have changed since the rollback
    */
   async previous(fileDigest: string): Promise<Served | undefined> {
     const rollback = await this.rollback(fileDigest);
-    const [now] = rollback === undefined ? await this.list(1) : [await this.find(rollback.configurationId)];
-    if (now === undefined) return undefined;
-    const [found] = await this.#database.query<ServedRow>(
+    const [current] = rollback === undefined ? await this.list(1) : [await this.find(rollback.configurationId)];
+    if (current === undefined) return undefined;
+    const [row] = await this.#database.query<ServedRow>(
       `${selectServed} where id < ? and digest <> ? order by id desc limit 1`,
-      [now.id, now.digest],
+      [current.id, current.digest],
     );
-    return found && toRecord(found);
+    return row && toRecord(row);
   }
 
-  /** The rollback in effect, of any file or of this one; undefined if there is none or it was released. */
+  /** Reads the rollback in effect. @param fileDigest digest of the overridden file; default: any file */
   async rollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
       `select ${selected(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
@@ -135,7 +135,7 @@ export class ConfigHistory {
     return row && toRecord(row);
   }
 
-  /** Rolls a file back to a stored configuration, on all instances with that file, now and after a restart. */
+  /** Rolls a file back to a stored configuration, on all instances with that file, now and after restarts. */
   async rollBack({
     fileDigest,
     configurationId,
@@ -154,12 +154,12 @@ export class ConfigHistory {
     );
   }
 
-  /** Lets all instances read gateway.yaml again. */
-  async announce(): Promise<void> {
+  /** Makes all instances read gateway.yaml again. */
+  async notifyInstances(): Promise<void> {
     await this.#database.query(`select pg_notify('${rollbackChannel}', '')`);
   }
 
-  /** Serves the file again. @returns false if no rollback was in effect */
+  /** Ends the rollback, so that the file is in effect again. @returns false if no rollback was in effect */
   async release(): Promise<boolean> {
     const rows = await this.#database.query(
       `with changed as (delete from configuration_rollback returning id)

@@ -6,11 +6,11 @@ import type { YamlPath } from '../section.ts';
 
 interface Literal {
   readonly value: string;
-  readonly begin: number;
+  readonly start: number;
   readonly end: number;
 }
 
-/** Schemas that mark secrets: of sections by name, and of the options of stages. */
+/** Schemas that mark secrets: schemas of sections, and of the options of stages. */
 export interface SecretSchemas {
   readonly sections: ReadonlyMap<string, { readonly schema: JsonSchema }>;
   readonly stages: ReadonlyMap<string, { readonly options: JsonSchema }>;
@@ -18,69 +18,69 @@ export interface SecretSchemas {
 
 const mask = /"\*\*\*([\da-f]{16})"/g;
 
-/** Finds literal secrets of a file, in order. In sections without a schema, no secrets are known. */
+/** Finds the literal secrets of a file, in order. Sections without a schema have no known secrets. */
 export function findLiterals(document: GatewayDocument, schemas: SecretSchemas): Literal[] {
   const values = document.values();
   const paths = Object.entries(values).flatMap(([name, value]) => {
-    if (name !== 'pipeline') return secretPaths(value, schemas.sections.get(name)?.schema, [name]);
+    if (name !== 'pipeline') return findSecretPaths(value, schemas.sections.get(name)?.schema, [name]);
     const stages = Array.isArray(value) ? value : [];
     return stages.flatMap((stage: unknown, index) =>
       Object.entries(typeof stage === 'object' && stage !== null ? stage : {}).flatMap(([key, options]) =>
-        secretPaths(options, schemas.stages.get(key)?.options, [name, index, key]),
+        findSecretPaths(options, schemas.stages.get(key)?.options, [name, index, key]),
       ),
     );
   });
-  return paths.flatMap((path) => document.literals(path)).toSorted((first, second) => first.begin - second.begin);
+  return paths.flatMap((path) => document.listLiterals(path)).toSorted((first, second) => first.start - second.start);
 }
 
-function secretPaths(value: unknown, schema: JsonSchema | undefined, path: YamlPath): YamlPath[] {
-  return changedPaths(value, maskSecrets(value, schema), path);
+function findSecretPaths(value: unknown, schema: JsonSchema | undefined, path: YamlPath): YamlPath[] {
+  return findChangedPaths(value, maskSecrets(value, schema), path);
 }
 
-function changedPaths(value: unknown, masked: unknown, path: YamlPath): YamlPath[] {
+function findChangedPaths(value: unknown, masked: unknown, path: YamlPath): YamlPath[] {
   if (value === masked) return [];
   if (typeof value !== 'object' || value === null || typeof masked !== 'object' || masked === null) return [path];
   return Object.entries(value).flatMap(([name, member]) =>
-    changedPaths(member, (masked as Readonly<Record<string, unknown>>)[name], [
+    findChangedPaths(member, (masked as Readonly<Record<string, unknown>>)[name], [
       ...path,
       Array.isArray(value) ? Number(name) : name,
     ]),
   );
 }
 
-/** Replaces each secret in the text by a digest, by which the secret can be found again. */
+/** Replaces each secret in the text with a digest, which identifies the secret for `fillLiterals`. */
 export function maskLiterals(text: string, literals: readonly Literal[], secret: string): string {
   let masked = '';
-  let at = 0;
-  for (const { begin, end, value } of literals) {
-    const lineEnd = text.slice(begin, end).endsWith('\n') ? '\n' : '';
-    masked += `${text.slice(at, begin)}"***${digestOf(value, secret)}"${lineEnd}`;
-    at = end;
+  let position = 0;
+  for (const { start, end, value } of literals) {
+    const lineEnd = text.slice(start, end).endsWith('\n') ? '\n' : '';
+    masked += `${text.slice(position, start)}"***${computeDigest(value, secret)}"${lineEnd}`;
+    position = end;
   }
-  return masked + text.slice(at);
+  return masked + text.slice(position);
 }
 
 /**
- * Restores the secrets of a text that the current file still has.
+ * Restores the secrets of a text that the current file still contains.
  *
- * @returns `missing`: the lines of the other secrets, counted from 1
+ * @returns the text, and in `missing` the lines (from 1) of the other secrets
  */
 export function fillLiterals(
   masked: string,
   literals: readonly Literal[],
   secret: string,
 ): { readonly text: string; readonly missing: readonly number[] } {
-  const known = new Map(literals.map(({ value }) => [digestOf(value, secret), value]));
-  const missing: number[] = [];
+  const valueByDigest = new Map(literals.map(({ value }) => [computeDigest(value, secret), value]));
+  const missingLines: number[] = [];
   const text = masked.replace(mask, (match, digest: string, offset: number) => {
-    const value = known.get(digest);
+    const value = valueByDigest.get(digest);
     if (value !== undefined) return JSON.stringify(value);
-    missing.push(masked.slice(0, offset).split('\n').length);
+    missingLines.push(masked.slice(0, offset).split('\n').length);
     return match;
   });
-  return { text, missing };
+  return { text, missing: missingLines };
 }
 
-function digestOf(value: string, secret: string): string {
+function computeDigest(value: string, secret: string): string {
   return createHmac('sha256', secret).update(value).digest('hex').slice(0, 16);
 }

@@ -7,43 +7,47 @@ interface Line {
   readonly text: string;
 }
 
-/** Returns the line diff of two texts with some context; empty if they are equal. */
+/** Returns the line diff of two texts with some context, or an empty list if they are equal. */
 export function diffLines(before: string, after: string): string[] {
-  const lines = linesOf(before, after);
+  const lines = compareLines(before, after);
   const isNear = (index: number) =>
     lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ mark }) => mark !== ' ');
-  const shown: string[] = [];
+  const output: string[] = [];
   let isGap = false;
   for (const [index, { mark, text }] of lines.entries()) {
     if (isNear(index)) {
-      if (isGap && shown.length > 0) shown.push('  …');
-      shown.push(`${mark} ${text}`.trimEnd());
+      if (isGap && output.length > 0) output.push('  …');
+      output.push(`${mark} ${text}`.trimEnd());
       isGap = false;
     } else isGap = true;
   }
-  return shown;
+  return output;
 }
 
-function same(lines: readonly string[]): Line[] {
+function keepLines(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
 
-/** Skips common lines at both ends, because the comparison takes quadratic time. */
-function linesOf(before: string, after: string): Line[] {
-  const [old, now] = [before.split('\n'), after.split('\n')];
-  const maxLength = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < maxLength && old[head] === now[head]) head++;
-  let tail = 0;
-  while (tail < maxLength - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
-  const [gone, come] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
+/** Compares two texts. Skips common lines at both ends first, because the comparison takes quadratic time. */
+function compareLines(before: string, after: string): Line[] {
+  const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
+  const maxLength = Math.min(oldLines.length, newLines.length);
+  let prefixLength = 0;
+  while (prefixLength < maxLength && oldLines[prefixLength] === newLines[prefixLength]) prefixLength++;
+  let suffixLength = 0;
+  while (suffixLength < maxLength - prefixLength && oldLines.at(-1 - suffixLength) === newLines.at(-1 - suffixLength))
+    suffixLength++;
+  const [removed, added] = [
+    oldLines.slice(prefixLength, oldLines.length - suffixLength),
+    newLines.slice(prefixLength, newLines.length - suffixLength),
+  ];
   // `diff` does not accept an empty list.
-  const isOneSided = gone.length === 0 || come.length === 0;
-  const sides = [...gone.map((text) => [1, text] as const), ...come.map((text) => [-1, text] as const)];
-  const changed = isOneSided ? sides : (diff(gone, come) as [number, string][]);
+  const isOneSided = removed.length === 0 || added.length === 0;
+  const changes = [...removed.map((text) => [1, text] as const), ...added.map((text) => [-1, text] as const)];
+  const orderedChanges = isOneSided ? changes : (diff(removed, added) as [number, string][]);
   return [
-    ...same(old.slice(0, head)),
-    ...changed.map(([kind, text]): Line => ({ mark: kind === 0 ? ' ' : kind > 0 ? '-' : '+', text })),
-    ...same(old.slice(old.length - tail)),
+    ...keepLines(oldLines.slice(0, prefixLength)),
+    ...orderedChanges.map(([kind, text]): Line => ({ mark: kind === 0 ? ' ' : kind > 0 ? '-' : '+', text })),
+    ...keepLines(oldLines.slice(oldLines.length - suffixLength)),
   ];
 }

@@ -6,7 +6,9 @@ import type { Report, YamlPath } from '../section.ts';
 const placeholder =
   /(?<=[/.-])(?:REGION|PROJECT|PROJECT_ID|LOCATION|RESOURCE|RESOURCE_NAME|ACCOUNT|ACCOUNT_ID)(?=[/.-]|$)/;
 const regionInHost = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/; // `bedrock-runtime.eu-west-1.amazonaws.com`
-const hosts: { readonly [Cloud in keyof CloudCredentials]-?: { readonly title: string; readonly host: RegExp } } = {
+const hostsByCloud: {
+  readonly [Cloud in keyof CloudCredentials]-?: { readonly title: string; readonly host: RegExp };
+} = {
   aws: { title: 'AWS', host: /\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/ },
   google: { title: 'Google', host: /\.googleapis\.com$/ },
   entra: { title: 'Microsoft', host: /\.(?:azure\.com|azure\.us|azure\.cn|microsoft\.com|windows\.net)$/ },
@@ -22,7 +24,7 @@ export function checkPlaceholder(baseUrl: string | undefined, path: YamlPath, re
   if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'write your own in its place');
 }
 
-/** Reports credentials with which no request could ever succeed, or whose tokens would go to another vendor. */
+/** Reports credentials that cannot work, or whose tokens would be sent to a different vendor. */
 export function checkCredentials(
   credentials: CloudCredentials,
   { base_url, preset }: Target,
@@ -36,10 +38,10 @@ export function checkCredentials(
   const [, region] = regionInHost.exec(host ?? '') ?? [];
   if (aws !== undefined && region !== undefined && aws.region !== region && aws.region !== '')
     report([...path, 'aws', 'region'], `is ${aws.region}, and base_url is in ${region}`, `use ${region}`);
-  // A URL set by the operator may lead to a proxy.
+  // The operator's URL may lead to a proxy.
   if (base_url !== undefined || preset === undefined || host === undefined) return;
-  for (const [cloud, { title, host: own }] of Object.entries(hosts))
-    if (cloud in credentials && !own.test(`.${host}`))
+  for (const [cloud, { title, host: cloudHost }] of Object.entries(hostsByCloud))
+    if (cloud in credentials && !cloudHost.test(`.${host}`))
       report(
         [...path, cloud],
         `would be sent to ${preset.title} (${host})`,
@@ -47,8 +49,8 @@ export function checkCredentials(
       );
 }
 
-/** Returns warnings about valid settings that are probably unintended. @param name of the upstream */
-export function credentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
+/** Lists warnings about valid settings that are probably unintended. @param name name of the upstream */
+export function listCredentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [
     ['google.key_file', google?.key_file],

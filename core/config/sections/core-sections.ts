@@ -5,10 +5,10 @@ import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
-/** Seconds; the default of `listen.stage_timeout`. */
+/** Default of `listen.stage_timeout`, seconds. */
 export const defaultStageTimeout = 60;
 
-const exampleContact = 'mailto:you@example.com'; // of the included gateway.yaml
+const exampleContact = 'mailto:you@example.com'; // in the included gateway.yaml
 
 /** The section `service`. */
 export const service = defineSection({
@@ -54,7 +54,7 @@ export const service = defineSection({
         `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
         `set an address that you read${production.unless}`,
       );
-    // Links to shops without a number have words in its place: wa.me/message/…, wa.me/qr/….
+    // Links to shops have words in place of a number: wa.me/message/…, wa.me/qr/….
     const isNumber = /^https?:\/\/wa\.me(?:\/(?:[^a-z]|$)|$)/.test(contact ?? '');
     if (isNumber && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
       report(
@@ -78,7 +78,7 @@ export const service = defineSection({
   },
 });
 
-/** The section `listen`: the socket, and the limits of clients. */
+/** The section `listen`: the socket, and limits for clients. */
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
@@ -138,7 +138,7 @@ export const listen = defineSection({
     ),
   }),
   check({ host, cors_origins, trusted_proxies }, report) {
-    const mistake = hostMistake(host);
+    const mistake = findHostMistake(host);
     if (mistake !== undefined) report(['listen', 'host'], ...mistake);
     for (const [index, origin] of cors_origins.entries()) {
       if (origin === '*' || URL.parse(origin)?.origin === origin) continue;
@@ -149,10 +149,10 @@ export const listen = defineSection({
         report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');
     }
   },
-  notices({ max_body_bytes: largest }, all) {
-    const room = Math.floor(computeCapacity(computeMemoryLimits(all.get(memory).max_bytes)));
-    return largest > room
-      ? [`listen.max_body_bytes is ${largest}, and the memory has room for bodies of ${room} bytes`]
+  notices({ max_body_bytes: maxBodyBytes }, all) {
+    const capacity = Math.floor(computeCapacity(computeMemoryLimits(all.get(memory).max_bytes)));
+    return maxBodyBytes > capacity
+      ? [`listen.max_body_bytes is ${maxBodyBytes}, and the memory has room for bodies of ${capacity} bytes`]
       : [];
   },
 });
@@ -196,9 +196,9 @@ export const plugins = defineSection({
 export const coreSections: readonly Section[] = [service, listen, data, memory, plugins];
 
 function isRange(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/');
+  const [address = '', prefix, ...surplus] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
+  if (version === 0 || surplus.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
 }
 
@@ -207,8 +207,8 @@ function isBaseUrl(text: string): boolean {
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** Returns the mistake in a listening address and its correction; undefined for an IP address or a host name. */
-export function hostMistake(host: string): readonly [wrong: string, right: string] | undefined {
+/** Finds the mistake in a listening address, with its correction; undefined for an IP address or a host name. */
+export function findHostMistake(host: string): readonly [wrong: string, right: string] | undefined {
   const right = 'write only an address, such as 127.0.0.1, or 0.0.0.0 for all interfaces';
   if (isIP(host) !== 0) return undefined;
   if (host.includes('://')) return ['is a URL', right];

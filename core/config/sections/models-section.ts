@@ -24,7 +24,7 @@ const nameSchema = string(
   'A letter or digit, followed by any characters except spaces.',
 );
 
-/** The section `models`: names in the catalog, and the routes that serve each. */
+/** The section `models`: names in the catalog, and the routes that serve each model. */
 export const models = defineSection({
   name: 'models',
   isPerRequest: true,
@@ -97,8 +97,8 @@ export const models = defineSection({
     }),
   },
   check(value, report, all) {
-    const known = all.names(upstreams);
-    const publicPrefix = publicNameOf(prefixOf(all), '');
+    const upstreamNames = all.names(upstreams);
+    const publicPrefix = publicNameOf(readPrefix(all), '');
     for (const [key, model] of Object.entries(value)) {
       checkName(key, publicPrefix, report);
       const { routes, resume } = model;
@@ -117,27 +117,27 @@ export const models = defineSection({
         checkRoute(
           typeof route === 'string' ? route : route.to,
           typeof route === 'string' ? path : [...path, 'to'],
-          known,
+          upstreamNames,
           report,
         );
       }
     }
   },
   notices(value): string[] {
-    return Object.entries(value).flatMap(([name, model]) => modelNotices(name, model));
+    return Object.entries(value).flatMap(([name, model]) => listModelNotices(name, model));
   },
 });
 
-function modelNotices(name: string, model: ModelValue): string[] {
+function listModelNotices(name: string, model: ModelValue): string[] {
   const { routes, max_input_tokens: input, max_tokens: output, quirks } = model;
-  const own = routes.map((route) => (typeof route === 'string' ? undefined : route));
-  const inputs = own.map((route) => route?.max_input_tokens);
-  const outputs = own.map((route) => route?.quirks?.max_output_tokens ?? quirks?.max_output_tokens);
-  const compare = (option: string, promised: number | undefined, limits: (number | undefined)[]) => {
-    const maxOutput = Math.max(...limits.map((limit) => limit ?? Infinity));
-    return promised === undefined || promised <= maxOutput
+  const routeSettings = routes.map((route) => (typeof route === 'string' ? undefined : route));
+  const inputs = routeSettings.map((route) => route?.max_input_tokens);
+  const outputs = routeSettings.map((route) => route?.quirks?.max_output_tokens ?? quirks?.max_output_tokens);
+  const compare = (option: string, declared: number | undefined, limits: (number | undefined)[]) => {
+    const maxTokens = Math.max(...limits.map((limit) => limit ?? Infinity));
+    return declared === undefined || declared <= maxTokens
       ? []
-      : [`models.${name}.${option} is ${promised}, and none of its routes takes more than ${maxOutput}`];
+      : [`models.${name}.${option} is ${declared}, and none of its routes takes more than ${maxTokens}`];
   };
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }
@@ -154,42 +154,43 @@ export const aliases = defineSection({
     additionalProperties: string({ minLength: 1 }, 'Name of a model, or another alias.'),
   },
   check(value, report, all) {
-    const known = all.names(models);
-    const others = all.names(aliases) ?? Object.keys(value);
-    const publicNames = known?.map((name) => publicNameOf(prefixOf(all), name));
+    const modelNames = all.names(models);
+    const aliasNames = all.names(aliases) ?? Object.keys(value);
+    const publicNames = modelNames?.map((name) => publicNameOf(readPrefix(all), name));
     for (const [alias, target] of Object.entries(value)) {
       const path = ['aliases', alias];
-      if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
+      if (modelNames?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
       else if (publicNames?.includes(alias) === true)
         report(path, 'is the name under which clients see a model', 'give the alias another name');
       else if (isRegularExpression(alias)) {
         const pattern = alias.replace(/\.[*+]/g, '*').replace(/[\^$\\]/g, '');
         const wrong = 'looks like a regular expression, and would match these characters only';
         report(path, wrong, `write a pattern in which * stands for any characters, such as "${pattern}"`, true);
-      } else if (known?.includes(target) === false && !others.includes(target)) {
-        const meant = known.find((name) => publicNameOf(prefixOf(all), name) === target);
-        const right = meant === undefined ? suggest(target, known) : `write "${meant}", without the prefix`;
+      } else if (modelNames?.includes(target) === false && !aliasNames.includes(target)) {
+        const intendedName = modelNames.find((name) => publicNameOf(readPrefix(all), name) === target);
+        const right =
+          intendedName === undefined ? suggest(target, modelNames) : `write "${intendedName}", without the prefix`;
         report(path, `refers to the model "${target}", which does not exist`, right);
       } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
     }
   },
 });
 
-/** True for `gpt-.*`, `^gpt`, `(a|b)`; the dot in `gpt-4.*` belongs to the name. */
+/** Returns true for `gpt-.*`, `^gpt` and `(a|b)`. The dot in `gpt-4.*` belongs to the name. */
 function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
 
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
-function prefixOf(all: CheckContext): string {
+function readPrefix(all: CheckContext): string {
   const { prefix = '' }: Partial<SectionValue<typeof service>> = all.get(service);
   return prefix;
 }
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** Reports names with the public prefix: the public name would repeat it, and could equal another model's. */
+/** Reports a pattern, and a name with the public prefix, which the public name would repeat. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
@@ -200,7 +201,7 @@ function checkName(name: string, publicPrefix: string, report: Report): void {
   report(['models', name], wrong, `write "${name.slice(publicPrefix.length)}"`);
 }
 
-function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
+function checkRoute(to: string, path: YamlPath, upstreamNames: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);
   if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-6-sol');
   else if (model.includes('*'))
@@ -209,26 +210,26 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
       `is "${to}", and the upstream would get the * in the name`,
       'write the name of one model of the upstream',
     );
-  else if (known?.includes(upstream) === false)
-    report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+  else if (upstreamNames?.includes(upstream) === false)
+    report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, upstreamNames));
 }
 
-/** Reports repeated routes, because the second attempt would go where the first one failed. */
+/** Reports repeated routes, because a second attempt would go to the route that has failed. */
 function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
-  const seen = new Set<string>();
+  const seenRoutes = new Set<string>();
   for (const [index, route] of routes.entries()) {
     const to = typeof route === 'string' ? route : route.to;
-    if (seen.has(to)) report([...path, index], `lists the route "${to}" twice`, 'keep one of them');
-    seen.add(to);
+    if (seenRoutes.has(to)) report([...path, index], `lists the route "${to}" twice`, 'keep one of them');
+    seenRoutes.add(to);
   }
 }
 
 /**
- * A reasoning style that no format of the route supports would be ignored silently. A value of the model
- * applies to all of its routes, and needs one that supports it.
+ * Reports a reasoning style that no format of the route supports, because it would be ignored silently. A style of the model applies to all
+ * of its routes, so one of them must support it.
  */
 function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
-  const formatsByRoute = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
+  const formatsByRoute = model.routes.map((route) => findFormats(typeof route === 'string' ? route : route.to, all));
   checkProfile(model, path, formatsByRoute, all, report);
   for (const [index, route] of model.routes.entries())
     if (typeof route !== 'string')
@@ -243,11 +244,11 @@ function checkProfile(
   report: Report,
 ): void {
   checkReasoningStyle(quirks, [...path, 'quirks'], formatsByRoute, formats, report);
-  for (const [name, inFormat] of Object.entries(quirks?.by_format ?? {})) {
-    const place = [...path, 'quirks', 'by_format', name];
-    if (formats.has(name)) checkReasoningStyle(inFormat, place, [[name]], formats, report);
+  for (const [name, formatQuirks] of Object.entries(quirks?.by_format ?? {})) {
+    const formatPath = [...path, 'quirks', 'by_format', name];
+    if (formats.has(name)) checkReasoningStyle(formatQuirks, formatPath, [[name]], formats, report);
     else if (hasAllPlugins)
-      report(place, `is for the format "${name}", which does not exist`, suggest(name, [...formats.keys()]));
+      report(formatPath, `is for the format "${name}", which does not exist`, suggest(name, [...formats.keys()]));
   }
 }
 
@@ -260,37 +261,37 @@ function checkReasoningStyle(
 ): void {
   const style = quirks?.reasoning;
   if (style === undefined || formatsByRoute.includes(undefined)) return;
-  const there = [...formats.values()].filter(
+  const routeFormats = [...formats.values()].filter(
     ({ name, reasoningStyles }) =>
-      reasoningStyles.length > 0 && formatsByRoute.some((ofRoute) => ofRoute?.includes(name)),
+      reasoningStyles.length > 0 && formatsByRoute.some((formatNames) => formatNames?.includes(name)),
   );
-  const known = [...new Set(there.flatMap(({ reasoningStyles }) => reasoningStyles))];
-  if (there.length === 0 || known.includes(style)) return;
+  const supportedStyles = [...new Set(routeFormats.flatMap(({ reasoningStyles }) => reasoningStyles))];
+  if (routeFormats.length === 0 || supportedStyles.includes(style)) return;
   report(
     [...path, 'reasoning'],
-    `is "${style}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
-    `use one of: ${known.join(', ')}`,
+    `is "${style}", which ${routeFormats.map(({ name }) => name).join(' and ')} ${routeFormats.length === 1 ? 'does' : 'do'} not support`,
+    `use one of: ${supportedStyles.join(', ')}`,
   );
 }
 
-function formatsOf(to: string, all: CheckContext): readonly string[] | undefined {
+function findFormats(to: string, all: CheckContext): readonly string[] | undefined {
   const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
   if (upstream === undefined) return undefined;
   if (upstream.format !== undefined) return [upstream.format].flat();
   return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
 }
 
-/** Splits at the first slash, because the upstream's model name may contain more. */
+/** Splits UPSTREAM/MODEL at the first slash, because the upstream's name of the model may contain slashes. */
 export function splitRoute(to: string): [upstream: string, model: string] {
   const slash = to.indexOf('/');
   return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];
 }
 
-function isLoop(alias: string, all: Readonly<Record<string, string>>): boolean {
-  const seen = new Set([alias]);
-  for (let target = all[alias]; target !== undefined; target = all[target]) {
-    if (seen.has(target)) return true;
-    seen.add(target);
+function isLoop(alias: string, aliasTargets: Readonly<Record<string, string>>): boolean {
+  const seenNames = new Set([alias]);
+  for (let target = aliasTargets[alias]; target !== undefined; target = aliasTargets[target]) {
+    if (seenNames.has(target)) return true;
+    seenNames.add(target);
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import { hostMistake, listen } from './core-sections.ts';
+import { findHostMistake, listen } from './core-sections.ts';
 import { defineSection } from '../section.ts';
 import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
@@ -48,7 +48,7 @@ export const operatorSection = defineSection({
       );
     if (socket === undefined && port !== undefined && port !== 0 && port === all.get(listen).port)
       report(['operator', 'port'], 'is the port of listen', 'use another one');
-    const mistake = host === undefined ? undefined : hostMistake(host);
+    const mistake = host === undefined ? undefined : findHostMistake(host);
     if (mistake !== undefined) report(['operator', 'host'], ...mistake);
   },
 });

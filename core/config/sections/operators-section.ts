@@ -1,7 +1,7 @@
 import { defineSection, type SectionValues } from '../section.ts';
 import { array, string } from '#core/platform/schema.ts';
 
-/** `operators` in gateway.yaml: who may see the operator's pages. */
+/** The section `operators`: accounts that may view the operator's pages. */
 export const operatorsSection = defineSection({
   name: 'operators',
   schema: array(
@@ -16,11 +16,11 @@ export function isOperatorAddress(
   address: string | undefined,
 ): boolean {
   if (address === undefined) return false;
-  const sought = foldAscii(address);
-  return section(operatorsSection).some((operator) => foldAscii(operator) === sought);
+  const foldedAddress = foldAscii(address);
+  return section(operatorsSection).some((operator) => foldAscii(operator) === foldedAddress);
 }
 
-/** Folds only ASCII: Unicode would fold the Kelvin sign (U+212A) to `k`, for example, which is another mailbox. */
+/** Folds only ASCII, because Unicode would fold, for example, the Kelvin sign (U+212A) to `k`, which is a different mailbox. */
 function foldAscii(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

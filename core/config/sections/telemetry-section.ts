@@ -4,8 +4,8 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
 
-/** `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES; values are percent-encoded. */
-const pairs = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
+/** Matches `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. */
+const pairsPattern = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
 /** The section `telemetry`: data for an OpenTelemetry collector. */
 export const telemetrySection = defineSection({
@@ -24,12 +24,12 @@ export const telemetrySection = defineSection({
         'Form of the requests: binary, which every collector reads, or JSON.',
       ),
       headers: string(
-        { pattern: pairs, default: '', writeOnly: true },
+        { pattern: pairsPattern, default: '', writeOnly: true },
         'Headers of each request to it: name=value,name=value, percent-encoded.',
       ),
       service_name: string({ default: '' }, '`service.name`; default: the name of the service.'),
       resource: string(
-        { pattern: pairs, default: '' },
+        { pattern: pairsPattern, default: '' },
         'Further resource attributes: name=value,name=value, percent-encoded.',
       ),
       signals: array(

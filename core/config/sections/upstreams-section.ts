@@ -4,10 +4,10 @@ import { array, boolean, integer, object, string, type JsonSchema } from '#core/
 import { credentialsSchema } from '../catalog/credentials.ts';
 import { type Cost, costSchema, priceDecimals, readDecimal, taxDecimals } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
-import { checkCredentials, checkPlaceholder, credentialNotices } from './check-credentials.ts';
+import { checkCredentials, checkPlaceholder, listCredentialNotices } from './check-credentials.ts';
 import { customerChoices } from '../catalog/customer-choices.ts';
 import type { WireFormats } from '../catalog/formats.ts';
-import { foreignVariable } from '../file/interpolate.ts';
+import { findForeignVariable } from '../file/interpolate.ts';
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 
@@ -84,13 +84,13 @@ export const upstreams = defineSection({
   },
   notices(value): string[] {
     return Object.entries(value).flatMap(([name, { credentials, capacity }]) => [
-      ...credentialNotices(name, credentials),
-      ...capacityNotices(name, capacity),
+      ...listCredentialNotices(name, credentials),
+      ...listCapacityNotices(name, capacity),
     ]);
   },
 });
 
-function capacityNotices(
+function listCapacityNotices(
   name: string,
   { concurrent, requests, per = 'minute' }: UpstreamValue['capacity'] = {},
 ): string[] {
@@ -101,21 +101,21 @@ function capacityNotices(
   ];
 }
 
-interface Known {
+interface RegisteredNames {
   readonly formats: ReadonlyMap<string, unknown>;
   readonly vendors: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Returns the section's schema for editors, which complete the names of vendors and formats. The rules above report a name that
- * is not registered.
+ * Creates the section's schema for editors, which complete the names of registered vendors and formats. The section's check reports other
+ * names.
  */
-export function upstreamsSchema({ formats, vendors }: Known): JsonSchema {
-  const { additionalProperties: entry, ...rest } = upstreams.schema;
-  const one = string({ enum: [...formats.keys()] });
+export function createUpstreamsSchema({ formats, vendors }: RegisteredNames): JsonSchema {
+  const { additionalProperties: entry, ...schema } = upstreams.schema;
+  const formatName = string({ enum: [...formats.keys()] });
   const vendor = { ...entry.properties.vendor, enum: [...vendors.keys()] };
-  const format = { ...entry.properties.format, anyOf: [one, array({ items: one, minItems: 1 })] };
-  return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor, format } } };
+  const format = { ...entry.properties.format, anyOf: [formatName, array({ items: formatName, minItems: 1 })] };
+  return { ...schema, additionalProperties: { ...entry, properties: { ...entry.properties, vendor, format } } };
 }
 
 type UpstreamValue = SectionValue<typeof upstreams>[string];
@@ -140,7 +140,7 @@ function checkUpstream(
     const { because, unless } = production;
     report(path, `is a demo upstream, which is not allowed ${because}`, `remove it and its routes${unless}`);
   }
-  const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
+  const mistake = base_url === undefined ? undefined : findBaseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
   checkCost(upstream.cost, [...path, 'cost'], report);
@@ -166,15 +166,20 @@ function checkUpstream(
     report(path, 'has no base_url', 'add the URL of the endpoint, such as https://llm.example.com/v1');
 }
 
-function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: WireFormats, report: Report): void {
+function checkFormats(
+  format: UpstreamValue['format'],
+  path: YamlPath,
+  knownFormats: WireFormats,
+  report: Report,
+): void {
   for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
-    if (known.has(name)) continue;
+    if (knownFormats.has(name)) continue;
     const place = Array.isArray(format) ? [...path, index] : path;
-    report(place, `is "${name}"`, suggest(name, [...known.keys()]));
+    report(place, `is "${name}"`, suggest(name, [...knownFormats.keys()]));
   }
 }
 
-/** Reports formats that the vendor's own endpoint does not support; another URL of the vendor may support them. */
+/** Reports formats that the endpoint in the vendor's preset does not support. Other endpoints of the vendor may support them. */
 function checkVendorFormat(
   { format }: UpstreamValue,
   { title, formats }: Vendor,
@@ -193,44 +198,52 @@ function checkVendorFormat(
 /** Reports prices with more than six decimals, and a tax with more than two. */
 export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
   for (const [name, value] of Object.entries(cost ?? {})) {
-    const [decimals, most] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
+    const [decimals, maxDigits] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
     if (typeof value === 'number' && readDecimal(value, decimals) === undefined)
-      report([...path, name], `is ${value}`, `write at most ${most} digits after the decimal point`);
+      report([...path, name], `is ${value}`, `write at most ${maxDigits} digits after the decimal point`);
   }
 }
 
 /** Reports invalid headers, which would otherwise fail every request. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
-    const mistake = keyMistake(key);
+    const mistake = findKeyMistake(key);
     if (mistake !== undefined) report([...path, 'api_keys', index], ...mistake);
-    const first = api_keys.indexOf(key);
-    if (key !== '' && first < index)
-      report([...path, 'api_keys', index], `is the same key as api_keys[${first}]`, 'keep one of them');
+    const firstIndex = api_keys.indexOf(key);
+    if (key !== '' && firstIndex < index)
+      report([...path, 'api_keys', index], `is the same key as api_keys[${firstIndex}]`, 'keep one of them');
   }
   for (const [header, value] of Object.entries(headers)) {
-    const mistake = headerMistake(header, value);
+    const mistake = findHeaderMistake(header, value);
     if (mistake !== undefined) report([...path, 'headers', header], ...mistake);
   }
 }
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
-/** One line of visible Latin-1 characters, spaces and tabs (RFC 9110 §5.5). */
-const line = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Connection headers that the HTTP client sets: other values would break the request's framing. */
-const framing = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade']);
+const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
+/** Matches one line of visible Latin-1 characters, spaces and tabs (RFC 9110 §5.5). */
+const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Connection headers, which the HTTP client sets. Other values would break the request's framing. */
+const framingHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
 
-/** The mistake in a header and its correction, without the value; undefined for a valid header. */
-function headerMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
-  if (!token.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
-  if (framing.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
-  if (line.test(value)) return undefined;
+/** Finds the mistake in a header, with its correction but without the value; undefined for a valid header. */
+function findHeaderMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
+  if (!headerNamePattern.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
+  if (framingHeaders.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
+  if (headerValuePattern.test(value)) return undefined;
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }
 
-/** Reports a key with spaces: it was pasted or read with surrounding text. */
-function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
-  const variable = foreignVariable(key);
+/** Finds the mistake in an API key, such as a space, because it was pasted or read with surrounding text. */
+function findKeyMistake(key: string): readonly [wrong: string, right: string] | undefined {
+  const variable = findForeignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
   if (/^[\x21-\x7e]*$/.test(key)) return undefined;
   const wrong = /\s/.test(key) ? 'has a space or a line break' : 'has a character that headers cannot carry';
@@ -238,10 +251,10 @@ function keyMistake(key: string): readonly [wrong: string, right: string] | unde
 }
 
 /**
- * The mistake in the base URL of an upstream and its correction; undefined for a valid one. Requests use only origin and
- * path, so anything else would be dropped silently.
+ * Finds the mistake in the base URL of an upstream, with its correction; undefined for a valid URL. Requests only use origin and path, so
+ * other parts would be dropped silently.
  */
-function baseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
+function findBaseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
   const url = URL.parse(text);
   if (url === null)
     return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];
@@ -249,26 +262,26 @@ function baseUrlMistake(text: string): readonly [wrong: string, right: string] |
     const right = 'put a key under api_keys, or set auth: none and put the Authorization header under headers';
     return ['contains a user or password, which would not be sent', right];
   }
-  const rest = /[?#]/.exec(text)?.[0];
-  if (rest === undefined) return endpointMistake(url.pathname);
+  const separator = /[?#]/.exec(text)?.[0];
+  if (separator === undefined) return findEndpointMistake(url.pathname);
   return [
-    `has a ${rest === '?' ? 'query' : 'fragment'} (${rest}…), which would not be sent`,
+    `has a ${separator === '?' ? 'query' : 'fragment'} (${separator}…), which would not be sent`,
     'remove it; keys belong under api_keys, other credentials under headers',
   ];
 }
 
 /**
- * Paths of vendors' endpoints, as their documentation appends them to the base URL. A single word counts only after a version
- * segment, because without it, a proxy may use the word for its own purposes.
+ * Matches the paths of vendors' endpoints, which their documentation appends to the base URL. A single word only counts after a version
+ * segment, because a proxy may use it for other purposes.
  */
-const endpoints =
+const endpointPath =
   /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
-/** Reports a base URL that ends with an endpoint: the format's path would be appended, and every request would fail. */
-function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
-  const [endpoint] = endpoints.exec(path) ?? [];
+/** Finds an endpoint at the end of a base URL. The format's path would be appended to it, and every request would fail. */
+function findEndpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
+  const [endpoint] = endpointPath.exec(path) ?? [];
   if (endpoint === undefined) return undefined;
-  // Ollama's endpoints follow its /api.
-  const surplus = endpoint.replace(/^\/api(?=\/)/, '');
-  return [`ends in ${surplus}, the path of an endpoint`, 'remove it: the gateway appends the path of the format'];
+  // Ollama's base URL includes /api.
+  const appendedPath = endpoint.replace(/^\/api(?=\/)/, '');
+  return [`ends in ${appendedPath}, the path of an endpoint`, 'remove it: the gateway appends the path of the format'];
 }

@@ -3,11 +3,11 @@ import { upstreams } from './upstreams-section.ts';
 import type { SectionValues } from '../section.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Servers of vendors that the gateway runs itself, such as the demo, started when an upstream first needs them. */
+/** Servers of vendors that run in the gateway, such as the demo. Each is started when an upstream first uses it. */
 export class VendorServers implements AsyncDisposable {
   readonly #vendors: ReadonlyMap<string, Vendor>;
   readonly #log: Logger;
-  readonly #running = new Map<string, { readonly baseUrl: string } & AsyncDisposable>();
+  readonly #servers = new Map<string, { readonly baseUrl: string } & AsyncDisposable>();
 
   constructor(vendors: ReadonlyMap<string, Vendor>, log: Logger) {
     this.#vendors = vendors;
@@ -15,33 +15,33 @@ export class VendorServers implements AsyncDisposable {
   }
 
   /**
-   * Returns the vendors, with the base URLs of the servers that this configuration uses.
+   * Starts the servers that this configuration uses, and returns the vendors with their base URLs.
    *
-   * @param undo stops the servers that were started for this configuration
+   * @param undo stops the servers that this call has started
    */
   async running(config: SectionValues, undo: AsyncDisposableStack): Promise<ReadonlyMap<string, Vendor>> {
-    const used = new Set(Object.values(config.get(upstreams)).map(({ vendor }) => vendor));
-    const known = new Map(this.#vendors);
+    const usedVendors = new Set(Object.values(config.get(upstreams)).map(({ vendor }) => vendor));
+    const vendors = new Map(this.#vendors);
     for (const [name, vendor] of this.#vendors) {
-      if (vendor.start === undefined || !used.has(name)) continue;
-      let server = this.#running.get(name);
+      if (vendor.start === undefined || !usedVendors.has(name)) continue;
+      let server = this.#servers.get(name);
       if (server === undefined) {
         server = await vendor.start({ log: this.#log });
-        this.#running.set(name, server);
+        this.#servers.set(name, server);
         undo.defer(() => this.#stop(name));
       }
-      known.set(name, { ...vendor, baseUrl: server.baseUrl });
+      vendors.set(name, { ...vendor, baseUrl: server.baseUrl });
     }
-    return known;
+    return vendors;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((name) => this.#stop(name)));
+    await Promise.all([...this.#servers.keys()].map((name) => this.#stop(name)));
   }
 
   async #stop(name: string): Promise<void> {
-    const server = this.#running.get(name);
-    this.#running.delete(name);
+    const server = this.#servers.get(name);
+    this.#servers.delete(name);
     await server?.[Symbol.asyncDispose]();
   }
 }

@@ -4,7 +4,7 @@ import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { memory } from './core-sections.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
-/** Sockets cannot be bound for other processes before Node.js 26.4, except 24.21, and on Windows. */
+/** False before Node.js 26.4, except for 24.21, and on Windows, where sockets cannot be bound for other processes. */
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
 const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
 
@@ -22,25 +22,29 @@ export const workersSection = defineSection({
     ],
   },
   check(workers, report, all) {
-    if (workerCount(workers, all.get(memory).max_bytes) === 1) return;
-    const what = `asks for ${workers === 'auto' ? 'a process for each core' : `${workers} processes`}`;
+    if (computeWorkerCount(workers, all.get(memory).max_bytes) === 1) return;
+    const request = `asks for ${workers === 'auto' ? 'a process for each core' : `${workers} processes`}`;
     if (!all.hasRedis)
       report(
         ['workers'],
-        `${what}, which share limits, cache and queues through Redis, and REDIS_URL is not set`,
+        `${request}, which share limits, cache and queues through Redis, and REDIS_URL is not set`,
         'set REDIS_URL, or use `workers: 1`',
       );
     if (!canShareSockets)
-      report(['workers'], `${what}, which this system cannot run`, 'use Node.js 26.4 or newer on Linux or macOS, or 1');
+      report(
+        ['workers'],
+        `${request}, which this system cannot run`,
+        'use Node.js 26.4 or newer on Linux or macOS, or 1',
+      );
   },
 });
 
 /**
- * Returns the number of workers: as configured or, with `auto`, as many as processors and memory allow.
+ * Computes the number of workers: as configured or, with `auto`, as many as processors and memory allow.
  *
  * @param maxBytes `memory.max_bytes`
  */
-export function workerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
+export function computeWorkerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
   if (workers !== 'auto') return workers;
   return Math.max(
     1,

@@ -78,8 +78,8 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
       add: async (name, data) => {
         addedJobs.push({ name, data });
       },
-      state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
-      schedules: { late: new Map(), rescheduled: 0 },
+      state: async () => ({ waiting: 0, running: 0, oldestWaitMs: 0, failed: [] }),
+      schedules: { lateSince: new Map(), rescheduleCount: 0 },
       [Symbol.asyncDispose]: async () => undefined,
     },
     events: {

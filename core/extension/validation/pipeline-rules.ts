@@ -1,7 +1,7 @@
 import { delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
+import { canBelongToPlugin, suggest } from '#core/config/file/mistake.ts';
 import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
@@ -141,7 +141,7 @@ function readEntry(
   const definition = registry.stages.get(name);
   if (definition === undefined) {
     const stageNames = [...registry.stages.keys()];
-    if (!hasAllPlugins && mayBeForeign(name, stageNames, listedNames)) return undefined;
+    if (!hasAllPlugins && canBelongToPlugin(name, stageNames, listedNames)) return undefined;
     validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, stageNames));
     return undefined;
   }

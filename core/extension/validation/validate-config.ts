@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
-import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
+import { upstreams, createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
 import { type FolderFiles, emptyFolder, readFolder } from '#core/platform/read-folder.ts';
-import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
+import { findClosestName, ConfigError, canBelongToPlugin, type Mistake, suggest } from '#core/config/file/mistake.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
@@ -77,7 +77,7 @@ export function* validateInSteps(
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
-  const { file, isDotted } = document;
+  const { file, hasThousandsDot: isDotted } = document;
   const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
   const watched = [...folders.values()].flatMap((folder) => folder.watched);
   return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...sectionValues });
@@ -142,7 +142,7 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
 }
 
 function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
-  const editable = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
+  const editable = allowVariables(name === upstreams.name ? createUpstreamsSchema(registry) : schema);
   return schema.default === undefined ? editable : allowNull(editable);
 }
 
@@ -161,9 +161,9 @@ function refuseUnknownSections(
       validator.report([name], wrong, `remove it, or restore plugins/${owner}`, true);
       continue;
     }
-    if (!hasAllPlugins && mayBeForeign(name, sectionNames, Object.keys(values))) continue;
+    if (!hasAllPlugins && canBelongToPlugin(name, sectionNames, Object.keys(values))) continue;
     // "plan" is more likely a misspelled "plans" than the stage.
-    const isStage = registry.stages.has(name) && closestName(name, sectionNames) === undefined;
+    const isStage = registry.stages.has(name) && findClosestName(name, sectionNames) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', adviseOn(name, sectionNames, registry), true);
   }
@@ -184,7 +184,7 @@ function findMissingOwner(section: string): string | undefined {
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
   const sectionNames = listSectionNames(registry);
   return Object.keys(values).some(
-    (name) => !sectionNames.includes(name) && closestName(name, sectionNames) === section,
+    (name) => !sectionNames.includes(name) && findClosestName(name, sectionNames) === section,
   );
 }
 
@@ -210,7 +210,7 @@ function* checkSections(
   context: CheckContext,
 ): Generator<undefined, void> {
   for (const { name, check } of registry.sections.values()) {
-    const { value, stripped = [] } = validParts.get(name) ?? {};
+    const { value, strippedMaps: stripped = [] } = validParts.get(name) ?? {};
     if (value === undefined || check === undefined) continue;
     const incompletePaths = new Set(stripped.map((path) => pathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {

@@ -27,6 +27,6 @@ export const jobGauges = [
   gauge(
     'jobs_waiting_oldest_seconds',
     'Age of the oldest waiting job; 0 if no job waits.',
-    async (host) => (await readQueueState(host)).longestWait / 1000,
+    async (host) => (await readQueueState(host)).oldestWaitMs / 1000,
   ),
 ];

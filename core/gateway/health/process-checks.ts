@@ -42,10 +42,10 @@ export const jobsCheck: HealthCheck = {
       const reason = healthReason('health.reason.jobs_stopped', { error: failure.reason });
       return { ok: false, reason, since: Math.round(now() - failingMs) };
     }
-    const names = [...schedules.late.keys()];
+    const names = [...schedules.lateSince.keys()];
     if (names.length === 0) return { ok: true };
     const reason = healthReason('health.reason.jobs', { names: names.join(', ') });
-    return { ok: false, reason, since: Math.min(...schedules.late.values()) };
+    return { ok: false, reason, since: Math.min(...schedules.lateSince.values()) };
   },
 };
 
@@ -63,7 +63,7 @@ export const eventsCheck: HealthCheck = {
 export const rescheduledGauge = gauge(
   'jobs_rescheduled_total',
   'Repeated jobs that missed two periods, for example after a clock was set back, and were rescheduled.',
-  ({ jobs }) => jobs.schedules.rescheduled,
+  ({ jobs }) => jobs.schedules.rescheduleCount,
 );
 
 const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];

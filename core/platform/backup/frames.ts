@@ -4,20 +4,20 @@ import { open } from 'node:fs/promises';
 import { createZstdDecompress } from 'node:zlib';
 
 /*
- * A backup file begins with `magic`; a zstd stream of frames follows. A frame is a letter, its length (four bytes, big-endian) and
- * its content:
+ * A backup file starts with `magic`, followed by a zstd stream of frames. A frame is a letter, its length (four bytes, big-endian) and its
+ * content:
  *
- *   H  the head: `BackupHead` as JSON
- *   J  a file of the journal begins: { name } as JSON; D frames with its bytes follow
- *   S  the schema: `BackupSchema` as JSON
- *   T  a table begins: { name } as JSON; D frames follow with its rows, in the text format of COPY
- *   E  the table ends: { rows } as JSON
- *   Q  the sequences: name and last value, as JSON
- *   Z  the end: { sha256 } of all frames before, as JSON. A file without it is incomplete
+ *   H  head: `BackupHead` as JSON
+ *   J  start of a journal file: { name } as JSON; D frames with its bytes follow
+ *   S  schema: `BackupSchema` as JSON
+ *   T  start of a table: { name } as JSON; D frames with its rows in the text format of COPY follow
+ *   E  end of the table: { rows } as JSON
+ *   Q  sequences: name and last value, as JSON
+ *   Z  end of the file: { sha256 } of all earlier frames, as JSON. A file without it is incomplete
  */
 
 export const magic = Buffer.from('DAYPASS1');
-const maxFrameBytes = 16_777_216; // limits allocation when a damaged file is read
+const maxFrameBytes = 16_777_216; // limits the allocation for a damaged file
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
@@ -30,7 +30,7 @@ export interface BackupHead {
   readonly format: 1;
   /** Version of the gateway that wrote the backup. */
   readonly version: string;
-  /** RFC 3339. */
+  /** RFC 3339 time. */
   readonly created_at: string;
 }
 
@@ -38,7 +38,7 @@ export interface BackupHead {
 export interface BackupSchema {
   /** Names of the applied migrations, in order. */
   readonly migrations: readonly string[];
-  /** In fill order: referenced tables come first. */
+  /** In the order in which they are filled: referenced tables come first. */
   readonly tables: readonly BackupTable[];
 }
 
@@ -49,35 +49,35 @@ export interface BackupTable {
   readonly partition?: { readonly of: string; readonly bound: string } | undefined;
 }
 
-/** The file is not a complete backup; the message has the reason. */
+/** Thrown if a file is not a complete backup, with the reason. */
 export class DamagedBackup extends Error {
   override readonly name = 'DamagedBackup';
 }
 
-/** Serializes frames, and appends the final Z frame. */
+/** Serializes frames and appends the final Z frame. */
 export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, content } of frames) {
-    const bytes = Buffer.concat([frameHead(type, content.length), content]);
+    const bytes = Buffer.concat([encodeFrameHead(type, content.length), content]);
     hash.update(bytes);
     yield bytes;
   }
-  const end = jsonFrame('Z', { sha256: hash.digest('hex') });
-  yield Buffer.concat([frameHead(end.type, end.content.length), end.content]);
+  const end = createJsonFrame('Z', { sha256: hash.digest('hex') });
+  yield Buffer.concat([encodeFrameHead(end.type, end.content.length), end.content]);
 }
 
-function frameHead(type: FrameType, length: number): Buffer {
+function encodeFrameHead(type: FrameType, length: number): Buffer {
   const head = Buffer.alloc(5);
   head.write(type, 0, 'latin1');
   head.writeUInt32BE(length, 1);
   return head;
 }
 
-export function jsonFrame(type: FrameType, value: unknown): Frame {
+export function createJsonFrame(type: FrameType, value: unknown): Frame {
   return { type, content: Buffer.from(JSON.stringify(value)) };
 }
 
-export function contentOf<T>({ content }: Frame): T {
+export function parseContent<T>({ content }: Frame): T {
   return JSON.parse(content.toString()) as T;
 }
 
@@ -96,7 +96,7 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
   try {
     for await (const chunk of stream) {
       buffered = buffered.length === 0 ? (chunk as Buffer) : Buffer.concat([buffered, chunk as Buffer]);
-      for (let frame = takeFrame(buffered); frame !== undefined; frame = takeFrame(buffered)) {
+      for (let frame = decodeFrame(buffered); frame !== undefined; frame = decodeFrame(buffered)) {
         const bytes = buffered.subarray(0, 5 + frame.content.length);
         buffered = buffered.subarray(bytes.length);
         if (frame.type === 'Z') return requireHash(frame, hash.digest('hex'));
@@ -124,7 +124,7 @@ async function requireMagic(path: string): Promise<void> {
   if (bytesRead < magic.length || !buffer.equals(magic)) throw new DamagedBackup(`${path} is not a backup of Daypass`);
 }
 
-function takeFrame(bytes: Buffer): Frame | undefined {
+function decodeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < 5) return undefined;
   const length = bytes.readUInt32BE(1);
   if (length > maxFrameBytes) throw new DamagedBackup('the backup is damaged: a part of it is too long');
@@ -133,6 +133,6 @@ function takeFrame(bytes: Buffer): Frame | undefined {
 }
 
 function requireHash(frame: Frame, actual: string): void {
-  if (contentOf<{ readonly sha256: string }>(frame).sha256 !== actual)
+  if (parseContent<{ readonly sha256: string }>(frame).sha256 !== actual)
     throw new DamagedBackup('the backup is damaged: its checksum is wrong');
 }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { once } from 'node:events';
 import pg from 'pg';
 import { copyIn } from '../database/copy.ts';
-import { type BackupSchema, type BackupTable, contentOf, DamagedBackup, type Frame, readFrames } from './frames.ts';
+import { type BackupSchema, type BackupTable, parseContent, DamagedBackup, type Frame, readFrames } from './frames.ts';
 import { copySession, quoteName, quoteTable } from './schema.ts';
 
 interface LoadOptions {
@@ -18,7 +18,8 @@ interface LoadOptions {
 }
 
 /**
- * Fills the tables from a backup in one transaction. Triggers do not fire, because their effects are in the backup; references are checked.
+ * Fills the tables from a backup in one transaction. Triggers do not fire, because the backup contains their effects. References are
+ * checked.
  *
  * @returns the number of rows
  * @throws DamagedBackup, or PostgreSQL's error
@@ -31,7 +32,7 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
   try {
     await client.query(copySession);
     await client.query('begin');
-    const rows = await load(client, new FrameReader(frames), { journalFolder, onTable });
+    const rows = await loadFrames(client, new FrameReader(frames), { journalFolder, onTable });
     await client.query('commit');
     await client.query('analyze');
     return rows;
@@ -43,26 +44,26 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
 
 class FrameReader {
   readonly #frames: AsyncGenerator<Frame>;
-  #next: Frame | undefined;
+  #pendingFrame: Frame | undefined;
 
   constructor(frames: AsyncGenerator<Frame>) {
     this.#frames = frames;
   }
 
   async take(): Promise<Frame | undefined> {
-    const next = this.#next ?? (await this.#read());
-    this.#next = undefined;
-    return next;
+    const frame = this.#pendingFrame ?? (await this.#read());
+    this.#pendingFrame = undefined;
+    return frame;
   }
 
   async *data(): AsyncGenerator<Buffer> {
     for (;;) {
-      const next = await this.#read();
-      if (next?.type !== 'D') {
-        this.#next = next;
+      const frame = await this.#read();
+      if (frame?.type !== 'D') {
+        this.#pendingFrame = frame;
         return;
       }
-      yield next.content;
+      yield frame.content;
     }
   }
 
@@ -72,7 +73,7 @@ class FrameReader {
   }
 }
 
-async function load(
+async function loadFrames(
   client: pg.Client,
   reader: FrameReader,
   { journalFolder, onTable }: Pick<LoadOptions, 'journalFolder' | 'onTable'>,
@@ -80,40 +81,40 @@ async function load(
   let tables = new Map<string, BackupTable>();
   let total = 0;
   for (let frame = await reader.take(); frame !== undefined; frame = await reader.take()) {
-    if (frame.type === 'J') await writeJournal(journalFolder, contentOf<{ name: string }>(frame).name, reader);
-    else if (frame.type === 'S') tables = await prepareTables(client, contentOf<BackupSchema>(frame));
+    if (frame.type === 'J') await writeJournal(journalFolder, parseContent<{ name: string }>(frame).name, reader);
+    else if (frame.type === 'S') tables = await prepareTables(client, parseContent<BackupSchema>(frame));
     else if (frame.type === 'T') {
-      const { name } = contentOf<{ name: string }>(frame);
+      const { name } = parseContent<{ name: string }>(frame);
       const table = tables.get(name);
       if (table === undefined) throw new DamagedBackup(`the backup has rows of an unknown table, ${name}`);
       onTable(name);
-      total += await fill(client, table, reader);
-    } else if (frame.type === 'Q') await setSequences(client, contentOf<Record<string, string>>(frame));
+      total += await fillTable(client, table, reader);
+    } else if (frame.type === 'Q') await setSequences(client, parseContent<Record<string, string>>(frame));
   }
   for (const name of tables.keys()) await client.query(`alter table ${quoteName(name)} enable trigger user`);
   return total;
 }
 
-/** Empties the tables, because migrations may have added rows, and creates the partitions. */
+/** Creates the partitions, and empties the tables, because migrations may have added rows. */
 async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promise<Map<string, BackupTable>> {
   for (const { name, partition } of tables) {
     if (partition === undefined) continue;
-    // The bound is a PostgreSQL expression; it is trusted because the file's checksum was right.
+    // The bound is a PostgreSQL expression. It is trusted, because the file's checksum has been verified.
     await client.query(
       `create table if not exists ${quoteName(name)} partition of ${quoteName(partition.of)} ${partition.bound}`,
     );
   }
-  // Before truncating, which some triggers reject.
+  // Disabled before the truncation, which some triggers would reject.
   for (const { name } of tables) await client.query(`alter table ${quoteName(name)} disable trigger user`);
   const names = tables.map(({ name }) => quoteName(name)).join(', ');
   if (names !== '') await client.query(`truncate ${names}`);
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-async function fill(client: pg.Client, table: BackupTable, reader: FrameReader): Promise<number> {
+async function fillTable(client: pg.Client, table: BackupTable, reader: FrameReader): Promise<number> {
   const rows = await copyIn(client, `copy ${quoteTable(table)} from stdin`, reader.data());
   const end = await reader.take();
-  const expected = end?.type === 'E' ? contentOf<{ rows: number }>(end).rows : undefined;
+  const expected = end?.type === 'E' ? parseContent<{ rows: number }>(end).rows : undefined;
   if (rows !== expected)
     throw new DamagedBackup(
       `table ${table.name}: ${rows} rows were stored, and the backup has ${expected ?? 'no end'}`,

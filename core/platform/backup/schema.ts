@@ -9,35 +9,35 @@ interface TableRow {
   readonly bound: string | null;
 }
 
-/** Schema of the tables, which may not be the first in the search path. */
-const schema = `(select relnamespace from pg_class where oid = to_regclass('${migrationTable}'))`;
+/** Expression for the OID of the tables' schema, which may not be the first in the search path. */
+const schemaOid = `(select relnamespace from pg_class where oid = to_regclass('${migrationTable}'))`;
 
-/** Tables with rows: partitions instead of their parents. The job queue has its own schema. */
-const tablesQuery = `
+/** Selects the tables that contain rows: partitions instead of their parents. The job queue is in a schema of its own. */
+const selectTables = `
   select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound,
     array(select a.attname::text from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns
   from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
-  where c.relnamespace = ${schema} and c.relkind = 'r' and c.relname <> '${migrationTable}'
+  where c.relnamespace = ${schemaOid} and c.relkind = 'r' and c.relname <> '${migrationTable}'
   order by c.relname`;
 
-const referencesQuery = `
+const selectReferences = `
   select distinct c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to" from pg_constraint c
-  where c.contype = 'f' and c.connamespace = ${schema}`;
+  where c.contype = 'f' and c.connamespace = ${schemaOid}`;
 
 /** Reads the schema that a restore needs to create the tables. */
 export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   const migrations = await client.query<{ name: string }>(`select name from ${migrationTable} order by id`);
-  const tables = await client.query<TableRow>(tablesQuery);
-  const references = await client.query<{ from: string; to: string }>(referencesQuery);
+  const tables = await client.query<TableRow>(selectTables);
+  const references = await client.query<{ from: string; to: string }>(selectReferences);
   return {
     migrations: migrations.rows.map(({ name }) => name),
-    tables: inFillingOrder(tables.rows, references.rows),
+    tables: sortForFilling(tables.rows, references.rows),
   };
 }
 
-/** Referenced tables come first; a partition counts as its parent. */
-function inFillingOrder(
+/** Sorts tables so that referenced ones come first. A partition has the references of its parent. */
+function sortForFilling(
   tables: readonly TableRow[],
   references: readonly { readonly from: string; readonly to: string }[],
 ): BackupTable[] {
@@ -58,11 +58,11 @@ function inFillingOrder(
   }));
 }
 
-/** Reads the last values of sequences by name, without unused sequences. */
+/** Reads the last values of sequences by name. Unused sequences are omitted. */
 export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(
     `select sequencename as name, last_value::text as value from pg_sequences
-     where schemaname::regnamespace = ${schema} and last_value is not null`,
+     where schemaname::regnamespace = ${schemaOid} and last_value is not null`,
   );
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
@@ -71,7 +71,7 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quotes the table and columns in a statement: `"name" ("column", …)`. */
+/** Quotes a table and its columns for a statement: `"name" ("column", …)`. */
 export function quoteTable({ name, columns }: BackupTable): string {
   return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
 }

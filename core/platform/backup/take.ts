@@ -9,26 +9,26 @@ import { copyOut } from '../database/copy.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { version } from '../version.ts';
-import { backupName, listBackups } from './backup-files.ts';
-import { type Frame, jsonFrame, magic, writeFrames } from './frames.ts';
+import { createBackupName, listBackups } from './backup-files.ts';
+import { type Frame, createJsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-/** Bytes of backup per byte of the database, until a first backup exists. Measured: a quarter. */
-const usualRatio = 0.4;
-const growth = 1.5; // relative to the last backup
+/** Estimated bytes of backup per byte of the database, for the first backup. Measured: a quarter. */
+const defaultRatio = 0.4;
+const growthFactor = 1.5; // relative to the last backup
 const maxFrameBytes = 1_048_576;
 const connectTimeoutMs = 10_000;
-/** Ms to wait for a table lock. */
-const lockTimeoutMs = 60_000;
+const lockTimeoutMs = 60_000; // of each table
 const stallTimeoutMs = 180_000; // without progress of the copy
 
 interface BackupOptions {
   readonly databaseUrl: string;
   /** Folder of journal files; skipped if it does not exist. */
   readonly journalFolder: string;
-  readonly to: string; // folder, created if missing
-  readonly minFreeBytes: number; // to keep free on its disk
+  /** Folder of the backup; created if missing. */
+  readonly folder: string;
+  readonly minFreeBytes: number; // that must remain free on the folder's disk
   readonly now: Date;
   readonly signal?: AbortSignal;
 }
@@ -40,66 +40,66 @@ export interface TakenBackup extends BackupSummary {
 
 /**
  * Writes a consistent backup while the gateway runs: the records in the journal, then all tables as of one moment. The file gets its final
- * name once it is complete, synced, and verified.
+ * name once it is complete, synced and verified.
  *
- * @throws Error with a remedy; nothing is leftovers behind
+ * @throws Error with a remedy; the unfinished file is removed
  */
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
-  const { to, now, databaseUrl } = options;
-  await mkdir(to, { recursive: true, mode: 0o700 });
-  await removeUnfinished(to);
+  const { folder, now, databaseUrl } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removeUnfinished(folder);
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'daypass-backup',
     keepAlive: true,
   });
-  let lost: Error | undefined;
-  client.on('error', (error) => (lost ??= error));
+  let connectionError: Error | undefined;
+  client.on('error', (error) => (connectionError ??= error));
   await client.connect();
-  const path = join(to, backupName(now));
-  const unfinished = `${path}.unfinished`;
+  const path = join(folder, createBackupName(now));
+  const unfinishedPath = `${path}.unfinished`;
   try {
     await requireSpace(client, options);
-    await write(unfinished, framesOf(client, options), options.signal);
-    const summary = await verifyBackup(unfinished);
-    await rename(unfinished, path);
-    await syncFolder(to);
+    await writeFrameFile(unfinishedPath, createFrames(client, options), options.signal);
+    const summary = await verifyBackup(unfinishedPath);
+    await rename(unfinishedPath, path);
+    await syncFolder(folder);
     await using file = await open(path);
     const { size: bytes } = await file.stat();
     return { ...summary, path, bytes };
   } catch (error) {
-    await rm(unfinished, { force: true });
-    throw explain(lost ?? error, to);
+    await rm(unfinishedPath, { force: true });
+    throw explainFailure(connectionError ?? error, folder);
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** Removes files leftovers by a killed process. A backup running at this moment fails, and is retried. */
+/** Removes files left behind by a killed process. A concurrent backup fails, and is retried. */
 async function removeUnfinished(folder: string): Promise<void> {
-  const found = await readdir(folder);
-  const leftovers = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
-  // One at a time, because each occupies a thread of the pool while the disk does not respond.
+  const names = await readdir(folder);
+  const leftovers = names.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
+  // One at a time, because each occupies a thread of the pool if the disk does not respond.
   for (const name of leftovers) await rm(join(folder, name), { force: true });
 }
 
-async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptions): Promise<void> {
+async function requireSpace(client: pg.Client, { folder, minFreeBytes }: BackupOptions): Promise<void> {
   const { rows } = await client.query<{ bytes: number }>(
     'select pg_database_size(current_database())::float8 as bytes',
   );
-  const latest = (await listBackups(to)).at(-1);
-  const lastBytes = latest === undefined ? undefined : await readFileSize(join(to, latest));
-  const expectedBytes = lastBytes === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : lastBytes * growth;
-  const { bavail, bsize } = await statfs(to);
-  const free = bavail * bsize;
-  if (free - expectedBytes >= minFreeBytes) return;
+  const latestName = (await listBackups(folder)).at(-1);
+  const lastBytes = latestName === undefined ? undefined : await readFileSize(join(folder, latestName));
+  const expectedBytes = lastBytes === undefined ? (rows[0]?.bytes ?? 0) * defaultRatio : lastBytes * growthFactor;
+  const { bavail, bsize } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  if (freeBytes - expectedBytes >= minFreeBytes) return;
   throw new Error(
-    `the disk of ${to} has ${megabytes(free)} MB free, and a backup may take ${megabytes(expectedBytes)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
+    `the disk of ${folder} has ${toMegabytes(freeBytes)} MB free, and a backup may take ${toMegabytes(expectedBytes)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
   );
 }
 
-function megabytes(bytes: number): number {
+function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
 }
 
@@ -112,14 +112,18 @@ async function readFileSize(path: string): Promise<number | undefined> {
   }
 }
 
-async function write(path: string, frames: AsyncIterable<Frame>, signal: AbortSignal | undefined): Promise<void> {
+async function writeFrameFile(
+  path: string,
+  frames: AsyncIterable<Frame>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
   file.write(magic);
   const stalled = new AbortController();
-  using watch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeoutMs / 1000} s`)));
+  using stallWatch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeoutMs / 1000} s`)));
   const signals = AbortSignal.any([stalled.signal, ...(signal === undefined ? [] : [signal])]);
-  await pipeline(Readable.from(watch.pass(writeFrames(frames))), compress, file, { signal: signals }).catch(
+  await pipeline(Readable.from(stallWatch.watch(writeFrames(frames))), compress, file, { signal: signals }).catch(
     (error: unknown) => {
       throw signals.aborted ? signals.reason : error;
     },
@@ -134,7 +138,7 @@ class StallWatch implements Disposable {
     this.#timer.start(stallTimeoutMs);
   }
 
-  async *pass<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  async *watch<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
     for await (const item of items) {
       this.#timer.restart();
       yield item;
@@ -146,36 +150,36 @@ class StallWatch implements Disposable {
   }
 }
 
-async function* framesOf(client: pg.Client, { journalFolder, now }: BackupOptions): AsyncGenerator<Frame> {
-  yield jsonFrame('H', { format: 1, version, created_at: now.toISOString() });
-  // Before the snapshot: a record stored meanwhile is in one of the two, or in both, which a restore detects by its id.
-  yield* journalFrames(journalFolder);
+async function* createFrames(client: pg.Client, { journalFolder, now }: BackupOptions): AsyncGenerator<Frame> {
+  yield createJsonFrame('H', { format: 1, version, created_at: now.toISOString() });
+  // Read before the snapshot, so that a record stored meanwhile is in at least one of them. A restore detects duplicates by the id.
+  yield* createJournalFrames(journalFolder);
   await client.query(copySession);
   await client.query(`set lock_timeout = ${lockTimeoutMs}`);
   await client.query('begin isolation level repeatable read read only');
   const schema = await readSchema(client);
-  yield jsonFrame('S', schema);
+  yield createJsonFrame('S', schema);
   for (const table of schema.tables) {
-    yield jsonFrame('T', { name: table.name });
+    yield createJsonFrame('T', { name: table.name });
     const copy = copyOut(client, `copy ${quoteTable(table)} to stdout`);
     for await (const chunk of copy.chunks)
-      for (let at = 0; at < chunk.length; at += maxFrameBytes)
-        yield { type: 'D', content: chunk.subarray(at, at + maxFrameBytes) };
-    yield jsonFrame('E', { rows: copy.rows() });
+      for (let offset = 0; offset < chunk.length; offset += maxFrameBytes)
+        yield { type: 'D', content: chunk.subarray(offset, offset + maxFrameBytes) };
+    yield createJsonFrame('E', { rows: copy.rows() });
   }
-  yield jsonFrame('Q', await readSequences(client));
+  yield createJsonFrame('Q', await readSequences(client));
   await client.query('commit');
 }
 
-async function* journalFrames(folder: string): AsyncGenerator<Frame> {
+async function* createJournalFrames(folder: string): AsyncGenerator<Frame> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of entries.filter((candidate) => candidate.isFile() && !candidate.name.endsWith('.lock'))) {
-    // If it is gone, its records were stored, and are in the snapshot.
+    // If the file is gone, its records have been stored and are in the snapshot.
     const file = await open(join(folder, entry.name)).catch(() => undefined);
     if (file === undefined) continue;
     try {
       const { size } = await file.stat();
-      yield jsonFrame('J', { name: entry.name });
+      yield createJsonFrame('J', { name: entry.name });
       for await (const content of file.createReadStream({ end: Math.max(0, size - 1), autoClose: false }))
         yield { type: 'D', content: content as Buffer };
     } finally {
@@ -184,13 +188,13 @@ async function* journalFrames(folder: string): AsyncGenerator<Frame> {
   }
 }
 
-function explain(error: unknown, to: string): unknown {
+function explainFailure(error: unknown, folder: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Error(`the disk of ${to} became full. Free some space, or set backup.to to another disk.`, {
+    return new Error(`the disk of ${folder} became full. Free some space, or set backup.to to another disk.`, {
       cause: error,
     });
   if (code === 'EACCES' || code === 'EROFS')
-    return new Error(`${to} cannot be written. Make it writable for the user of the gateway.`, { cause: error });
+    return new Error(`${folder} cannot be written. Make it writable for the user of the gateway.`, { cause: error });
   return error;
 }

@@ -1,4 +1,4 @@
-import { type BackupHead, type BackupSchema, contentOf, DamagedBackup, readFrames } from './frames.ts';
+import { type BackupHead, type BackupSchema, parseContent, DamagedBackup, readFrames } from './frames.ts';
 
 /** Summary of a backup's contents. */
 export interface BackupSummary extends BackupHead {
@@ -10,7 +10,7 @@ export interface BackupSummary extends BackupHead {
 }
 
 /**
- * Reads a whole backup and compares its checksum. Memory is bounded by one frame.
+ * Reads a backup completely and compares its checksum. Memory is bounded by one frame.
  *
  * @throws DamagedBackup with the defect
  */
@@ -19,11 +19,11 @@ export async function verifyBackup(path: string): Promise<BackupSummary> {
   let schema: BackupSchema | undefined;
   let [rows, journalFiles, tables] = [0, 0, 0];
   for await (const frame of readFrames(path)) {
-    if (frame.type === 'H') head = requireKnownFormat(contentOf<BackupHead>(frame));
+    if (frame.type === 'H') head = requireKnownFormat(parseContent<BackupHead>(frame));
     else if (frame.type === 'J') journalFiles++;
-    else if (frame.type === 'S') schema = contentOf<BackupSchema>(frame);
+    else if (frame.type === 'S') schema = parseContent<BackupSchema>(frame);
     else if (frame.type === 'E') {
-      rows += contentOf<{ readonly rows: number }>(frame).rows;
+      rows += parseContent<{ readonly rows: number }>(frame).rows;
       tables++;
     }
   }

@@ -34,37 +34,37 @@ export async function applyMigrations(
   log: Logger,
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await apply(target, set, log)));
+  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await applySet(target, set, log)));
   return applied;
 }
 
-async function apply(target: MigrationTarget, { owner, migrations }: MigrationSet, log: Logger): Promise<string[]> {
+async function applySet(target: MigrationTarget, { owner, migrations }: MigrationSet, log: Logger): Promise<string[]> {
   const orm = await openOrm(target, migrations);
   const migrator = new Migrator(orm.em as never);
-  let current: string | undefined;
-  let since = performance.now();
+  let currentName: string | undefined;
+  let startedAt = performance.now();
   migrator.on('migrating', ({ name }) => {
-    current = name;
-    since = performance.now();
+    currentName = name;
+    startedAt = performance.now();
   });
   const progress = setInterval(() => {
-    const seconds = Math.round((performance.now() - since) / 1000);
-    log.info(`migrating the database: ${current ?? 'the first migration'} has run for ${seconds} s`);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    log.info(`migrating the database: ${currentName ?? 'the first migration'} has run for ${seconds} s`);
   }, progressIntervalMs);
   try {
     const applied = await migrator.up();
     return applied.map(({ name }) => name);
   } catch (error) {
     if (owner === undefined) throw error;
-    const where = current === undefined ? '' : `: ${current} failed`;
-    throw new Error(`the tables of the plugin ${owner} could not be migrated${where}`, { cause: error });
+    const suffix = currentName === undefined ? '' : `: ${currentName} failed`;
+    throw new Error(`the tables of the plugin ${owner} could not be migrated${suffix}`, { cause: error });
   } finally {
     clearInterval(progress);
     await orm.close(true);
   }
 }
 
-/** Runs without a statement timeout, but with a short one for table locks. Without `schema`, MikroORM uses `public`. */
+/** Opens MikroORM without a statement timeout, and with a short one for table locks. Its default schema would be `public`. */
 async function openOrm(
   { url, schema, hasSessions }: MigrationTarget,
   migrations: MigrationSet['migrations'],

@@ -19,30 +19,30 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds the PostgreSQL installed by `npm ci`. The package lists its symbolic links for an install script that is not run here; missing
- * links are created. If that fails, or the server's user cannot reach the files, everything is copied to `fallback`.
+ * Finds the PostgreSQL installed by `npm ci`. Creates the symbolic links that the package lists, because its install script is not run. If
+ * that fails, or the server's user cannot reach the files, copies the package to `fallback`.
  *
  * @throws StartRefused with instructions if there is no PostgreSQL for this platform
  */
 export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
-  const native = await findPackage();
-  const isReachable = identity === undefined || (await canReach(join(native, 'bin', 'postgres'), identity));
-  if (isReachable && (await makeLinks(native))) return binariesIn(native);
-  const copy = join(fallback, await copyName(native));
+  const packageFolder = await findPackage();
+  const isReachable = identity === undefined || (await canReach(join(packageFolder, 'bin', 'postgres'), identity));
+  if (isReachable && (await createLinks(packageFolder))) return locateBinaries(packageFolder);
+  const copy = join(fallback, await readCopyName(packageFolder));
   if (!(await exists(copy))) {
-    const incomplete = `${copy}.${process.pid}`;
+    const partialCopy = `${copy}.${process.pid}`;
     await mkdir(fallback, { recursive: true });
     await chmod(fallback, 0o755);
-    await cp(native, incomplete, { recursive: true, verbatimSymlinks: true });
-    await rename(incomplete, copy).catch(() => rm(incomplete, { recursive: true, force: true }));
+    await cp(packageFolder, partialCopy, { recursive: true, verbatimSymlinks: true });
+    await rename(partialCopy, copy).catch(() => rm(partialCopy, { recursive: true, force: true }));
   }
-  if (!(await makeLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
-  return binariesIn(copy);
+  if (!(await createLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
+  return locateBinaries(copy);
 }
 
-/** Contains the version, so that each version has its own copy. */
-async function copyName(native: string): Promise<string> {
-  const { name, version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as {
+/** Returns the folder name of a copy. It contains the version, so that each version has its own copy. */
+async function readCopyName(packageFolder: string): Promise<string> {
+  const { name, version } = JSON.parse(await readFile(join(dirname(packageFolder), 'package.json'), 'utf8')) as {
     name: string;
     version: string;
   };
@@ -68,9 +68,12 @@ async function findPackage(): Promise<string> {
   }
 }
 
-function binariesIn(native: string): Binaries {
+function locateBinaries(packageFolder: string): Binaries {
   const suffix = platform() === 'win32' ? '.exe' : '';
-  return { initdb: join(native, 'bin', `initdb${suffix}`), postgres: join(native, 'bin', `postgres${suffix}`) };
+  return {
+    initdb: join(packageFolder, 'bin', `initdb${suffix}`),
+    postgres: join(packageFolder, 'bin', `postgres${suffix}`),
+  };
 }
 
 interface Link {
@@ -78,14 +81,14 @@ interface Link {
   readonly target: string; // path of the link
 }
 
-async function makeLinks(native: string): Promise<boolean> {
+async function createLinks(packageFolder: string): Promise<boolean> {
   try {
-    const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
-    for (const { source, target } of JSON.parse(list) as Link[]) {
-      const link = join(native, relative('native', target));
+    const links = await readFile(join(packageFolder, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+    for (const { source, target } of JSON.parse(links) as Link[]) {
+      const link = join(packageFolder, relative('native', target));
       if (!(await exists(link))) await symlink(relative(dirname(target), source), link);
     }
-    for (const program of Object.values(binariesIn(native))) {
+    for (const program of Object.values(locateBinaries(packageFolder))) {
       if (!(await isExecutable(program))) await chmod(program, 0o755);
     }
     return true;

@@ -4,84 +4,88 @@ import { Backoff } from '../timing/backoff.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { applySettings, waitingSettings } from './session.ts';
 
-/** Lock of a gateway that must be the only one on its database; "gateway" in ASCII. */
+/** Key of the advisory lock that gateways take on their database: "gateway" in ASCII. */
 const lockKey = '29099049505154425';
 
-const retriesMs = { min: 50, max: 5_000 };
+const retryRange = { min: 50, max: 5_000 };
 
 const reminderIntervalMs = 60_000;
 
-/** `exclusive`: no other gateway may use the database. `shared`: other gateways may, if their claims are `shared` too. */
-type ClaimKind = 'exclusive' | 'shared';
+/** `exclusive`: no other gateway may use the database. `shared`: other gateways with `shared` claims may use it. */
+type ClaimMode = 'exclusive' | 'shared';
 
 /**
- * Claims a database for this gateway. A gateway without Redis keeps limits and cache in memory, and a second one would double every limit,
- * so its claim is exclusive. Gateways with Redis may share an embedded server; their claims keep it from being stopped while in use.
+ * Claims a database for this gateway. A gateway without Redis stores limits and cache in memory, so a second gateway would double every
+ * limit, and the claim is exclusive. Gateways with Redis may share an embedded server, which their claims protect from being stopped.
  *
- * The claim is a lock that ends with its connection, and is reacquired if that breaks. If another gateway took it meanwhile, this one logs
- * that until the other is gone, and continues to serve.
+ * The claim is a lock that ends with its connection, and is reacquired if the connection breaks. If another gateway has taken the lock
+ * meanwhile, this gateway keeps serving, and logs the conflict until the other one is gone.
  */
 export class DatabaseClaim implements AsyncDisposable {
   readonly #url: string;
-  readonly #kind: ClaimKind;
+  readonly #mode: ClaimMode;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
-  readonly #watching: Promise<void>;
+  readonly #lockLoop: Promise<void>;
 
-  private constructor(url: string, kind: ClaimKind, log: Logger, held: Held) {
+  private constructor(url: string, mode: ClaimMode, log: Logger, connection: LockConnection) {
     this.#url = url;
-    this.#kind = kind;
+    this.#mode = mode;
     this.#log = log;
-    this.#client = held.client;
-    this.#watching = this.#keep(held);
+    this.#client = connection.client;
+    this.#lockLoop = this.#holdLock(connection);
   }
 
-  /** Undefined if another gateway's claim excludes this one. A claim ends with the process that holds it. */
-  static async make(url: string, kind: ClaimKind, log: Logger): Promise<DatabaseClaim | undefined> {
-    const held = await connect(url, 10_000);
-    let isOurs = false;
+  /** @returns undefined if another gateway's claim excludes this one */
+  static async acquire(url: string, mode: ClaimMode, log: Logger): Promise<DatabaseClaim | undefined> {
+    const connection = await connect(url, 10_000);
+    let isLocked = false;
     try {
-      isOurs = await lock(held.client, kind);
+      isLocked = await tryToLock(connection.client, mode);
     } finally {
-      if (!isOurs) await held.client.end().catch(() => undefined);
+      if (!isLocked) await connection.client.end().catch(() => undefined);
     }
-    return isOurs ? new DatabaseClaim(url, kind, log, held) : undefined;
+    return isLocked ? new DatabaseClaim(url, mode, log, connection) : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#client?.end().catch(() => undefined);
-    await this.#watching;
+    await this.#lockLoop;
   }
 
-  async #keep(first: Held): Promise<void> {
+  async #holdLock(initial: LockConnection): Promise<void> {
     const { signal } = this.#closing;
-    for (let held: Held | undefined = first; held !== undefined; held = await this.#claimAgain()) {
-      await held.lost;
+    for (
+      let connection: LockConnection | undefined = initial;
+      connection !== undefined;
+      connection = await this.#reacquire()
+    ) {
+      await connection.closed;
       if (signal.aborted) return;
-      await held.client.end().catch(() => undefined);
+      await connection.client.end().catch(() => undefined);
       this.#log.warn('lost the connection that holds the lock on this database; reacquiring it');
     }
   }
 
-  async #claimAgain(): Promise<Held | undefined> {
+  async #reacquire(): Promise<LockConnection | undefined> {
     const { signal } = this.#closing;
-    const backoff = new Backoff(retriesMs);
+    const backoff = new Backoff(retryRange);
     const reminder = new Throttle(reminderIntervalMs);
     for (;;) {
       await backoff.wait(signal);
       if (signal.aborted) return undefined;
-      const held = await connect(this.#url, 2_000).catch(() => undefined);
-      if (held === undefined) continue;
-      this.#client = held.client;
-      const isOurs = !signal.aborted && (await lock(held.client, this.#kind).catch(() => undefined));
-      if (isOurs === true) {
+      const connection = await connect(this.#url, 2_000).catch(() => undefined);
+      if (connection === undefined) continue;
+      this.#client = connection.client;
+      const isLocked = !signal.aborted && (await tryToLock(connection.client, this.#mode).catch(() => undefined));
+      if (isLocked === true) {
         this.#log.info('reacquired the lock on this database');
-        return held;
+        return connection;
       }
-      await held.client.end().catch(() => undefined);
-      if (isOurs === undefined || signal.aborted || !reminder.pass()) continue;
+      await connection.client.end().catch(() => undefined);
+      if (isLocked === undefined || signal.aborted || !reminder.pass()) continue;
       this.#log.error(
         'another gateway took the lock on this database while the connection was lost, so limits apply twice; stop one of the two, or set REDIS_URL for both',
       );
@@ -89,38 +93,38 @@ export class DatabaseClaim implements AsyncDisposable {
   }
 }
 
-interface Held {
+interface LockConnection {
   readonly client: pg.Client;
-  readonly lost: Promise<void>;
+  readonly closed: Promise<void>;
 }
 
-/** @param timeout ms; a stopping gateway waits that long for an attempt in flight */
-async function connect(url: string, timeout: number): Promise<Held> {
+/** @param timeoutMs a stopping gateway waits this long for an attempt in flight */
+async function connect(url: string, timeoutMs: number): Promise<LockConnection> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: timeout,
+    connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'daypass-instance',
   });
-  const { promise: lost, resolve } = Promise.withResolvers<void>();
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
   client.on('error', () => resolve());
   client.on('end', () => resolve());
   await client.connect();
   await applySettings(client, waitingSettings);
-  return { client, lost };
+  return { client, closed };
 }
 
 /**
  * @returns false if another gateway holds the lock
- * @throws if the database does not answer
+ * @throws Error if the database does not respond
  */
-async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
-  const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
-  // A gateway that was just killed may still hold its connection.
+async function tryToLock(client: pg.Client, mode: ClaimMode): Promise<boolean> {
+  const lockFunction = mode === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
+  // The connection of a gateway that was just killed may still be open.
   await client.query('SET lock_timeout = 2000');
   try {
-    await client.query(`SELECT ${acquire}(${lockKey})`);
+    await client.query(`SELECT ${lockFunction}(${lockKey})`);
     return true;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === '55P03') return false;

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import type { Logger } from '../logger.ts';
 import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
-import { hasExited } from './postmaster.ts';
+import { waitForExit } from './postmaster.ts';
 
-/** Folder for a server whose user has no access to the data folder. */
+/** Folder for servers whose user cannot access the data folder. */
 export const systemFolder = '/var/lib/daypass';
-const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
-const endTimeoutMs = 5_000;
+const defaultLimits: InitLimits = { checkIntervalMs: 1_000, stallTimeoutMs: 60_000 };
+const exitTimeoutMs = 5_000;
 
 const run = promisify(execFile);
 
@@ -21,58 +21,58 @@ export async function isCluster(folder: string): Promise<boolean> {
   );
 }
 
-/** Moves a cluster with a lost password aside: the data folder was removed, but not the cluster elsewhere. */
+/** Renames a cluster whose password is lost, because the data folder was removed while the cluster was outside of it. */
 export async function moveAside(folder: string, log: Logger): Promise<void> {
   if (!(await isCluster(folder))) return;
-  const aside = `${folder}.${Date.now()}`;
-  await rename(folder, aside);
-  log.warn(`moved a database with an unknown password to ${aside}`);
+  const newPath = `${folder}.${Date.now()}`;
+  await rename(folder, newPath);
+  log.warn(`moved a database with an unknown password to ${newPath}`);
 }
 
 interface InitLimits {
-  readonly look: number; // ms between checks
-  /** Ms without growth after which initialization counts as stuck. A slow disk may take any time. */
-  readonly stall: number;
+  readonly checkIntervalMs: number;
+  /** Time without growth after which initialization counts as stalled. The total duration is unlimited, because disks may be slow. */
+  readonly stallTimeoutMs: number;
 }
 
-/** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves no partial one. */
-export async function initialize(
+/** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves no partial cluster. */
+export async function initializeCluster(
   initdb: string,
   { folder, password }: { readonly folder: string; readonly password: string },
   identity: Identity | undefined,
   stopping?: AbortSignal,
-  limits: InitLimits = usualLimits,
+  limits: InitLimits = defaultLimits,
 ): Promise<void> {
-  const incomplete = `${folder}.new`;
-  // Next to the cluster, so that the next start removes it if this one is killed. A pipe would have to belong to the server's user.
+  const newFolder = `${folder}.new`;
+  // Next to the cluster, so that the next start removes it if this one is killed. A pipe would not belong to the server's user.
   const passwordFile = `${folder}.password`;
-  await Promise.all([incomplete, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
-  if (dirname(incomplete) === systemFolder) await openSystemFolder();
-  await mkdir(incomplete, { mode: 0o700 });
+  await Promise.all([newFolder, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
+  if (dirname(newFolder) === systemFolder) await prepareSystemFolder();
+  await mkdir(newFolder, { mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (identity !== undefined)
-    await Promise.all([incomplete, passwordFile].map((path) => chown(path, identity.uid, identity.gid)));
-  const over = new AbortController();
-  const stuck = untilStuck(incomplete, limits, over.signal);
-  const signal = AbortSignal.any([stuck, ...(stopping === undefined ? [] : [stopping])]);
-  const running = run(initdb, initArguments(incomplete, passwordFile), { ...processOf(identity), signal });
+    await Promise.all([newFolder, passwordFile].map((path) => chown(path, identity.uid, identity.gid)));
+  const ended = new AbortController();
+  const stalled = watchForStall(newFolder, limits, ended.signal);
+  const signal = AbortSignal.any([stalled, ...(stopping === undefined ? [] : [stopping])]);
+  const execution = run(initdb, initArguments(newFolder, passwordFile), { ...buildProcessOptions(identity), signal });
   try {
-    await running;
+    await execution;
   } catch (error) {
-    // The process was only signaled: it could still write to, or remove, the folder of the next start.
-    const { pid } = running.child;
-    if (pid !== undefined && !(await hasExited(pid, endTimeoutMs))) running.child.kill('SIGKILL');
+    // The process was only signaled. It could still write to, or remove, the folder of the next start.
+    const { pid } = execution.child;
+    if (pid !== undefined && !(await waitForExit(pid, exitTimeoutMs))) execution.child.kill('SIGKILL');
     stopping?.throwIfAborted();
-    const reason = stuck.aborted ? `it has written nothing for ${limits.stall / 1000} s` : reasonOf(error);
+    const reason = stalled.aborted ? `it has written nothing for ${limits.stallTimeoutMs / 1000} s` : findReason(error);
     throw new Error(
-      `PostgreSQL could not be initialized in ${incomplete}: ${reason}. Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL could not be initialized in ${newFolder}: ${reason}. Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
       { cause: error },
     );
   } finally {
-    over.abort();
+    ended.abort();
     await rm(passwordFile, { force: true });
   }
-  await rename(incomplete, folder);
+  await rename(newFolder, folder);
 }
 
 function initArguments(folder: string, passwordFile: string): string[] {
@@ -89,21 +89,25 @@ function initArguments(folder: string, passwordFile: string): string[] {
   ];
 }
 
-function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSignal): AbortSignal {
-  const stuck = new AbortController();
+function watchForStall(
+  folder: string,
+  { checkIntervalMs: look, stallTimeoutMs: stall }: InitLimits,
+  ended: AbortSignal,
+): AbortSignal {
+  const stalled = new AbortController();
   const watch = async () => {
     let size = 0;
     let grownAt = performance.now();
-    while (!over.aborted && !stuck.signal.aborted) {
-      await wait(look, over);
-      const before = size;
+    while (!ended.aborted && !stalled.signal.aborted) {
+      await wait(look, ended);
+      const previousSize = size;
       size = await measureFolder(folder);
-      if (size !== before) grownAt = performance.now();
-      else if (performance.now() - grownAt >= stall) stuck.abort();
+      if (size !== previousSize) grownAt = performance.now();
+      else if (performance.now() - grownAt >= stall) stalled.abort();
     }
   };
-  watch().catch(() => stuck.abort());
-  return stuck.signal;
+  watch().catch(() => stalled.abort());
+  return stalled.signal;
 }
 
 async function measureFolder(folder: string): Promise<number> {
@@ -117,8 +121,8 @@ async function measureFolder(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
 }
 
-/** First failure in initdb's output, else its last line (after a failure, that is about cleanup), else how it ended. */
-function reasonOf(error: unknown): string {
+/** Returns the first failure in initdb's output, or else its last line (about cleanup after a failure), or else how it exited. */
+function findReason(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
   const lines = String(stderr ?? '')
     .trim()
@@ -132,14 +136,14 @@ function reasonOf(error: unknown): string {
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
-/** Every user may enter the folder; its entries have their own owners. */
-async function openSystemFolder(): Promise<void> {
+/** Creates the folder, which every user may enter; its entries have their own owners. */
+async function prepareSystemFolder(): Promise<void> {
   await mkdir(systemFolder, { recursive: true });
   await chmod(systemFolder, 0o755);
 }
 
-/** Returns the user and environment for the server's programs, without the caller's PG… variables. */
-export function processOf(identity: Identity | undefined) {
+/** Builds the spawn options of the server's programs: the user, and the environment without the caller's PG… variables. */
+export function buildProcessOptions(identity: Identity | undefined) {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
   return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };
 }

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 
-/**
+/*
  * PostgreSQL's `COPY`, streamed in both directions. The driver passes the protocol messages to the object that it runs as a query
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY). Memory is bounded by one chunk and the socket.
  */
 
-/** The parts of the driver's connection that COPY uses, which its types lack. */
+/** The parts of the driver's connection that COPY uses and the driver's types lack. */
 interface WireConnection {
   readonly stream: Socket;
   query(sql: string): void;
@@ -16,7 +16,7 @@ interface WireConnection {
   sendCopyFail(reason: string): void;
 }
 
-const chunkBytes = 65_536; // rows have a few hundred bytes each
+const minChunkBytes = 65_536; // a row has a few hundred bytes
 
 abstract class CopyCommand {
   readonly #sql: string;
@@ -45,9 +45,9 @@ abstract class CopyCommand {
 }
 
 class CopyOut extends CopyCommand {
-  #pieces: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #size = 0;
-  #end: { readonly error?: Error } | undefined;
+  #result: { readonly error?: Error } | undefined;
   #connection: WireConnection | undefined;
   #wake = Promise.withResolvers<void>();
 
@@ -58,9 +58,9 @@ class CopyOut extends CopyCommand {
   override handleCopyData({ chunk }: { readonly chunk: Buffer }, connection: WireConnection): void {
     this.#connection = connection;
     // Copied, because the driver reuses its buffer.
-    this.#pieces.push(Buffer.from(chunk));
+    this.#chunks.push(Buffer.from(chunk));
     this.#size += chunk.length;
-    if (this.#size < chunkBytes) return;
+    if (this.#size < minChunkBytes) return;
     connection.stream.pause();
     this.#wake.resolve();
   }
@@ -73,30 +73,30 @@ class CopyOut extends CopyCommand {
     this.#finish({});
   }
 
-  async *read(): AsyncGenerator<Buffer> {
+  async *readChunks(): AsyncGenerator<Buffer> {
     for (;;) {
       await this.#wake.promise;
       this.#wake = Promise.withResolvers();
-      const chunk = Buffer.concat(this.#pieces);
-      this.#pieces = [];
+      const chunk = Buffer.concat(this.#chunks);
+      this.#chunks = [];
       this.#size = 0;
       if (chunk.length > 0) yield chunk;
-      // Even at the end, because the next query needs the connection.
+      // Also at the end, because the next query needs the connection.
       this.#connection?.stream.resume();
-      if (this.#end !== undefined) break;
+      if (this.#result !== undefined) break;
     }
-    if (this.#end.error !== undefined) throw this.#end.error;
+    if (this.#result.error !== undefined) throw this.#result.error;
   }
 
   #finish(end: { readonly error?: Error }): void {
-    this.#end ??= end;
+    this.#result ??= end;
     this.#wake.resolve();
   }
 }
 
 class CopyIn extends CopyCommand {
   readonly #chunks: AsyncIterable<Buffer>;
-  readonly #done = Promise.withResolvers<number>();
+  readonly #completion = Promise.withResolvers<number>();
   #failure: Error | undefined;
 
   constructor(sql: string, chunks: AsyncIterable<Buffer>) {
@@ -104,8 +104,8 @@ class CopyIn extends CopyCommand {
     this.#chunks = chunks;
   }
 
-  get done(): Promise<number> {
-    return this.#done.promise;
+  get completion(): Promise<number> {
+    return this.#completion.promise;
   }
 
   override handleCopyInResponse(connection: WireConnection): void {
@@ -119,43 +119,43 @@ class CopyIn extends CopyCommand {
 
   override handleError(error: Error): void {
     this.#failure ??= error;
-    this.#done.reject(this.#failure);
+    this.#completion.reject(this.#failure);
   }
 
   override handleReadyForQuery(): void {
-    if (this.#failure === undefined) this.#done.resolve(this.rows);
-    else this.#done.reject(this.#failure);
+    if (this.#failure === undefined) this.#completion.resolve(this.rows);
+    else this.#completion.reject(this.#failure);
   }
 
   async #send(connection: WireConnection): Promise<void> {
     for await (const chunk of this.#chunks) {
       if (this.#failure !== undefined) return;
       connection.sendCopyFromChunk(chunk);
-      if (connection.stream.writableNeedDrain) await drained(connection.stream);
+      if (connection.stream.writableNeedDrain) await waitForDrain(connection.stream);
     }
     connection.endCopyFrom();
   }
 }
 
-function drained(stream: Socket): Promise<void> {
+function waitForDrain(stream: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    stream.off('drain', end).off('close', end);
+  const finish = () => {
+    stream.off('drain', finish).off('close', finish);
     resolve();
   };
-  stream.on('drain', end).on('close', end);
+  stream.on('drain', finish).on('close', finish);
   return promise;
 }
 
 /**
  * Runs `COPY … TO STDOUT`.
  *
- * @returns chunks of about 64 KB; `rows` once all are read
+ * @returns chunks of at least 64 KB; `rows` returns the number of rows once all chunks are read
  */
 export function copyOut(client: pg.Client, sql: string): { readonly chunks: AsyncIterable<Buffer>; rows(): number } {
   const command = new CopyOut(sql);
   client.query(command as never);
-  return { chunks: command.read(), rows: () => command.rows };
+  return { chunks: command.readChunks(), rows: () => command.rows };
 }
 
 /**
@@ -167,5 +167,5 @@ export function copyOut(client: pg.Client, sql: string): { readonly chunks: Asyn
 export function copyIn(client: pg.Client, sql: string, chunks: AsyncIterable<Buffer>): Promise<number> {
   const command = new CopyIn(sql, chunks);
   client.query(command as never);
-  return command.done;
+  return command.completion;
 }

@@ -1,36 +1,36 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Format of ids. PostgreSQL rejects queries that compare an id with other text. */
+/** Format of ids. PostgreSQL rejects queries that compare an id with text of any other format. */
 export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** The gateway's PostgreSQL: embedded in the data folder, or external (DATABASE_URL). Migrated before first use. */
 export interface Database extends AsyncDisposable {
   /** `embedded`: runs in the data folder, and stops with the gateway. */
   readonly kind: 'embedded' | 'external';
-  /** Connection string that bypasses a pooler, including the password: for separate sessions, such as the job queue's. Never logged. */
+  /** Connection string with the password, which bypasses any pooler. For separate sessions, such as the job queue's. Never logged. */
   readonly url: string;
-  /** Creates an entity manager; one for each exchange, job or command. */
+  /** Creates an entity manager. Each exchange, job or command uses its own. */
   fork(): EntityManager;
   /**
-   * Runs one statement outside a transaction. `?` is a parameter, or several for a list, as in `IN (?)`, which matches nothing if the list
-   * is empty. Values are sent separately from the statement, which determines their types. Times are returned as text.
+   * Runs one statement outside a transaction. Each `?` is a parameter. A list becomes several parameters, as in `IN (?)`, which matches
+   * nothing if the list is empty. Values are sent separately from the statement, which determines their types. Times are returned as text.
    *
    * @throws Error if the statement fails or takes too long
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for: hundreds of pages opened at once,
-   * or payments being settled, can occupy all others.
+   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for. Hundreds of pages opened at once,
+   * or payments being settled, can occupy all other connections.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Like `queryFirst`, in its own transaction, for changes that are acknowledged to others. When it resolves, the change is on disk, even
+   * Like `queryFirst`, in a separate transaction, for changes that are acknowledged to others. When it resolves, the change is on disk, even
    * behind a pooler that leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
    */
   storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Only for lists, exports and counts of requests: may read from a replica, which can be seconds behind, and whose role may have no access
-   * to other tables. Money, keys and periods are always read from the primary.
+   * Reads lists, exports and counts of requests, possibly from a replica, which can be seconds behind and whose role may lack access to
+   * other tables. Money, keys and periods are always read from the primary.
    */
   readonly records: RecordReads;
   readonly notifications: Notifications;
@@ -52,11 +52,13 @@ export interface ReplicaState {
   readonly since: number;
 }
 
-/** LISTEN and NOTIFY: every process on this database, including commands, is notified of changes when they are committed. */
+/** LISTEN and NOTIFY. Every process on this database, including commands, is notified of committed changes. */
 export interface Notifications {
   /**
-   * Calls `listener` with each payload on the channel. After a broken connection is reopened, `onGap` is called, because notifications may
-   * have been lost.
+   * Calls `listener` with each payload on the channel. Calls `onGap` after a broken connection was reopened, because notifications may have
+   * been lost.
+   *
+   * @returns a function that removes the listener
    */
   listen(channel: string, listener: (payload: string) => void, onGap: () => void): Promise<() => void>;
   /** False while the connection is down: cached values may be stale. */

@@ -6,23 +6,23 @@ import { dirname, join, resolve } from 'node:path';
 import { prepareDataFolder } from '../data-folder.ts';
 import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
-import { initialize, isCluster, moveAside, systemFolder } from './cluster.ts';
+import { initializeCluster, isCluster, moveAside, systemFolder } from './cluster.ts';
 import { acquireFileLock } from './file-lock.ts';
-import { canReach, type Identity, requireReadable, serverIdentity } from './identity.ts';
-import { hasExited, postmasterPid, signal } from './postmaster.ts';
-import { readAccess, type ServerAccess, urlOf, writeAccess } from './server-access.ts';
+import { canReach, type Identity, requireReadable, chooseServerIdentity } from './identity.ts';
+import { waitForExit, postmasterPid, sendSignal } from './postmaster.ts';
+import { readAccess, type ServerAccess, buildUrl, writeAccess } from './server-access.ts';
 import { isRunning, startServer } from './server-process.ts';
 
 const stopTimeoutMs = 10_000;
 
 /**
- * A PostgreSQL server that belongs to a data folder. It runs as a separate process and survives a crash of the gateway; the next gateway
+ * A PostgreSQL server that belongs to a data folder. It runs as a separate process and survives a crash of the gateway. The next gateway
  * reconnects to it.
  */
 export class EmbeddedPostgres {
   readonly url: string;
   /** True if this process started the server. */
-  readonly isOurs: boolean;
+  readonly isStartedHere: boolean;
   readonly #dataFolder: string;
   readonly #access: ServerAccess;
   readonly #identity: Identity | undefined;
@@ -32,11 +32,11 @@ export class EmbeddedPostgres {
     dataFolder: string,
     access: ServerAccess,
     identity: Identity | undefined,
-    isOurs: boolean,
+    isStartedHere: boolean,
     log: Logger,
   ) {
-    this.url = urlOf(access);
-    this.isOurs = isOurs;
+    this.url = buildUrl(access);
+    this.isStartedHere = isStartedHere;
     this.#dataFolder = dataFolder;
     this.#access = access;
     this.#identity = identity;
@@ -44,9 +44,9 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Connects to the server of this folder; starts it if needed, and creates it the first time.
+   * Connects to the server of this folder. Starts it if needed, and creates it the first time.
    *
-   * @param stopping aborts the start, and stops the server
+   * @param stopping aborts the start and stops the server
    */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
     const file = join(dataFolder, 'postgres.json');
@@ -55,20 +55,20 @@ export class EmbeddedPostgres {
     await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
     const stored = await readAccess(dataFolder);
-    const identity = await serverIdentity(stored?.folder ?? defaultFolder);
+    const identity = await chooseServerIdentity(stored?.folder ?? defaultFolder);
     if (stored !== undefined && (await isRunning(stored, log, stopping)))
       return new EmbeddedPostgres(dataFolder, stored, identity, false, log);
-    const folder = stored?.folder ?? (await folderFor(dataFolder, identity));
+    const folder = stored?.folder ?? (await chooseFolder(dataFolder, identity));
     const access = {
       folder,
       password: stored?.password ?? randomBytes(24).toString('base64url'),
-      port: await freePort(stored?.port),
+      port: await findFreePort(stored?.port),
     };
     const { initdb, postgres } = await findBinaries(identity, systemFolder);
     if (stored === undefined) await moveAside(folder, log);
-    // Before the cluster is created: a crash in between must not leave a cluster with an unknown password.
+    // Written before the cluster is created, so that a crash in between leaves no cluster with an unknown password.
     await writeAccess(file, access);
-    if (!(await isCluster(folder))) await initialize(initdb, access, identity, stopping);
+    if (!(await isCluster(folder))) await initializeCluster(initdb, access, identity, stopping);
     await startServer({ postgres, access, identity, logFile: logFileOf(dataFolder), log, signal: stopping });
     return new EmbeddedPostgres(dataFolder, access, identity, true, log);
   }
@@ -83,7 +83,7 @@ export class EmbeddedPostgres {
    *
    * @throws Error if it does not start; the reason of the signal
    */
-  async revive(stopping: AbortSignal): Promise<void> {
+  async restart(stopping: AbortSignal): Promise<void> {
     await using _lock = await lockFolder(this.#dataFolder, this.#log, stopping);
     if (await isRunning(this.#access, this.#log, stopping)) return;
     const { postgres } = await findBinaries(this.#identity, systemFolder);
@@ -99,17 +99,15 @@ export class EmbeddedPostgres {
 
   /**
    * Stops the server, by force after the timeout.
-   *
-   * @param timeout ms
    */
-  async stop(timeout = stopTimeoutMs): Promise<void> {
+  async stop(timeoutMs = stopTimeoutMs): Promise<void> {
     const pid = await postmasterPid(this.#access.folder);
     if (pid === undefined) return;
-    signal(pid, 'SIGINT');
-    if (await hasExited(pid, timeout)) return;
+    sendSignal(pid, 'SIGINT');
+    if (await waitForExit(pid, timeoutMs)) return;
     this.#log.warn('PostgreSQL did not stop in time; sending SIGQUIT');
-    signal(pid, 'SIGQUIT');
-    await hasExited(pid, timeout);
+    sendSignal(pid, 'SIGQUIT');
+    await waitForExit(pid, timeoutMs);
   }
 }
 
@@ -121,8 +119,8 @@ function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | und
   return acquireFileLock(join(dataFolder, 'postgres.lock'), log, stopping);
 }
 
-/** `<data>/postgres`, unless the server's user cannot enter it. */
-async function folderFor(dataFolder: string, identity: Identity | undefined): Promise<string> {
+/** Returns `<data>/postgres`, or a system folder if the server's user cannot enter it. */
+async function chooseFolder(dataFolder: string, identity: Identity | undefined): Promise<string> {
   const defaultFolder = resolve(dataFolder, 'postgres');
   if (identity === undefined || (await canReach(dirname(defaultFolder), identity).catch(() => false)))
     return defaultFolder;
@@ -134,7 +132,7 @@ async function folderFor(dataFolder: string, identity: Identity | undefined): Pr
   return join(systemFolder, hash);
 }
 
-async function freePort(preferred: number | undefined): Promise<number> {
+async function findFreePort(preferred: number | undefined): Promise<number> {
   return probePort(preferred ?? 0).catch(() => probePort(0));
 }
 

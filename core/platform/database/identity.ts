@@ -5,29 +5,29 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StartRefused } from '../errors/start-refused.ts';
 
-/** A user of this machine, other than the gateway's. */
+/** A user of this machine that is not the gateway's. */
 export interface Identity {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-const candidates = ['daypass', 'postgres', 'nobody'];
+const serverUsers = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 
 /**
- * Returns the user that runs PostgreSQL, which refuses to run as root: the owner of its files, or one of `candidates` for a new cluster.
- * Undefined unless the gateway is root.
+ * Returns the user that runs PostgreSQL, which refuses to run as root: the owner of its files, or one of `serverUsers` for a new cluster.
  *
- * @param folder of the server; may be missing
+ * @param folder the server's folder; may be missing
+ * @returns undefined if the gateway does not run as root
  * @throws StartRefused if none of the users exists
  */
-export async function serverIdentity(folder: string): Promise<Identity | undefined> {
+export async function chooseServerIdentity(folder: string): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await readFileOwner(folder);
   if (owner !== undefined && owner.uid !== 0) return owner;
-  for (const name of candidates) {
-    const identity = await lookUp(name);
+  for (const name of serverUsers) {
+    const identity = await findUser(name);
     if (identity !== undefined) return identity;
   }
   throw new StartRefused(
@@ -37,17 +37,17 @@ export async function serverIdentity(folder: string): Promise<Identity | undefin
 }
 
 async function readFileOwner(path: string): Promise<Identity | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined) return undefined;
-  const { uid, gid } = found;
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  const { uid, gid } = stats;
   const idOutput = await run('id', ['-nu', String(uid)]).catch(() => undefined);
   return { name: idOutput?.stdout.trim() ?? String(uid), uid, gid };
 }
 
 /**
- * Rejects files of another user, which would otherwise seem missing and be created again.
+ * Rejects files that belong to a different user. They would otherwise seem missing and be created again.
  *
- * @param paths may be missing
+ * @param paths paths that may be missing
  * @throws StartRefused naming the owner
  */
 export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
@@ -63,7 +63,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
   }
 }
 
-/** User name of this process; its number if the system has no name for it, as in a container. */
+/** Returns this process's user name, or its number if the system has no name for it, as in a container. */
 function ownName(): string {
   try {
     return userInfo().username;
@@ -72,7 +72,7 @@ function ownName(): string {
   }
 }
 
-async function lookUp(name: string): Promise<Identity | undefined> {
+async function findUser(name: string): Promise<Identity | undefined> {
   try {
     const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
     return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
@@ -83,15 +83,15 @@ async function lookUp(name: string): Promise<Identity | undefined> {
 
 /** Returns true if the user can read the file and enter every folder above it. */
 export async function canReach(file: string, identity: Identity): Promise<boolean> {
-  if (!(await allows(file, identity, 0o4))) return false;
+  if (!(await hasPermission(file, identity, 0o4))) return false;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
-    if (!(await allows(folder, identity, 0o1))) return false;
+    if (!(await hasPermission(folder, identity, 0o1))) return false;
     if (folder === dirname(folder)) return true;
   }
 }
 
-/** @param bits `rwx`, as in the last digit of a mode */
-async function allows(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
+/** @param bits permission bits `rwx`, as in the last digit of a mode */
+async function hasPermission(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(path);
   const shift = owner === uid ? 6 : group === gid ? 3 : 0;
   return ((mode >> shift) & bits) === bits;

@@ -12,15 +12,15 @@ interface LifetimeOptions {
 }
 
 /**
- * Duties of a process towards its database: a gateway claims it, and restarts its embedded server if that dies; at the end the embedded
- * server is stopped, unless another gateway uses it.
+ * Ties a database to this process. A gateway claims its database, and restarts an embedded server that dies. At the end, the embedded server
+ * is stopped, unless another gateway uses it.
  */
 export class Lifetime {
   readonly #url: string;
   readonly #log: Logger;
   readonly #options: LifetimeOptions;
   readonly #embedded: EmbeddedPostgres | undefined;
-  #starting: Promise<void> | undefined;
+  #startPromise: Promise<void> | undefined;
   #hasEnded = false;
   #claim: DatabaseClaim | undefined;
   #restarter: ServerRestarter | undefined;
@@ -36,35 +36,36 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error if an embedded server lost its files: it responds for up to a minute, but its data is gone */
-  async check(): Promise<void> {
+  /** @throws Error if an embedded server has exited or lost its files; without files, it responds for up to a minute */
+  async requireAlive(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');
   }
 
-  /** @throws StartRefused if another gateway uses the database and it cannot be shared */
-  begin(): Promise<void> {
-    this.#starting = this.#begin();
-    return this.#starting;
+  /** @throws StartRefused if another gateway uses the database, which cannot be shared */
+  start(): Promise<void> {
+    this.#startPromise = this.#start();
+    return this.#startPromise;
   }
 
-  /** @param stopTimeout ms for `begin` to settle, and for the embedded server to stop before it is forced to */
-  async end(stopTimeout = Infinity): Promise<void> {
-    // A claim still being made would be mistaken for another gateway's.
-    if (this.#starting !== undefined) await waitForFirst([this.#starting.catch(() => undefined)], stopTimeout);
+  /** @param stopTimeoutMs maximum time until `start` settles, and until the embedded server stops before it is forced to */
+  async end(stopTimeoutMs = Infinity): Promise<void> {
+    // A claim that is still being acquired would be mistaken for another gateway's.
+    if (this.#startPromise !== undefined)
+      await waitForFirst([this.#startPromise.catch(() => undefined)], stopTimeoutMs);
     this.#hasEnded = true;
     const hadClaim = this.#claim !== undefined;
     await this.#restarter?.[Symbol.asyncDispose]();
     await this.#claim?.[Symbol.asyncDispose]();
-    if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded, hadClaim)))
-      await this.#embedded.stop(stopTimeout === Infinity ? undefined : stopTimeout);
+    if (this.#embedded !== undefined && (await this.#canStop(this.#embedded, hadClaim)))
+      await this.#embedded.stop(stopTimeoutMs === Infinity ? undefined : stopTimeoutMs);
   }
 
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     const { mode, isShared } = this.#options;
     if (mode !== 'serve') return;
     if (!isShared || this.isEmbedded) {
-      const claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
+      const claim = await DatabaseClaim.acquire(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
       if (claim === undefined) throw new StartRefused(this.#explainRefusal());
       // `end` timed out before this.
       if (this.#hasEnded) return claim[Symbol.asyncDispose]();
@@ -73,8 +74,8 @@ export class Lifetime {
     if (this.#embedded !== undefined) this.#restarter = new ServerRestarter(this.#embedded, this.#log);
   }
 
-  /** A process stops a server that it started or claimed, unless another gateway connected since. */
-  async #mayStop({ isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
+  /** Returns true if this process started or claimed the server, and no other gateway has claimed it since. */
+  async #canStop({ isStartedHere: isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
     if (hadClaim && !this.#options.isShared) return true;
     return (isOurs || hadClaim) && !(await isClaimed(url).catch(() => true));
   }

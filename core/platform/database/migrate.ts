@@ -4,16 +4,16 @@ import type { Logger } from '../logger.ts';
 import { listMigrations, migrationConnection, migrationTable } from './migration-files.ts';
 import type { PluginTables } from './tables.ts';
 
-/** Lock under which one process at a time migrates; "daypass" in ASCII, as eight bytes. */
+/** Key of the advisory lock that limits migrations to one process: "daypass" in ASCII, as eight bytes. */
 const lockKey = '7233193826951295840';
 const reminderIntervalMs = 10_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Applies pending migrations, core's first, and returns their names. Any number of processes may call it concurrently: one migrates, the
- * others wait. The lock ends with its transaction, so a dead process does not hold it.
+ * Applies pending migrations, core's first, and returns their names. If several processes call it, one migrates while the others wait. The
+ * lock ends with its transaction, so a dead process does not hold it.
  *
- * @param hasSessions false through a transaction-mode pooler
+ * @param hasSessions false behind a transaction-mode pooler
  * @throws StartRefused for a new database that cannot store all text, or without a schema for its tables
  */
 export async function migrate(
@@ -27,17 +27,17 @@ export async function migrate(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Usually nothing is pending: then neither the lock nor the migration code is needed.
+    // Usually no migration is pending, so neither the lock nor the migration code is needed.
     const mistake = await findEncodingMistake(client);
-    const applied = await readApplied(client);
+    const appliedNames = await readAppliedNames(client);
     if (mistake !== undefined) {
       const { reason, advice } = mistake;
-      if (applied === undefined) throw new StartRefused(`${reason}. ${advice}`, { isPermanent: true });
+      if (appliedNames === undefined) throw new StartRefused(`${reason}. ${advice}`, { isPermanent: true });
       log.error(`${reason}: other letters fail. ${advice} Then restore a backup into it.`);
     }
-    if (sets.every(({ files }) => files.keys().every((name) => applied?.has(name) === true))) return [];
+    if (sets.every(({ files }) => files.keys().every((name) => appliedNames?.has(name) === true))) return [];
     const schema = await requireSchema(client);
-    await lock(client, log);
+    await acquireLock(client, log);
     const { applyMigrations } = await import('./apply-migrations.ts');
     return await applyMigrations({ url, schema, hasSessions }, sets, log);
   } finally {
@@ -48,7 +48,7 @@ export async function migrate(
 /**
  * Finds the schema for the tables of an empty database.
  *
- * @throws StartRefused see `migrate`
+ * @throws StartRefused if no tables can be created there
  */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
   const client = new pg.Client({ connectionString: url, ...migrationConnection });
@@ -61,7 +61,7 @@ export async function findMigrationTarget(url: string): Promise<{ url: string; s
   }
 }
 
-async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | undefined> {
+async function readAppliedNames(client: pg.Client): Promise<ReadonlySet<string> | undefined> {
   const { rows: tables } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
     migrationTable,
   ]);
@@ -86,7 +86,7 @@ export async function findEncodingMistake(
 }
 
 /**
- * Schema of the tables: the migration table's schema, or else the first existing one in the search path.
+ * Returns the schema of the tables: the migration table's schema, or else the first existing one in the search path.
  *
  * @throws StartRefused if no tables can be created there
  */
@@ -99,40 +99,40 @@ async function requireSchema(client: pg.Client): Promise<string> {
   );
   const { schema = null, path = '', role = '', creates } = rows[0] ?? {};
   if (schema !== null && creates === true) return schema;
-  const what =
+  const reason =
     schema === null
       ? `no schema of the search_path (${path}) of the role ${role} exists: CREATE SCHEMA "${role}" AUTHORIZATION "${role}"`
       : `the role ${role} may not create tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO "${role}"`;
-  throw new StartRefused(`The tables cannot be created, because ${what}, or change its search_path.`, {
+  throw new StartRefused(`The tables cannot be created, because ${reason}, or change its search_path.`, {
     isPermanent: true,
   });
 }
 
 /**
  * Starts the transaction that holds the lock. Waits without limit while another process migrates, which may take hours for a large
- * database; if that process dies, its connection and the lock end too.
+ * database. If that process dies, its connection and the lock end with it.
  */
-async function lock(client: pg.Client, log: Logger): Promise<void> {
+async function acquireLock(client: pg.Client, log: Logger): Promise<void> {
   const startedAt = performance.now();
-  let isFirst = true;
-  while (!(await tryToLock(client, isFirst ? 0 : reminderIntervalMs))) {
+  let isFirstAttempt = true;
+  while (!(await tryToLock(client, isFirstAttempt ? 0 : reminderIntervalMs))) {
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    const since = isFirst ? '' : ` since ${seconds} s`;
-    log.info(`another process is migrating the database; waiting for it${since}`);
-    isFirst = false;
+    const suffix = isFirstAttempt ? '' : ` since ${seconds} s`;
+    log.info(`another process is migrating the database; waiting for it${suffix}`);
+    isFirstAttempt = false;
   }
 }
 
-async function tryToLock(client: pg.Client, timeout: number): Promise<boolean> {
+async function tryToLock(client: pg.Client, timeoutMs: number): Promise<boolean> {
   await client.query('BEGIN');
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   await client.query('SET LOCAL statement_timeout = 0');
-  if (timeout === 0) {
+  if (timeoutMs === 0) {
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKey}) AS free`);
     if (rows[0]?.free === true) return true;
   } else {
     try {
-      await client.query(`SET LOCAL lock_timeout = ${timeout}`);
+      await client.query(`SET LOCAL lock_timeout = ${timeoutMs}`);
       await client.query(`SELECT pg_advisory_xact_lock(${lockKey})`);
       return true;
     } catch (error) {

@@ -6,11 +6,11 @@ import type { PluginTables } from './tables.ts';
 
 interface MigrationClass {
   new (...parameters: ConstructorParameters<typeof Migration>): Migration;
-  /** Product version that introduced it, such as `0.2.0`. Databases record names only, so it may be corrected. */
+  /** Product version that introduced the migration, such as `0.2.0`. Databases record only names, so it may be corrected. */
   readonly since?: string;
 }
 
-/** Migration files of one owner, by name and in order. */
+/** Migration files of one owner: paths by name, in order. */
 export interface MigrationFiles {
   /** Name of the plugin; undefined for core. */
   readonly owner: string | undefined;
@@ -34,20 +34,20 @@ export const migrationConnection = {
 const coreFolder = join(import.meta.dirname, '..', '..', '..', 'migrations');
 
 /**
- * Migrations of core, then of each plugin. Names of a plugin's migrations start with the plugin's name and a slash.
+ * Lists the migrations of core, then of each plugin. Names of a plugin's migrations start with the plugin's name and a slash.
  *
- * @throws Error naming the folder without migrations
+ * @throws Error that names a folder without migrations
  */
 export async function listMigrations(plugins: Iterable<PluginTables>): Promise<MigrationFiles[]> {
   return Promise.all([
-    readFolder(coreFolder, undefined),
+    readMigrationFolder(coreFolder, undefined),
     ...[...plugins].flatMap(({ name, migrations }) =>
-      migrations === undefined ? [] : [readFolder(fileURLToPath(migrations), name)],
+      migrations === undefined ? [] : [readMigrationFolder(fileURLToPath(migrations), name)],
     ),
   ]);
 }
 
-async function readFolder(folder: string, owner: string | undefined): Promise<MigrationFiles> {
+async function readMigrationFolder(folder: string, owner: string | undefined): Promise<MigrationFiles> {
   const files = await readdir(folder).catch((): string[] => []);
   const migrationNames = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
   if (migrationNames.length === 0)
@@ -62,7 +62,7 @@ async function readFolder(folder: string, owner: string | undefined): Promise<Mi
 /**
  * Imports migrations from their files.
  *
- * @throws Error naming the file that is not a migration
+ * @throws Error that names a file without a migration
  */
 export async function loadMigrations({ owner, files }: MigrationFiles): Promise<MigrationSet> {
   const migrations = await Promise.all(

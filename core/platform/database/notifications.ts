@@ -14,9 +14,9 @@ interface Listener {
   readonly onGap: () => void;
 }
 
-const retriesMs = { min: 100, max: 5_000 };
-/** Ms between test notifications that this process sends to itself, and until each must have arrived. */
-const deliveryTests = { every: 20_000, within: 5_000 };
+const retryRange = { min: 100, max: 5_000 };
+/** Times of the test notifications that this process sends to itself. */
+const deliveryTest = { intervalMs: 20_000, timeoutMs: 5_000 };
 const testChannel = 'daypass_proof';
 
 /** A listening connection, opened for the first listener and reopened whenever it breaks. */
@@ -27,44 +27,44 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
   #isListening = false;
-  /** Resolved after the first attempt to connect; undefined before the first listener. */
-  #firstTry: PromiseWithResolvers<void> | undefined;
+  /** Settles after the first attempt to connect; undefined before the first listener. */
+  #firstAttempt: PromiseWithResolvers<void> | undefined;
 
-  #delivers = false;
+  #isDelivering = false;
   #hasWarned = false;
-  #pendingTest: { readonly payload: string; readonly onHeard: () => void } | undefined;
-  readonly #isDeaf: boolean;
-  readonly #testTimes: typeof deliveryTests;
+  #pendingTest: { readonly payload: string; readonly onReceived: () => void } | undefined;
+  readonly #isTransactionPooled: boolean;
+  readonly #deliveryTest: typeof deliveryTest;
 
   /**
-   * @param isDeaf true if nothing is delivered through this URL, although LISTEN succeeds
-   * @param testTimes set by tests
+   * @param isTransactionPooled true for a URL of a transaction-mode pooler: LISTEN succeeds, but nothing is delivered
+   * @param testOptions replaced in tests
    */
-  constructor(url: string, log: Logger, isDeaf = false, testTimes = deliveryTests) {
+  constructor(url: string, log: Logger, isTransactionPooled = false, testOptions = deliveryTest) {
     this.#url = url;
     this.#log = log;
-    this.#isDeaf = isDeaf;
-    this.#testTimes = testTimes;
+    this.#isTransactionPooled = isTransactionPooled;
+    this.#deliveryTest = testOptions;
   }
 
   get isConnected(): boolean {
-    return this.#isListening && this.#delivers;
+    return this.#isListening && this.#isDelivering;
   }
 
   async listen(channel: string, onPayload: (payload: string) => void, onGap: () => void): Promise<() => void> {
-    const what = `a listener of the database's channel ${channel}`;
+    const task = `a listener of the database's channel ${channel}`;
     const listener = {
       channel,
-      onPayload: guardListener(this.#log, what, onPayload),
-      onGap: guardListener(this.#log, what, onGap),
+      onPayload: guardListener(this.#log, task, onPayload),
+      onGap: guardListener(this.#log, task, onGap),
     };
     this.#listeners.add(listener);
-    if (this.#firstTry === undefined) {
-      const { resolve } = (this.#firstTry = Promise.withResolvers());
+    if (this.#firstAttempt === undefined) {
+      const { resolve } = (this.#firstAttempt = Promise.withResolvers());
       runInBackground(this.#log, 'listening to the database', () => this.#stayConnected(resolve));
     }
-    await this.#firstTry.promise;
-    // If the connection breaks here, the next one subscribes and reports the gap.
+    await this.#firstAttempt.promise;
+    // If the connection breaks here, the next connection subscribes and reports the gap.
     await this.#client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch(() => undefined);
     return () => this.#listeners.delete(listener);
   }
@@ -75,106 +75,106 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     await this.#client?.end().catch(() => undefined);
   }
 
-  async #stayConnected(onFirstTry: () => void): Promise<void> {
+  async #stayConnected(onFirstAttempt: () => void): Promise<void> {
     const { signal } = this.#closing;
-    let mayHaveMissed = false;
+    let mayHaveGap = false;
     const onFailure = (_: unknown, failures: number) => {
-      mayHaveMissed = true;
+      mayHaveGap = true;
       if (failures === 0) this.#log.warn('cannot listen to the database; retrying');
     };
     while (!signal.aborted) {
-      const connect = () => this.#connect().finally(onFirstTry);
-      const connection = await retryUntilDone(connect, { range: retriesMs, signal, onFailure });
-      if (mayHaveMissed) for (const { onGap } of this.#listeners) onGap();
-      mayHaveMissed = true;
-      await connection?.lost;
-      await wait(jitteredDelay(retriesMs, 0), signal);
+      const connect = () => this.#connect().finally(onFirstAttempt);
+      const connection = await retryUntilDone(connect, { range: retryRange, signal, onFailure });
+      if (mayHaveGap) for (const { onGap } of this.#listeners) onGap();
+      mayHaveGap = true;
+      await connection?.closed;
+      await wait(jitteredDelay(retryRange, 0), signal);
     }
   }
 
-  async #connect(): Promise<{ readonly lost: Promise<void> }> {
+  async #connect(): Promise<{ readonly closed: Promise<void> }> {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
       application_name: 'daypass-listener',
     });
-    const { promise: lost, resolve } = Promise.withResolvers<void>();
-    const over = new AbortController();
-    const lose = () => {
-      over.abort();
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const ended = new AbortController();
+    const disconnect = () => {
+      ended.abort();
       if (this.#client === client) {
         this.#client = undefined;
         this.#isListening = false;
-        this.#delivers = false;
+        this.#isDelivering = false;
       }
       client.end().catch(() => undefined);
       resolve();
     };
-    client.on('error', lose);
-    client.on('end', lose);
+    client.on('error', disconnect);
+    client.on('end', disconnect);
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
-      await this.#withDeadline(this.#listenOn(client), over.signal);
-      runInBackground(this.#log, 'listening to the database', () => this.#watch(client, over.signal, lose));
-      return { lost };
+      await this.#withDeadline(this.#listenOn(client), ended.signal);
+      runInBackground(this.#log, 'listening to the database', () => this.#watch(client, ended.signal, disconnect));
+      return { closed };
     } catch (error) {
-      lose();
+      disconnect();
       throw error;
     }
   }
 
   async #listenOn(client: pg.Client): Promise<void> {
-    if (!this.#isDeaf) await applySettings(client, waitingSettings);
-    // Queries run in order: a listener added from here on sends its LISTEN after these.
+    if (!this.#isTransactionPooled) await applySettings(client, waitingSettings);
+    // Queries run in order, so a listener added from here on sends its LISTEN after these.
     this.#client = client;
     const channels = new Set([testChannel, ...Array.from(this.#listeners, (listener) => listener.channel)]);
     for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
     this.#isListening = this.#client === client;
-    if (!this.#isDeaf) await this.#testDelivery(client);
+    if (!this.#isTransactionPooled) await this.#testDelivery(client);
   }
 
-  /** Drops a connection that a middlebox cut silently: it would receive no notifications and report no error. */
-  async #watch(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
-    if (this.#isDeaf) return;
-    const signal = AbortSignal.any([lost, this.#closing.signal]);
+  /** Drops a connection that a middlebox has cut silently, which would receive no notifications and report no error. */
+  async #watch(client: pg.Client, closed: AbortSignal, disconnect: () => void): Promise<void> {
+    if (this.#isTransactionPooled) return;
+    const signal = AbortSignal.any([closed, this.#closing.signal]);
     for (;;) {
-      await wait(this.#testTimes.every, signal);
+      await wait(this.#deliveryTest.intervalMs, signal);
       if (signal.aborted) return;
-      const wasDeaf = !this.#delivers;
-      await this.#withDeadline(this.#testDelivery(client), signal).catch(lose);
-      if (wasDeaf && this.#delivers) for (const { onGap } of this.#listeners) onGap();
+      const wasDeaf = !this.#isDelivering;
+      await this.#withDeadline(this.#testDelivery(client), signal).catch(disconnect);
+      if (wasDeaf && this.#isDelivering) for (const { onGap } of this.#listeners) onGap();
     }
   }
 
   #withDeadline(work: Promise<void>, signal: AbortSignal): Promise<void> {
-    const deadline = 2 * this.#testTimes.within;
-    return withDeadline(work, deadline, `no answer within ${deadline} ms`, signal);
+    const timeoutMs = 2 * this.#deliveryTest.timeoutMs;
+    return withDeadline(work, timeoutMs, `no answer within ${timeoutMs} ms`, signal);
   }
 
   /**
-   * Sends a notification to itself. A response alone proves nothing: a pooler in transaction mode responds, but delivers nothing.
+   * Sends a notification to itself. A response alone is no proof, because a pooler in transaction mode responds, but delivers nothing.
    *
    * @throws the query's error
    */
   async #testDelivery(client: pg.Client): Promise<void> {
-    const { promise: heard, resolve: onHeard } = Promise.withResolvers<void>();
+    const { promise: received, resolve: onReceived } = Promise.withResolvers<void>();
     const payload = randomUUID();
-    this.#pendingTest = { payload, onHeard };
+    this.#pendingTest = { payload, onReceived };
     await client.query('SELECT pg_notify($1, $2)', [testChannel, payload]);
-    const delivers = (await waitForFirst([heard], this.#testTimes.within)) !== notSettled;
+    const isDelivering = (await waitForFirst([received], this.#deliveryTest.timeoutMs)) !== notSettled;
     if (this.#client !== client) return;
-    this.#delivers = delivers;
-    if (!delivers && !this.#hasWarned)
+    this.#isDelivering = isDelivering;
+    if (!isDelivering && !this.#hasWarned)
       this.#log.warn(
-        'the connection to the database delivers no notifications; what they would say is read more often',
+        'the connection to the database delivers no notifications; changes are found by reading more often',
       );
-    this.#hasWarned = !delivers;
+    this.#hasWarned = !isDelivering;
   }
 
   #deliver(channel: string, payload: string): void {
-    if (channel === testChannel && payload === this.#pendingTest?.payload) this.#pendingTest.onHeard();
+    if (channel === testChannel && payload === this.#pendingTest?.payload) this.#pendingTest.onReceived();
     for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload);
   }
 }

@@ -12,9 +12,9 @@ import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
-import { findPooler, requireEndedStatements, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
+import { findPooler, requireAutocommit, requireUsablePooler, warnAboutRoleSettings } from './pooler.ts';
 import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
-import { bind, durable, queryWithin } from './statement.ts';
+import { bindParameters, beginDurable, queryInTransaction } from './statement.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 import { waitUnlessAborted, withDeadline } from '../timing/deadline.ts';
@@ -22,45 +22,47 @@ import { waitUnlessAborted, withDeadline } from '../timing/deadline.ts';
 interface OpenDatabaseOptions {
   /** DATABASE_URL; by default, the embedded server is used. */
   readonly url?: string | undefined;
-  /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for work that needs a session. Default: `url`. */
+  /** DATABASE_DIRECT_URL: the same database without the pooler, for work that needs a session. Default: `url`. */
   readonly directUrl?: string | undefined;
   /** DATABASE_READ_URL: a replica of `url`, for lists, exports and counts of requests. */
   readonly readUrl?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
-  /** `serve`: for a gateway. `command`: for a command that may run next to a gateway. */
+  /** `serve` for a gateway, `command` for a command that may run next to a gateway. */
   readonly mode: 'serve' | 'command';
+  /** True if other gateways may use the database. */
   readonly isShared: boolean;
   /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
-  readonly entities?: Entities; // of core; default: none, so that only SQL can use its tables
+  /** Core's entities. Default: none, so that core's tables can only be used by SQL. */
+  readonly entities?: Entities;
   readonly tables?: Iterable<PluginTables>;
   /** Seconds to wait while the database of `url` is unreachable; default: 0. */
-  readonly wait?: number;
+  readonly waitSeconds?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 }; // ms
+const timeoutsMs = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 }; // ms
 const poolSize = 10;
-const minPoolSize = 4; // per process, when several share the limit
+const minPoolSize = 4; // per process, if several share the limit
 /** Additional connections for API requests and payment notifications, and to the replica. */
 const priorityPoolSize = 2;
 const replicaPoolSize = 5;
-const idleTimeout = 30_000; // ms
+const idleTimeoutMs = 30_000; // ms
 const connectionOptions = {
-  connectionTimeoutMillis: deadlines.connect,
-  query_timeout: deadlines.query + 1_000,
+  connectionTimeoutMillis: timeoutsMs.connect,
+  query_timeout: timeoutsMs.query + 1_000,
   application_name: 'daypass',
   keepAlive: true,
 };
-/** In case the URL points to the primary by mistake. */
-const readOnly = { default_transaction_read_only: 'on' };
-/** PostgreSQL's timeouts of statements, lock waits and idle transactions, ms. */
+/** Settings of connections to a replica, in case the URL points to the primary by mistake. */
+const readOnlySettings = { default_transaction_read_only: 'on' };
+/** Settings of all other connections, including PostgreSQL's timeouts in ms. */
 const sessionSettings = {
   ...expectedSettings,
-  statement_timeout: deadlines.query,
-  lock_timeout: deadlines.lock,
-  idle_in_transaction_session_timeout: deadlines.idleTransaction,
+  statement_timeout: timeoutsMs.query,
+  lock_timeout: timeoutsMs.lock,
+  idle_in_transaction_session_timeout: timeoutsMs.idleTransaction,
 };
 const retryPauseMs = 1_000;
 const failedStopTimeoutMs = 1_500;
@@ -69,18 +71,18 @@ const abandonTimeoutMs = 5_000;
 /**
  * Opens the database and migrates it.
  *
- * @throws Error if it is unreachable, or is used by another gateway and cannot be shared
+ * @throws Error if the database is unreachable, or is used by another gateway and cannot be shared
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url, wait = 0, log, signal } = options;
-  const until = performance.now() + wait * 1000;
+  const { url, waitSeconds = 0, log, signal } = options;
+  const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
-    const left = Math.max(0, Math.ceil((until - performance.now()) / 1000));
+    const remainingSeconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
     try {
-      return await openNow({ ...options, wait: left });
+      return await openOnce({ ...options, waitSeconds: remainingSeconds });
     } catch (error) {
-      // The database became unavailable while it was being opened, for example because it restarted.
-      if (url === undefined || left === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
+      // Continues if the database became unavailable while it was being opened, for example because it restarted.
+      if (url === undefined || remainingSeconds === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
       log.warn(
         `the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`,
       );
@@ -89,61 +91,70 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   }
 }
 
-async function openNow(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, directUrl, readUrl, mode, log, signal, processes = 1, wait = 0 } = options;
+async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
+  const { url: databaseUrl, directUrl, readUrl, mode, log, signal, processes = 1, waitSeconds: wait = 0 } = options;
   const tables = [...(options.tables ?? [])];
-  if (given !== undefined) checkUrl(given);
+  if (databaseUrl !== undefined) checkUrl(databaseUrl);
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
   if (readUrl !== undefined) checkUrl(readUrl, 'DATABASE_READ_URL');
-  if (readUrl !== undefined && given === undefined)
+  if (readUrl !== undefined && databaseUrl === undefined)
     throw new StartRefused(
       'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to that of its primary as well.',
       {
         isPermanent: true,
       },
     );
-  if (given !== undefined) await waitForDatabase(given, 'DATABASE_URL', { limit: wait, log, signal });
+  if (databaseUrl !== undefined) await waitForDatabase(databaseUrl, 'DATABASE_URL', { limit: wait, log, signal });
   if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limit: wait, log, signal });
-  const pooler = given === undefined ? undefined : await findPooler(given);
-  const other = directUrl === given ? undefined : directUrl;
-  if (mode === 'serve') await requireUsablePooler({ mode: pooler, directUrl: other, isShared: options.isShared }, log);
-  const embedded = given === undefined ? await openEmbedded(options) : undefined;
-  const url = given ?? (embedded as EmbeddedPostgres).url;
-  const direct = directUrl ?? url;
-  const lifetime = new Lifetime(direct, log, options, embedded);
+  const pooler = databaseUrl === undefined ? undefined : await findPooler(databaseUrl);
+  const separateDirectUrl = directUrl === databaseUrl ? undefined : directUrl;
+  if (mode === 'serve')
+    await requireUsablePooler({ mode: pooler, directUrl: separateDirectUrl, isShared: options.isShared }, log);
+  const embedded = databaseUrl === undefined ? await openEmbedded(options) : undefined;
+  const url = databaseUrl ?? (embedded as EmbeddedPostgres).url;
+  const sessionUrl = directUrl ?? url;
+  const lifetime = new Lifetime(sessionUrl, log, options, embedded);
   try {
     // An aborted start leaves only connections, which end with the process.
-    await waitUnlessAborted(lifetime.begin(), signal);
+    await waitUnlessAborted(lifetime.start(), signal);
     const names = await waitUnlessAborted(
-      migrate(direct, log, tables, pooler !== 'transaction' || direct !== url),
+      migrate(sessionUrl, log, tables, pooler !== 'transaction' || sessionUrl !== url),
       signal,
     );
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
-    if (mode === 'serve' && given !== undefined) {
-      await waitUnlessAborted(requireUsable(url, 'DATABASE_URL'), signal);
-      if (direct !== url) await waitUnlessAborted(requireUsable(direct, 'DATABASE_DIRECT_URL'), signal);
+    if (mode === 'serve' && databaseUrl !== undefined) {
+      await waitUnlessAborted(requireAutocommitPooler(url, 'DATABASE_URL'), signal);
+      if (sessionUrl !== url)
+        await waitUnlessAborted(requireAutocommitPooler(sessionUrl, 'DATABASE_DIRECT_URL'), signal);
     }
     const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
-    const isPooled = direct !== url || pooler === 'transaction';
-    if (isPooled && mode === 'serve') await waitUnlessAborted(warnOfRoleSettings(url, log), signal);
+    const isPooled = sessionUrl !== url || pooler === 'transaction';
+    if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
     const settings = { url, isPooled, size };
     const orm = await waitUnlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
     for (const { steps } of tables) steps?.(orm.config);
-    const isDeaf = pooler === 'transaction' && direct === url;
-    const database = new PostgresDatabase(orm, createPool(settings, priorityPoolSize), direct, log, lifetime, isDeaf);
+    const isTransactionPooled = pooler === 'transaction' && sessionUrl === url;
+    const database = new PostgresDatabase(
+      orm,
+      createPool(settings, priorityPoolSize),
+      sessionUrl,
+      log,
+      lifetime,
+      isTransactionPooled,
+    );
     if (readUrl !== undefined)
-      await database.readFrom(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnly), isPooled);
+      await database.useReplica(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnlySettings), isPooled);
     return database;
   } catch (error) {
     await lifetime.end(failedStopTimeoutMs);
     const variable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-    throw given === undefined ? error : explainFailure(error, direct, variable);
+    throw databaseUrl === undefined ? error : explainFailure(error, sessionUrl, variable);
   }
 }
 
-async function requireUsable(url: string, variable: string): Promise<void> {
+async function requireAutocommitPooler(url: string, variable: string): Promise<void> {
   try {
-    await requireEndedStatements(url, variable);
+    await requireAutocommit(url, variable);
   } catch (error) {
     throw explainFailure(error, url, variable);
   }
@@ -157,16 +168,16 @@ async function openEmbedded({ dataFolder, log, signal }: OpenDatabaseOptions): P
   }
 }
 
-async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables[]): Promise<Entities> {
-  const ofPlugins = await Promise.all(
+async function loadEntities(coreEntities: Entities = [], tables: readonly PluginTables[]): Promise<Entities> {
+  const pluginEntities = await Promise.all(
     tables.map(({ entities }) => (typeof entities === 'function' ? entities() : entities)),
   );
-  return [...ofCore, ...ofPlugins.flat()];
+  return [...coreEntities, ...pluginEntities.flat()];
 }
 
 interface PoolSettings {
   readonly url: string;
-  /** A pooler rejects session settings; they must be set on the role (docs/scaling.md). */
+  /** True behind a pooler, which rejects session settings; they must be set on the role (docs/scaling.md). */
   readonly isPooled: boolean;
   readonly size: number;
 }
@@ -177,35 +188,35 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
     entities,
     namingStrategy: GatewayNaming,
     schemaGenerator,
-    pool: { min: 0, max: size, idleTimeoutMillis: idleTimeout },
+    pool: { min: 0, max: size, idleTimeoutMillis: idleTimeoutMs },
     driverOptions: {
       ...connectionOptions,
       ...(!isPooled && { onConnect: (client: pg.PoolClient) => applySettings(client, sessionSettings) }),
       onPoolCreated: releaseLostClients,
     },
     discovery: { warnWhenNoEntities: false },
-    // Failures reach the caller; the pool's messages about lost connections would repeat them.
+    // Failures are returned to the caller; the pool's messages about lost connections would repeat them.
     logger: () => undefined,
   });
 }
 
-function createPool({ url, isPooled }: PoolSettings, size: number, more: SessionSettings = {}): pg.Pool {
+function createPool({ url, isPooled }: PoolSettings, size: number, extraSettings: SessionSettings = {}): pg.Pool {
   const options = {
     ...connectionOptions,
     ...(!isPooled && {
-      onConnect: (client: pg.ClientBase) => applySettings(client, { ...sessionSettings, ...more }),
+      onConnect: (client: pg.ClientBase) => applySettings(client, { ...sessionSettings, ...extraSettings }),
     }),
     max: size,
-    idleTimeoutMillis: idleTimeout,
+    idleTimeoutMillis: idleTimeoutMs,
   };
   const pool = new pg.Pool({ ...options, connectionString: url });
-  // An idle connection was lost; the next query opens a new one.
+  // Emitted when an idle connection is lost. The next query opens a new one.
   pool.on('error', () => undefined);
   releaseLostClients(pool);
   return pool;
 }
 
-/** A database with operations for the process that opened it. */
+/** A database, with operations for the process that opened it. */
 export interface OpenedDatabase extends Database {
   /** Stops an embedded server that no other gateway uses, even while queries run. Takes a few seconds at most. */
   abandon(): Promise<void>;
@@ -222,13 +233,20 @@ class PostgresDatabase implements OpenedDatabase {
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
   /**
-   * @param url bypasses any pooler
-   * @param isDeaf the only connection is through a pooler that delivers no notifications
+   * @param url URL that bypasses any pooler
+   * @param isTransactionPooled true if there is only a URL of a pooler that delivers no notifications
    */
-  constructor(orm: MikroORM, priorityPool: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
+  constructor(
+    orm: MikroORM,
+    priorityPool: pg.Pool,
+    url: string,
+    log: Logger,
+    lifetime: Lifetime,
+    isTransactionPooled: boolean,
+  ) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
-    this.notifications = new PostgresNotifications(url, log, isDeaf);
+    this.notifications = new PostgresNotifications(url, log, isTransactionPooled);
     this.#orm = orm;
     this.#log = log;
     this.#priorityPool = priorityPool;
@@ -240,19 +258,19 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    // Bypasses the ORM, which inserts parameters into the text of the statement.
+    // Bypasses the ORM, which would insert parameters into the text of the statement.
     const pool = await this.#orm.em.getConnection().getNativeClient();
-    const { rows } = await pool.query(bind(sql, parameters));
+    const { rows } = await pool.query(bindParameters(sql, parameters));
     return rows as Row[];
   }
 
   async queryFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await this.#priorityPool.query(bind(sql, parameters));
+    const { rows } = await this.#priorityPool.query(bindParameters(sql, parameters));
     return rows as Row[];
   }
 
   async storeFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await queryWithin(this.#priorityPool, durable, bind(sql, parameters));
+    const { rows } = await queryInTransaction(this.#priorityPool, beginDurable, bindParameters(sql, parameters));
     return rows as Row[];
   }
 
@@ -263,15 +281,16 @@ class PostgresDatabase implements OpenedDatabase {
   /**
    * Reads records through these connections to a replica.
    *
-   * @param isPooled if no settings can be sent, each transaction is started read-only
+   * @param isPooled true to start each transaction read-only, because a pooler rejects session settings
    */
-  async readFrom(pool: pg.Pool, isPooled: boolean): Promise<void> {
+  async useReplica(pool: pg.Pool, isPooled: boolean): Promise<void> {
     const { Replica } = await import('./replica.ts');
     this.#replica = new Replica({
       primary: (sql, parameters) => this.query(sql, parameters),
       replica: async (sql, parameters = []) => {
-        const bound = bind(sql, parameters);
-        return (isPooled ? await queryWithin(pool, 'BEGIN READ ONLY', bound) : await pool.query(bound)).rows;
+        const statement = bindParameters(sql, parameters);
+        return (isPooled ? await queryInTransaction(pool, 'BEGIN READ ONLY', statement) : await pool.query(statement))
+          .rows;
       },
       close: () => pool.end(),
       log: this.#log,
@@ -279,7 +298,7 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async ping(): Promise<void> {
-    await this.#lifetime.check();
+    await this.#lifetime.requireAlive();
     await this.query('SELECT 1');
   }
 
@@ -300,26 +319,26 @@ class PostgresDatabase implements OpenedDatabase {
 /**
  * Checks the URL of a database.
  *
- * @param name of the variable
- * @throws StartRefused if it is not a PostgreSQL URL; without the URL, which may contain a password
+ * @param name name of the variable
+ * @throws StartRefused if it is not a PostgreSQL URL; the message omits the URL, which may contain a password
  */
 export function checkUrl(url: string, name = 'DATABASE_URL'): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return;
-  const use = 'Use postgres://user:password@host:5432/database.';
-  throw new StartRefused(`${name} is not a valid PostgreSQL URL. ${use}`, { isPermanent: true });
+  const advice = 'Use postgres://user:password@host:5432/database.';
+  throw new StartRefused(`${name} is not a valid PostgreSQL URL. ${advice}`, { isPermanent: true });
 }
 
 /**
- * Adds the database to a connection error, without the password. Other errors are returned unchanged.
+ * Adds the database, without its password, to a connection error. Returns other errors unchanged.
  *
- * @param variable that contains the URL
+ * @param variable name of the variable with the URL
  */
 function explainFailure(error: unknown, url: string, variable: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { host, pathname } = new URL(url);
   return new Error(`The database ${host || 'localhost'}${pathname} of ${variable} could not be opened`, {
-    // If all addresses of a host refuse, the driver throws an error without a message.
+    // If all addresses of a host refuse the connection, the driver's error has no message.
     cause: error.message === '' ? new Error(String(error.code)) : error,
   });
 }

@@ -1,28 +1,28 @@
 import pg from 'pg';
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
-import { expectedSettings, type SessionSettings, unexpectedSettings } from './session.ts';
+import { expectedSettings, type SessionSettings, findUnexpectedSettings } from './session.ts';
 
 type PoolerMode = 'session' | 'transaction' | 'statement';
 
-const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
+const connectionOptions = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 
-/** Detects a pooler. Undefined without one, or if the server does not respond, which opening the database reports. */
+/** Detects a pooler. Returns undefined without one, or if the server does not respond, which opening the database reports. */
 export async function findPooler(url: string): Promise<PoolerMode | undefined> {
-  const clients = [1, 2].map(() => new pg.Client({ connectionString: url, ...connection }));
+  const clients = [1, 2].map(() => new pg.Client({ connectionString: url, ...connectionOptions }));
   for (const client of clients) client.on('error', () => undefined);
   const [first, second] = clients as [pg.Client, pg.Client];
   try {
     await first.connect();
-    const idle = await readBackendPid(first);
-    // The protocol reports the process id for cancellations: with a pooler, the pooler's.
+    const firstPid = await readBackendPid(first);
+    // The protocol reports a process id for cancellations. Behind a pooler, it is the pooler's.
     const { processID } = first as unknown as { readonly processID: number | null };
-    if (idle === processID) return undefined;
+    if (firstPid === processID) return undefined;
     await second.connect();
-    const begun = await second.query('BEGIN').catch((error: unknown) => error);
-    if (begun instanceof Error) return /statement pooling/.test(begun.message) ? 'statement' : undefined;
-    // In session mode, a client keeps its server process between transactions; in transaction mode, others can get it.
-    return (await readBackendPid(second)) === idle ? 'transaction' : 'session';
+    const beginResult = await second.query('BEGIN').catch((error: unknown) => error);
+    if (beginResult instanceof Error) return /statement pooling/.test(beginResult.message) ? 'statement' : undefined;
+    // In session mode, a client keeps its server process between transactions. In transaction mode, other clients can get it.
+    return (await readBackendPid(second)) === firstPid ? 'transaction' : 'session';
   } catch {
     return undefined;
   } finally {
@@ -42,42 +42,42 @@ interface PooledUrls {
 }
 
 /**
- * Rejects configurations that cannot work through a pooler, and logs those that work less well.
+ * Rejects configurations that cannot work through a pooler, and logs a configuration with drawbacks.
  *
- * @throws StartRefused naming the mode
+ * @throws StartRefused that names the mode
  */
 export async function requireUsablePooler({ mode, directUrl, isShared }: PooledUrls, log: Logger): Promise<void> {
-  if (mode === 'statement') throw refuse('DATABASE_URL', mode, 'set it to transaction or session');
+  if (mode === 'statement') throw createRefusal('DATABASE_URL', mode, 'set it to transaction or session');
   if (directUrl !== undefined) {
     const directMode = await findPooler(directUrl);
     if (directMode === 'transaction' || directMode === 'statement')
-      throw refuse('DATABASE_DIRECT_URL', directMode, 'set the variable to the URL of PostgreSQL itself');
+      throw createRefusal('DATABASE_DIRECT_URL', directMode, 'set the variable to the URL of PostgreSQL itself');
     return;
   }
   if (mode !== 'transaction') return;
   const remedy = 'set DATABASE_DIRECT_URL to the URL of PostgreSQL itself';
   // The job queue and the claim need a session.
-  if (!isShared) throw refuse('DATABASE_URL', mode, `${remedy}, or REDIS_URL`);
+  if (!isShared) throw createRefusal('DATABASE_URL', mode, `${remedy}, or REDIS_URL`);
   log.error(
     `DATABASE_URL leads to a connection pooler in transaction mode, and DATABASE_DIRECT_URL is not set: ${remedy}; otherwise blocked accounts and replaced keys keep working for seconds`,
   );
 }
 
-function refuse(variable: string, mode: PoolerMode, remedy: string): StartRefused {
+function createRefusal(variable: string, mode: PoolerMode, remedy: string): StartRefused {
   return new StartRefused(`${variable} leads to a connection pooler in ${mode} mode, which cannot work: ${remedy}.`, {
     isPermanent: true,
   });
 }
 
 /**
- * Rejects a pooler that leaves single statements in a transaction, like Pgpool-II in `raw` mode: their locks block others, and acknowledged
- * changes are lost with the connection. `findPooler` does not detect it.
+ * Rejects a pooler that leaves single statements in a transaction, such as Pgpool-II in `raw` mode. Their locks would block other clients,
+ * and acknowledged changes would be lost with the connection. `findPooler` does not detect such a pooler.
  *
  * @param url of a migrated database
  * @throws StartRefused
  */
-export async function requireEndedStatements(url: string, variable: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...connection });
+export async function requireAutocommit(url: string, variable: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, ...connectionOptions });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -88,14 +88,14 @@ export async function requireEndedStatements(url: string, variable: string): Pro
     await client.end().catch(() => undefined);
   }
   throw new StartRefused(
-    `${variable} leads to a pooler that leaves single statements in a transaction, so that what was answered can be lost: with Pgpool-II, set backend_clustering_mode to streaming_replication instead of raw.`,
+    `${variable} leads to a pooler that leaves single statements in a transaction, so acknowledged changes can be lost: with Pgpool-II, set backend_clustering_mode to streaming_replication instead of raw.`,
     { isPermanent: true },
   );
 }
 
-/** Logs role settings that deviate from the required ones, which the gateway cannot set through a pooler. */
-export async function warnOfRoleSettings(url: string, log: Logger): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...connection });
+/** Logs role settings that deviate from the required ones, because the gateway cannot change them through a pooler. */
+export async function warnAboutRoleSettings(url: string, log: Logger): Promise<void> {
+  const client = new pg.Client({ connectionString: url, ...connectionOptions });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -105,12 +105,12 @@ export async function warnOfRoleSettings(url: string, log: Logger): Promise<void
       [names],
     );
     for (const { settings, role } of rows)
-      for (const { name, value, expected } of unexpectedSettings(settings))
+      for (const { name, value, expected } of findUnexpectedSettings(settings))
         log.error(
           `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expected}'`,
         );
   } catch {
-    // Later users of the database report the failure.
+    // Opening the database reports the failure.
   } finally {
     await client.end().catch(() => undefined);
   }

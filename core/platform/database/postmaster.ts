@@ -3,44 +3,44 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Returns the pid of the running server of this folder; undefined if there is none.
+ * Finds the pid of the running server of this folder.
  *
- * @throws if the pid cannot be read, for example because file descriptors are exhausted
+ * @throws Error if the pid file cannot be read, for example because file descriptors are exhausted
  */
 export async function postmasterPid(folder: string): Promise<number | undefined> {
   const pid = await readPid(folder);
-  return pid !== undefined && (await isAlive(pid)) && (await isServerOf(pid, folder)) ? pid : undefined;
+  return pid !== undefined && (await isAlive(pid)) && (await isServerIn(pid, folder)) ? pid : undefined;
 }
 
 /**
- * Removes the pid file of a dead server if its pid now belongs to another process, as after a machine crash: PostgreSQL would wait for that
- * process. Otherwise the file stays, because the new server removes it itself, once the last old process detached from their shared memory.
+ * Removes the pid file of a dead server if its pid now belongs to a different process, as after a machine crash, because PostgreSQL would
+ * wait for that process. Otherwise the new server removes the file itself, once the last old process has detached from the shared memory.
  */
 export async function removeStalePid(folder: string): Promise<void> {
   const pid = await readPid(folder);
-  if (pid !== undefined && isTaken(pid) && (await postmasterPid(folder)) === undefined)
+  if (pid !== undefined && isPidInUse(pid) && (await postmasterPid(folder)) === undefined)
     await rm(join(folder, 'postmaster.pid'), { force: true });
 }
 
 async function readPid(folder: string): Promise<number | undefined> {
-  const pid = Number.parseInt(await readIfPresent(join(folder, 'postmaster.pid')), 10);
+  const pid = Number.parseInt(await readTextIfExists(join(folder, 'postmaster.pid')), 10);
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }
 
 /**
- * Reads the text of a file; empty if it does not exist.
+ * Reads the text of a file. Returns an empty text if the file does not exist.
  *
- * @throws if it cannot be read, which proves nothing about its content
+ * @throws Error if the file exists and cannot be read
  */
-export function readIfPresent(file: string): Promise<string> {
+export function readTextIfExists(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
 }
 
-/** Returns true if a process with this id exists, even as a zombie or of another user. */
-export function isTaken(pid: number): boolean {
+/** Returns true if a process with this id exists, even if it is a zombie or belongs to a different user. */
+export function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -50,21 +50,21 @@ export function isTaken(pid: number): boolean {
 }
 
 async function isAlive(pid: number): Promise<boolean> {
-  if (!isTaken(pid)) return false;
+  if (!isPidInUse(pid)) return false;
   // Without an init process that reaps orphans, as in many containers, a dead process keeps its pid as a zombie.
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
 }
 
-/** Identifies a server by its working directory; if that is unreadable, by its process name, or else by its pid. */
-async function isServerOf(pid: number, folder: string): Promise<boolean> {
+/** Identifies a server by its working directory, or by its process name if the directory is unreadable. If both are, trusts the pid. */
+async function isServerIn(pid: number, folder: string): Promise<boolean> {
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   if (workingDirectory !== undefined) return workingDirectory === (await realpath(folder).catch(() => folder));
   const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres');
   return name.trim().startsWith('postgres');
 }
 
-export function signal(pid: number, name: NodeJS.Signals): void {
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
@@ -72,10 +72,11 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-export async function hasExited(pid: number, milliseconds: number): Promise<boolean> {
-  const until = performance.now() + milliseconds;
+/** @returns false if the process still runs after the timeout */
+export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
   while (await isAlive(pid)) {
-    if (performance.now() > until) return false;
+    if (performance.now() > deadline) return false;
     await sleep(20);
   }
   return true;

@@ -1,41 +1,46 @@
 import type { EntitySchemaWithMeta, InferKyselyTable } from '@mikro-orm/postgresql';
 
 /**
- * Row of a table as returned by SQL here: times as epoch ms, by `epoch` or `epochs`; large numbers as `float8`. Pass the entity as a type
- * only, so that MikroORM is not loaded: `Row<typeof Session, 'id'
- * 'created_at'>`.
+ * Row of a table as returned by our SQL: times as epoch ms (see `epoch`), large numbers as `float8`. Import the entity as a type only, so
+ * that MikroORM is not loaded: `Row<typeof Session, 'id' | 'created_at'>`.
  */
 export type Row<Entity extends EntitySchemaWithMeta, Column extends keyof InferKyselyTable<Entity>> = {
-  readonly [Name in Column]: Value<InferKyselyTable<Entity>[Name]>;
+  readonly [Name in Column]: RowValue<InferKyselyTable<Entity>[Name]>;
 };
 
 /** Like `Row`, with the entity's property names, for statements that select `provider_reference as "providerReference"`. */
-export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof ByField<Entity>> = {
-  readonly [Name in Field]: Value<ByField<Entity>[Name]>;
+export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof TableByField<Entity>> = {
+  readonly [Name in Field]: RowValue<TableByField<Entity>[Name]>;
 };
-type ByField<Entity extends EntitySchemaWithMeta> = InferKyselyTable<Entity, { columnNamingStrategy: 'property' }>;
+type TableByField<Entity extends EntitySchemaWithMeta> = InferKyselyTable<Entity, { columnNamingStrategy: 'property' }>;
 
-type Value<Given> = Given extends { readonly __select__: infer Selected } ? Time<Selected> : Time<Given>;
-type Time<Given> = Given extends Date ? number : Given;
+type RowValue<Column> = Column extends { readonly __select__: infer Selected }
+  ? TimeAsNumber<Selected>
+  : TimeAsNumber<Column>;
+type TimeAsNumber<Column> = Column extends Date ? number : Column;
 
 /**
- * A row as used by other code: `order_id` as `orderId`, undefined instead of null, and times (columns ending in `_at` or `_until`, in epoch
- * ms) as dates.
+ * A row for use outside SQL: `order_id` becomes `orderId`, null becomes undefined, and times (epoch ms in columns ending in `_at` or
+ * `_until`) become dates.
  */
 export type RecordOf<Columns> = {
-  readonly [Name in keyof Columns & string as CamelCase<Name>]: Read<Name, Columns[Name]>;
+  readonly [Name in keyof Columns & string as CamelCase<Name>]: FieldValue<Name, Columns[Name]>;
 };
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
-type Read<Name, Given> = Given extends null ? undefined : Name extends `${string}_${'at' | 'until'}` ? Date : Given;
+type FieldValue<Name, Column> = Column extends null
+  ? undefined
+  : Name extends `${string}_${'at' | 'until'}`
+    ? Date
+    : Column;
 
-const timeName = /_(?:at|until)$/;
+const timeColumn = /_(?:at|until)$/;
 
 export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {
   const fields = Object.entries(row).map(([name, value]) => [
     name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    typeof value === 'number' && timeName.test(name) ? new Date(value) : (value ?? undefined),
+    typeof value === 'number' && timeColumn.test(name) ? new Date(value) : (value ?? undefined),
   ]);
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
@@ -51,11 +56,11 @@ export function epochs(...columns: readonly string[]): string {
 }
 
 /**
- * Returns the SQL for the columns of a `Row`; those ending in `_at` and `_until` are times.
+ * Returns the SQL for the columns of a `Row`. Columns ending in `_at` and `_until` are selected as epoch ms.
  *
- * @param alias of the table
+ * @param alias alias of the table
  */
 export function selected(columns: readonly string[], alias?: string): string {
   const names = columns.map((column) => (alias === undefined ? column : `${alias}.${column}`));
-  return names.map((name) => (timeName.test(name) ? epochs(name) : name)).join(', ');
+  return names.map((name) => (timeColumn.test(name) ? epochs(name) : name)).join(', ');
 }

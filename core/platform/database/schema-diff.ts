@@ -1,6 +1,6 @@
 import { type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 
-/** Names indexes and constraints like PostgreSQL, whose default names the migrations use. */
+/** Gives indexes and constraints PostgreSQL's default names, which the migrations use. */
 export class GatewayNaming extends UnderscoreNamingStrategy {
   override indexName(...parameters: Parameters<UnderscoreNamingStrategy['indexName']>): string {
     return super
@@ -11,9 +11,8 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 }
 
 /**
- * Parts of the schema that entities cannot express, so that a diff of entities and database must ignore them: daily partitions, triggers,
- * functions, the migration table, and the schema of BullMQ, which migrates it itself. Two more constraints are listed in
- * .ci/entity-rules.ts.
+ * Parts of the schema that a diff of entities and database must ignore, because entities cannot express them: daily partitions, triggers,
+ * functions, the migration table, and the schema of BullMQ, which migrates itself. .ci/entity-rules.ts lists two more constraints.
  */
 export const schemaGenerator = {
   ignoreSchema: ['bullmq'],

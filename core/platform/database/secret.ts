@@ -4,9 +4,9 @@ import type { Secret } from './secret-entity.ts';
 import type { Row } from './rows.ts';
 
 /**
- * Reads a random secret of the gateway, 256 bits in base64url: created on first use, and shared by all instances on the database. Use it
- * only for short-lived data, such as the cookie between a sign-in provider and its callback, because anyone who can read the database knows
- * it.
+ * Reads a random secret of 256 bits in base64url, which is created on first use and shared by all instances on the database. Use it only
+ * for short-lived data, such as the cookie between a sign-in provider and its callback, because everyone with read access to the database
+ * can read it.
  */
 export async function readSecret(database: Pick<Database, 'query'>, name: string): Promise<string> {
   await database.query('insert into secret (name, value) values (?, ?) on conflict (name) do nothing', [
@@ -14,6 +14,6 @@ export async function readSecret(database: Pick<Database, 'query'>, name: string
     randomBytes(32).toString('base64url'),
   ]);
   const [row] = await database.query<Row<typeof Secret, 'value'>>('select value from secret where name = ?', [name]);
-  if (row === undefined) throw new Error(`the secret ${name} was deleted while it was made`);
+  if (row === undefined) throw new Error(`the secret ${name} was deleted while it was being created`);
   return row.value;
 }

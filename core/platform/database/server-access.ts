@@ -12,13 +12,13 @@ export interface ServerAccess {
   readonly folder: string;
 }
 
-export function urlOf({ port, password }: ServerAccess): string {
+export function buildUrl({ port, password }: ServerAccess): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
 /**
- * Reads the access data of a data folder's server. The default folder takes precedence over the path in the file, because the data folder
- * may have been moved.
+ * Reads the access data of a data folder's server; undefined if there is none. The default folder takes precedence over the path in the
+ * file, because the data folder may have been moved.
  */
 export async function readAccess(dataFolder: string): Promise<ServerAccess | undefined> {
   const defaultFolder = resolve(dataFolder, 'postgres');
@@ -37,13 +37,13 @@ export async function writeAccess(file: string, access: ServerAccess): Promise<v
 }
 
 /**
- * Returns true if this server responds, and not another one on the same port.
+ * Returns true if this server responds, as opposed to a different one on the same port.
  *
- * @throws Error if it rejects the password, which it would do later too
+ * @throws Error if it rejects the password, because a retry would fail too
  */
-export async function answers(access: ServerAccess): Promise<boolean> {
+export async function isResponding(access: ServerAccess): Promise<boolean> {
   if ((await postmasterPid(access.folder)) === undefined) return false;
-  const client = new pg.Client({ connectionString: urlOf(access), connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({ connectionString: buildUrl(access), connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();

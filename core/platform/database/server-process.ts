@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { open, readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
-import { processOf } from './cluster.ts';
+import { buildProcessOptions } from './cluster.ts';
 import type { Identity } from './identity.ts';
-import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
-import { answers, type ServerAccess } from './server-access.ts';
+import { waitForExit, postmasterPid, removeStalePid, sendSignal } from './postmaster.ts';
+import { isResponding, type ServerAccess } from './server-access.ts';
 
-const timeouts = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
+const timeoutsMs = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
 const pollIntervalMs = 25;
 const logAfterMs = 2_000; // ms before a wait is logged
 const maxLogBytes = 10 * 1024 * 1024;
@@ -35,12 +35,12 @@ interface ServerStart {
 }
 
 /**
- * Starts the server and waits until it responds; otherwise stops it again.
+ * Starts the server and waits until it responds. Stops it again if it does not.
  *
- * @throws Error with the end of the server's log; the reason of the signal
+ * @throws Error with the end of the server's log, or the signal's reason
  */
-export async function startServer(start: ServerStart): Promise<void> {
-  const { postgres, access, identity, logFile, signal: stopping } = start;
+export async function startServer(options: ServerStart): Promise<void> {
+  const { postgres, access, identity, logFile, signal: stopping } = options;
   stopping?.throwIfAborted();
   await removeStalePid(access.folder);
   const size = await stat(logFile).then(
@@ -48,10 +48,10 @@ export async function startServer(start: ServerStart): Promise<void> {
     () => 0,
   );
   await using output = await open(logFile, size > maxLogBytes ? 'w' : 'a');
-  const options = settings.flatMap((setting) => ['-c', setting]);
-  const server = spawn(postgres, ['-D', access.folder, '-p', String(access.port), ...options], {
-    ...processOf(identity),
-    // Ctrl-C in the terminal must reach only the gateway, which needs its database until it has finished.
+  const settingArguments = settings.flatMap((setting) => ['-c', setting]);
+  const server = spawn(postgres, ['-D', access.folder, '-p', String(access.port), ...settingArguments], {
+    ...buildProcessOptions(identity),
+    // Ctrl-C in the terminal must only reach the gateway, which needs its database until it has finished.
     detached: true,
     stdio: ['ignore', output.fd, output.fd],
   });
@@ -61,9 +61,9 @@ export async function startServer(start: ServerStart): Promise<void> {
   server.once('error', (error) => failure.reject(error));
   server.once('exit', () => failure.reject(new Error('it exited at once')));
   try {
-    await Promise.race([failure.promise, waitUntilReady(start)]);
+    await Promise.race([failure.promise, waitUntilReady(options)]);
   } catch (error) {
-    await end(server.pid);
+    await quitServer(server.pid);
     if (stopping?.aborted === true) throw stopping.reason;
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
     throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${tail}`, { cause: error });
@@ -73,25 +73,26 @@ export async function startServer(start: ServerStart): Promise<void> {
   }
 }
 
-async function end(pid: number | undefined): Promise<void> {
+async function quitServer(pid: number | undefined): Promise<void> {
   if (pid === undefined) return;
-  signal(pid, 'SIGQUIT');
-  await hasExited(pid, timeouts.exit);
+  sendSignal(pid, 'SIGQUIT');
+  await waitForExit(pid, timeoutsMs.exit);
 }
 
 async function waitUntilReady({ access, log, signal: stopping }: ServerStart): Promise<void> {
-  if (await untilReady(access, log, stopping, () => true)) return;
-  throw new Error(`it was not ready within ${timeouts.start / 1000} seconds`);
+  if (await pollUntilReady(access, log, stopping, () => true)) return;
+  throw new Error(`it was not ready within ${timeoutsMs.start / 1000} seconds`);
 }
 
 /**
- * Returns true if this server runs. Waits while it is starting, recovering or stopping, because a second one would not start on its folder.
+ * Returns true if this server runs. Waits while it is starting, recovering or stopping, because a second server could not start on its
+ * folder.
  *
- * @throws Error if it runs but refuses the connection; the reason of the signal
+ * @throws Error if it runs but refuses the connection, or the signal's reason
  */
 export async function isRunning(access: ServerAccess, log: Logger, stopping?: AbortSignal): Promise<boolean> {
   const hasProcess = async () => (await postmasterPid(access.folder)) !== undefined;
-  if (await untilReady(access, log, stopping, hasProcess)) return true;
+  if (await pollUntilReady(access, log, stopping, hasProcess)) return true;
   const pid = await postmasterPid(access.folder);
   if (pid === undefined) return false;
   throw new Error(
@@ -99,19 +100,19 @@ export async function isRunning(access: ServerAccess, log: Logger, stopping?: Ab
   );
 }
 
-async function untilReady(
+async function pollUntilReady(
   access: ServerAccess,
   log: Logger,
   stopping: AbortSignal | undefined,
-  isWorthWaiting: () => boolean | Promise<boolean>,
+  canBecomeReady: () => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const startedAt = performance.now();
   let isLogged = false;
-  while (!(await answers(access))) {
+  while (!(await isResponding(access))) {
     stopping?.throwIfAborted();
-    const waited = performance.now() - startedAt;
-    if (!(await isWorthWaiting()) || waited > timeouts.start) return false;
-    if (!isLogged && waited > logAfterMs) {
+    const waitedMs = performance.now() - startedAt;
+    if (!(await canBecomeReady()) || waitedMs > timeoutsMs.start) return false;
+    if (!isLogged && waitedMs > logAfterMs) {
       isLogged = true;
       log.info(`PostgreSQL in ${access.folder} is starting, recovering or stopping; waiting for it`);
     }

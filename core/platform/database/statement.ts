@@ -1,15 +1,15 @@
 import type pg from 'pg';
-import { durableCommits } from './session.ts';
+import { enableDurableCommits } from './session.ts';
 
 /** Starts a transaction whose commit waits for the disk. */
-export const durable = `BEGIN; SELECT ${durableCommits(true)}`;
+export const beginDurable = `BEGIN; SELECT ${enableDurableCommits(true)}`;
 
 /**
  * Runs one query in a transaction of its own.
  *
  * @param begin statements that start the transaction
  */
-export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
+export async function queryInTransaction(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
@@ -21,14 +21,14 @@ export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuer
     failure = error as Error;
     throw error;
   } finally {
-    // After a failure, the client is still in a transaction: passing the error closes it.
+    // After a failure, the client is still in a transaction. Passing the error closes the connection.
     client.release(failure);
   }
 }
 
 /** Quoted text or names, comments and dollar-quoted bodies, in which question marks are not placeholders. */
 const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
-const token = new RegExp(`${quoted}|\\?`, 'g');
+const placeholderOrQuoted = new RegExp(`${quoted}|\\?`, 'g');
 
 interface BoundQuery {
   readonly text: string;
@@ -36,20 +36,21 @@ interface BoundQuery {
 }
 
 /**
- * Replaces `?` with `$1`, `$2` and so on; for a list, with one per element. An empty list becomes `NULL`, so that `IN (?)` matches nothing.
+ * Replaces each `?` with `$1`, `$2` and so on, and the `?` of a list with one placeholder per element. An empty list becomes `NULL`, so
+ * that `IN (?)` matches nothing. PostgreSQL's operators with a question mark cannot be used.
  *
  * @throws Error if the number of parameters does not match the placeholders
  */
-export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
+export function bindParameters(sql: string, parameters: readonly unknown[]): BoundQuery {
   const values: unknown[] = [];
-  let next = 0;
-  const text = sql.replace(token, (found) => {
-    if (found !== '?') return found;
-    const parameter = parameters[next++];
+  let nextIndex = 0;
+  const text = sql.replace(placeholderOrQuoted, (match) => {
+    if (match !== '?') return match;
+    const parameter = parameters[nextIndex++];
     if (!Array.isArray(parameter)) return `$${values.push(parameter)}`;
     return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
   });
-  if (next !== parameters.length)
-    throw new Error(`a statement with ${next} placeholders got ${parameters.length} parameters`);
+  if (nextIndex !== parameters.length)
+    throw new Error(`a statement with ${nextIndex} placeholders got ${parameters.length} parameters`);
   return { text, values };
 }

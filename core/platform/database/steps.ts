@@ -1,24 +1,24 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Registers the steps of a plugin with a database that has its tables. */
-export type KeepSteps = (configuration: EntityManager['config']) => void;
+/** Registers a plugin's steps with a database that has the plugin's tables. */
+export type RegisterSteps = (configuration: EntityManager['config']) => void;
 
 /**
- * Steps of a plugin within core's transactions, because rows of both must be consistent: money, and the goods that it buys. The interface
- * of the steps states which locks are held then, and which may be taken.
+ * Steps of a plugin inside core's transactions, for rows of both that must be consistent, such as money and the goods that it buys. The
+ * interface of the steps states which locks are held, and which may be acquired.
  */
 export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();
 
-  /** Value for `steps` of the plugin's tables. */
-  by(load: () => Promise<S>): KeepSteps {
+  /** Creates the value of `PluginTables.steps`. */
+  by(load: () => Promise<S>): RegisterSteps {
     return (configuration) => {
       if (this.#loaders.has(configuration)) throw new Error('two plugins do the same steps');
       this.#loaders.set(configuration, load);
     };
   }
 
-  /** Loader of the steps registered for the transaction's database; undefined if no plugin registered any. */
+  /** Returns the loader of the steps registered for the transaction's database; undefined without such a plugin. */
   of({ config }: Pick<EntityManager, 'config'>): (() => Promise<S>) | undefined {
     return this.#loaders.get(config);
   }

@@ -1,5 +1,5 @@
 import type { Options } from '@mikro-orm/postgresql';
-import type { KeepSteps } from './steps.ts';
+import type { RegisterSteps } from './steps.ts';
 
 /** Entities of MikroORM: results of `defineEntity`, or classes set on them with `setClass`. */
 export type Entities = NonNullable<Options['entities']>;
@@ -11,21 +11,22 @@ export type Entities = NonNullable<Options['entities']>;
  * `name/Migration…`, so two plugins may use the same file name. Tables remain when the plugin is removed.
  */
 export interface PluginTables {
-  /** Snake_case and unique. Every table of the plugin has this name, or starts with it and an underscore. */
+  /** Unique name in snake_case. Each of the plugin's tables has this name, or starts with it and an underscore. */
   readonly name: string;
-  /** A function is called when the database is opened. */
+  /** Entities, or a function that loads them when the database is opened. */
   readonly entities: Entities | (() => Promise<Entities>);
   /**
-   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file that extends `Migration`.
-   * Released files never change. Omitted if other migrations create the tables.
+   * Folder of files named `Migration<digits>_<words>.ts` or `.js`. Each exports a class that has the name of its file and extends
+   * `Migration`. Released files never change. Omitted if other migrations create the tables.
    */
   readonly migrations?: URL;
   /** Callbacks in core's transactions that keep these tables consistent with core's. */
-  readonly steps?: KeepSteps;
+  readonly steps?: RegisterSteps;
 }
 
 /**
- * Checks the name of a plugin's tables, and each table's own. Loads MikroORM if there are entities; lazily loaded entities are not checked.
+ * Checks the name of a plugin's tables, and the name of each table. Loads MikroORM if there are entities. Lazily loaded entities are not
+ * checked.
  *
  * @throws Error that names a table outside the plugin's namespace, or an entity without a table
  */
@@ -36,7 +37,7 @@ export async function checkTableNames({ name, entities }: PluginTables): Promise
     const table = await readTableName(entity);
     if (table === undefined)
       throw new Error(
-        `tables "${name}": ${nameOf(entity)} must be a result of defineEntity, or a class set on one with setClass`,
+        `tables "${name}": ${describeEntity(entity)} must be a result of defineEntity, or a class set on one with setClass`,
       );
     if (table === name || table.startsWith(`${name}_`)) continue;
     throw new Error(`tables "${name}": the table "${table}" must be named "${name}" or begin with "${name}_"`);
@@ -49,6 +50,6 @@ async function readTableName(entity: Entities[number]): Promise<string | undefin
   return EntitySchema.REGISTRY.get(entity as never)?.tableName;
 }
 
-function nameOf(entity: Entities[number]): string {
+function describeEntity(entity: Entities[number]): string {
   return typeof entity === 'function' ? `class ${entity.name}` : JSON.stringify(entity);
 }

@@ -4,15 +4,15 @@ import { describeConnectionError, isUnreachable } from '../errors/connection-err
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 
-const intervals = { attempts: 1_000, lines: 10_000 }; // ms, between attempts and between log lines
-const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
+const intervalsMs = { attempts: 1_000, lines: 10_000 }; // ms, between attempts and between log lines
+const connectionOptions = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 const maxWaitSeconds = 86_400;
 
 interface DatabaseWait {
   readonly limit: number; // seconds; 0 does not wait
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
-  readonly intervals?: typeof intervals;
+  readonly intervalsMs?: typeof intervalsMs;
 }
 
 /**
@@ -29,32 +29,32 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
 }
 
 /**
- * Waits while the database is unreachable: refused, unknown, silent or starting. Other failures, and a timeout, are reported later by
- * opening the database.
+ * Waits while the database is unreachable or starting. Returns after other failures and after the limit, because opening the database
+ * reports them.
  *
- * @param variable that contains the URL, for the log
+ * @param variable name of the variable with the URL, for the log
  * @throws the signal's reason
  */
 export async function waitForDatabase(
   url: string,
   variable: string,
-  { limit, log, signal, intervals: { attempts, lines } = intervals }: DatabaseWait,
+  { limit, log, signal, intervalsMs: { attempts, lines } = intervalsMs }: DatabaseWait,
 ): Promise<void> {
   const startedAt = performance.now();
-  const waited = () => Math.round((performance.now() - startedAt) / 1000);
+  const getWaitedSeconds = () => Math.round((performance.now() - startedAt) / 1000);
   let reason: string | undefined;
   const { host, pathname } = new URL(url);
   const report = () =>
     log.warn(
-      `waiting for the database ${host || 'localhost'}${pathname} of ${variable}: ${reason} (${waited()} of at most ${limit} s)`,
+      `waiting for the database ${host || 'localhost'}${pathname} of ${variable}: ${reason} (${getWaitedSeconds()} of at most ${limit} s)`,
     );
   let timer: NodeJS.Timeout | undefined;
   try {
-    while (waited() < limit) {
+    while (getWaitedSeconds() < limit) {
       const error = await tryToConnect(url);
       signal?.throwIfAborted();
       if (error === undefined) {
-        if (reason !== undefined) log.info(`the database of ${variable} responds after ${waited()} s`);
+        if (reason !== undefined) log.info(`the database of ${variable} responds after ${getWaitedSeconds()} s`);
         return;
       }
       if (!isUnreachable(error)) return;
@@ -69,7 +69,7 @@ export async function waitForDatabase(
 }
 
 async function tryToConnect(url: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: url, ...connection });
+  const client = new pg.Client({ connectionString: url, ...connectionOptions });
   client.on('error', () => undefined);
   try {
     await client.connect();

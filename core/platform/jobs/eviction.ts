@@ -1,29 +1,29 @@
 import type { Logger } from '../logger.ts';
 import { readInfo } from '../shared/redis-client.ts';
 
-const timeout = 5_000; // ms
+const timeoutMs = 5_000; // ms
 
 /**
- * Returns the eviction policy of a Redis server; undefined if it never evicts keys.
+ * Reads the eviction policy of a Redis server; undefined if it never evicts keys.
  *
  * @param info output of INFO
  */
-export function evictionPolicy(info: string): string | undefined {
-  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const policy = field('maxmemory_policy');
-  return policy === 'noeviction' || Number(field('maxmemory') ?? 0) === 0 ? undefined : policy;
+export function readEvictionPolicy(info: string): string | undefined {
+  const readField = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const policy = readField('maxmemory_policy');
+  return policy === 'noeviction' || Number(readField('maxmemory') ?? 0) === 0 ? undefined : policy;
 }
 
-/** Warns if jobs may vanish from their Redis. */
-export async function warnOfEviction(url: string, log: Logger): Promise<void> {
+/** Logs a warning if the Redis of the job queue may evict jobs. */
+export async function warnAboutEviction(url: string, log: Logger): Promise<void> {
   try {
-    const { servers } = await readInfo(url, timeout);
-    const policy = servers.map(evictionPolicy).find((found) => found !== undefined);
+    const { servers } = await readInfo(url, timeoutMs);
+    const policy = servers.map(readEvictionPolicy).find((candidate) => candidate !== undefined);
     if (policy === undefined) return;
     log.warn(
       `the Redis of the job queue evicts keys (maxmemory-policy ${policy}): set it to noeviction, or set REDIS_QUEUE_URL to one that has it; jobs vanish otherwise when its memory is full`,
     );
   } catch {
-    // An unreachable Redis is reported by its users.
+    // The queue reports an unreachable Redis.
   }
 }

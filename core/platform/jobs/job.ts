@@ -6,16 +6,16 @@ import type { JsonObject } from '../json.ts';
  * discoverable from the database.
  */
 export interface Job<Context, Data extends JsonObject = JsonObject> {
-  /** Kebab-case; unique in the gateway. */
+  /** Unique name in kebab-case. */
   readonly name: string;
   readonly description: string;
   /** Schema of the data; omitted if the job takes none. */
   readonly data?: JsonSchema;
-  /** Schedule: `every` N seconds, starting immediately, or at the times of a cron `pattern` (UTC). */
+  /** Runs the job `every` N seconds, starting immediately, or at the times of a cron `pattern` (UTC). */
   readonly schedule?: { readonly every: number } | { readonly pattern: string };
-  /** Attempts before the job is stored as failed; default 5, with backoff. */
+  /** Attempts before the job is stored as failed. Default: 5. */
   readonly attempts?: number;
-  /** Seconds before the second attempt, doubled for each further one; default 2. */
+  /** Seconds before the second attempt, doubled for each further attempt. Default: 2. */
   readonly backoff?: number;
   run(data: Data, context: Context): Promise<void>;
 }
@@ -23,11 +23,11 @@ export interface Job<Context, Data extends JsonObject = JsonObject> {
 /**
  * Checks a schedule from a plugin.
  *
- * @throws Error if it is neither an interval nor has the fields of a cron pattern
+ * @throws Error if it is neither an interval nor a cron pattern with five or six fields
  */
 export function checkSchedule({ name, schedule }: Pick<Job<never>, 'name' | 'schedule'>): void {
   if (schedule === undefined) return;
-  // Spread, because a plugin may pass anything, such as null or a text.
+  // Spread, because a plugin may pass any value, such as null or a text.
   const { every, pattern } = { ...(schedule as { readonly every?: unknown; readonly pattern?: unknown }) };
   if (typeof every === 'number' && every > 0 && Number.isFinite(every)) return;
   if (every === undefined && typeof pattern === 'string' && /^\S+(\s+\S+){4,5}$/.test(pattern.trim())) return;

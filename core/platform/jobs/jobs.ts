@@ -4,9 +4,9 @@ import type { JsonObject } from '../json.ts';
 export interface Jobs extends AsyncDisposable {
   readonly backend: 'postgres' | 'redis';
   /**
-   * Enqueues a job, outside the caller's transaction.
+   * Enqueues a job outside the caller's transaction.
    *
-   * @param options.id jobs with the same id are one job while its record exists; no colon
+   * @param options.id while a job with this id is stored, no other one is added; must not contain a colon
    * @param options.delay seconds
    * @throws Error if the queue does not respond within two seconds
    */
@@ -20,24 +20,24 @@ export interface Jobs extends AsyncDisposable {
 
 export interface QueueFailure {
   readonly reason: string;
-  readonly since: number; // ms of performance.now()
+  readonly since: number; // performance.now()
 }
 
 /** State of repeated jobs as seen by this process. */
 export interface ScheduleState {
-  /** Names of jobs that keep missing their schedules although they were rescheduled -> since when (epoch ms). */
-  readonly late: ReadonlyMap<string, number>;
+  /** Jobs that keep missing their schedules although they were rescheduled: start (epoch ms) by name. */
+  readonly lateSince: ReadonlyMap<string, number>;
   /** Number of times this process rescheduled a job. */
-  readonly rescheduled: number;
+  readonly rescheduleCount: number;
 }
 
-/** State of the queue, for operators. */
+/** State of the queue. */
 export interface QueueState {
   /** Jobs that are due and wait for a worker. */
   readonly waiting: number;
   readonly running: number;
   /** Ms that the oldest waiting job has been due. */
-  readonly longestWait: number;
+  readonly oldestWaitMs: number;
   /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
   readonly failed: readonly FailedJob[];
 }
@@ -48,7 +48,7 @@ export interface FailedJob {
   readonly failedAt: number; // epoch ms
 }
 
-/** Thrown by `run` if a retry is useless. */
+/** Thrown by `Job.run` if a retry is useless. */
 export class UnrecoverableJobError extends Error {
   override readonly name = 'UnrecoverableJobError';
 }

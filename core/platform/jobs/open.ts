@@ -9,35 +9,42 @@ import { withDeadline } from '../timing/deadline.ts';
 import type { Job } from './job.ts';
 import { UnrecoverableJobError, type Jobs, type QueueFailure, type QueueState } from './jobs.ts';
 import { QueueFailures } from './queue-failures.ts';
-import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit, readQueueState } from './queue-kit.ts';
-import { Schedules, timesOf } from './schedules.ts';
+import {
+  type KitQueue,
+  type KitWorker,
+  createPostgresKit,
+  type QueueKit,
+  createRedisKit,
+  readQueueState,
+} from './queue-kit.ts';
+import { Schedules, findNextTimes } from './schedules.ts';
 
 export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
   readonly definitions: ReadonlyMap<string, Job<Context>>;
-  /** Context for jobs, called for each run. */
+  /** Returns the context of a run. */
   readonly host: () => Context;
   readonly log: Logger;
-  /** Prefix of the queue's keys in Redis; gateways that share a Redis but not their jobs need different ones. */
+  /** Prefix of the queue's keys in Redis. Gateways that share a Redis but not their jobs need different prefixes. */
   readonly prefix?: string;
   /** Ms between checks for schedules that the store lost. */
-  readonly restoreEvery?: number;
+  readonly restoreEveryMs?: number;
 }
 
 /** The queue of this process. */
 export interface JobQueue extends Jobs {
   /**
-   * Applies the schedules and starts working in the background once the queue is up; requests are served without it. Call it when the
-   * context for jobs exists.
+   * Applies the schedules and starts working in the background once the queue is up. Requests are served meanwhile. Call it when the context
+   * of the jobs exists.
    */
   work(): void;
 }
 
-const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
-const retriesMs = { min: 500, max: 30_000 };
-/** Default ms between checks for schedules that the store lost, like a flushed Redis. */
-const restoreIntervalMs = 60_000;
+const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
+const retryRange = { min: 500, max: 30_000 };
+/** Ms between checks for schedules that the store has lost, as after a flush of Redis. */
+const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 7 * 86_400, count: 1_000 },
@@ -47,23 +54,23 @@ const ajv = new Ajv({ strict: true });
 /**
  * Opens the queue. Jobs can be added immediately.
  *
- * @throws Error for an invalid cron pattern, which would keep all jobs from being scheduled
+ * @throws Error for an invalid cron pattern, which would prevent all jobs from being scheduled
  */
 export function openJobs<Context>(options: OpenJobsOptions<Context>): JobQueue {
   for (const definition of options.definitions.values()) checkPattern(definition);
-  const queue = queueNameOf(options.definitions.values());
+  const queue = createQueueName(options.definitions.values());
   const kit =
     options.redisUrl === undefined
-      ? postgresKit(options.databaseUrl, queue)
-      : redisKit(options.redisUrl, queue, options.prefix);
+      ? createPostgresKit(options.databaseUrl, queue)
+      : createRedisKit(options.redisUrl, queue, options.prefix);
   return new QueueJobs(kit, options);
 }
 
 /**
- * Queue shared by processes with the same job definitions. During an upgrade, or if instances have different plugins, each would fail runs
- * of jobs that it does not know, or whose data it does not understand.
+ * Creates the name of the queue that is shared by processes with the same job definitions. During an upgrade, or if instances have different
+ * plugins, a process would fail jobs that it does not define, or whose data has a different schema.
  */
-function queueNameOf(definitions: Iterable<Job<never>>): string {
+function createQueueName(definitions: Iterable<Job<never>>): string {
   const contract = [...definitions]
     .map(({ name, schedule, data }) => JSON.stringify([name, schedule, data]))
     .toSorted();
@@ -73,7 +80,7 @@ function queueNameOf(definitions: Iterable<Job<never>>): string {
 function checkPattern({ name, schedule }: Job<never>): void {
   if (schedule === undefined || !('pattern' in schedule)) return;
   try {
-    timesOf(schedule.pattern);
+    findNextTimes(schedule.pattern);
   } catch (error) {
     throw new Error(`job "${name}": the cron pattern "${schedule.pattern}" is not valid`, { cause: error });
   }
@@ -85,24 +92,24 @@ class QueueJobs<Context> implements JobQueue {
   readonly #options: OpenJobsOptions<Context>;
   readonly #kit: QueueKit;
   readonly #failures: QueueFailures;
-  readonly #noteFailure: (error: Error) => void;
+  readonly #recordFailure: (error: Error) => void;
   #queue: KitQueue | undefined;
   /** Number of calls in flight. Closing a queue during a call would leave the call pending until its deadline. */
-  readonly #calls = new WeakMap<KitQueue, number>();
+  readonly #callCounts = new WeakMap<KitQueue, number>();
   #worker: KitWorker | undefined;
-  #starting: Promise<void> | undefined;
+  #startPromise: Promise<void> | undefined;
   readonly #closing = new AbortController();
-  #restoring: NodeJS.Timeout | undefined;
+  #restoreTimer: NodeJS.Timeout | undefined;
 
   constructor(kit: QueueKit, options: OpenJobsOptions<Context>) {
     this.backend = kit.backend;
     this.#kit = kit;
     this.#options = options;
-    this.schedules = new Schedules({ definitions: options.definitions.values(), optionsOf, log: options.log });
+    this.schedules = new Schedules({ definitions: options.definitions.values(), createOptions, log: options.log });
     this.#failures = new QueueFailures(options.log);
-    this.#noteFailure = (error) => {
-      // Connections report errors while closing, when no caller waits any more.
-      if (!this.#closing.signal.aborted) this.#failures.note(error);
+    this.#recordFailure = (error) => {
+      // Connections also report errors while they are being closed, when no caller waits.
+      if (!this.#closing.signal.aborted) this.#failures.record(error);
     };
   }
 
@@ -112,36 +119,36 @@ class QueueJobs<Context> implements JobQueue {
 
   work(): void {
     const { signal } = this.#closing;
-    this.#starting = retryUntilDone(() => this.#startWorking(signal), {
-      range: retriesMs,
+    this.#startPromise = retryUntilDone(() => this.#startWorking(signal), {
+      range: retryRange,
       signal,
-      onFailure: (error) => this.#noteFailure(toError(error)),
+      onFailure: (error) => this.#recordFailure(toError(error)),
     });
   }
 
   async #startWorking(signal: AbortSignal): Promise<void> {
-    await this.#withQueue(deadlines.schedule, (queue) => this.schedules.apply(queue), signal);
+    await this.#withQueue(timeoutsMs.schedule, (queue) => this.schedules.apply(queue), signal);
     const worker = this.#openWorker();
     try {
-      await withDeadline(worker.waitUntilReady(), deadlines.worker, lateMessage(deadlines.worker), signal);
+      await withDeadline(worker.waitUntilReady(), timeoutsMs.worker, timeoutMessage(timeoutsMs.worker), signal);
     } catch (error) {
-      // A worker whose first connection failed never recovers; the next attempt opens a new one.
+      // A worker whose first connection failed never recovers. The next attempt opens a new worker.
       worker.close().catch(() => undefined);
       throw error;
     }
     this.#worker = worker;
-    worker.run().catch(this.#noteFailure);
-    this.#restoring = setInterval(() => {
-      this.#withQueue(deadlines.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
-        this.schedules.forget();
-        this.#noteFailure(toError(error));
+    worker.run().catch(this.#recordFailure);
+    this.#restoreTimer = setInterval(() => {
+      this.#withQueue(timeoutsMs.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
+        this.schedules.forgetRuns();
+        this.#recordFailure(toError(error));
       });
-    }, this.#options.restoreEvery ?? restoreIntervalMs).unref();
+    }, this.#options.restoreEveryMs ?? defaultRestoreMs).unref();
   }
 
   #openWorker(): KitWorker {
-    const worker = this.#kit.worker((job) => this.#run(job));
-    worker.on('error', this.#noteFailure);
+    const worker = this.#kit.openWorker((job) => this.#run(job));
+    worker.on('error', this.#recordFailure);
     worker.on('fetched', () => this.#failures.clear());
     worker.on('failed', (job, error) => {
       const attempt = `attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1}`;
@@ -151,42 +158,42 @@ class QueueJobs<Context> implements JobQueue {
   }
 
   async add(name: string, data: JsonObject, { id, delay }: { id?: string; delay?: number } = {}): Promise<void> {
-    const definition = this.#definition(name);
+    const definition = this.#requireDefinition(name);
     checkData(definition, data);
     const options: JobsOptions = {
-      ...optionsOf(definition),
+      ...createOptions(definition),
       ...(id !== undefined && { jobId: id }),
       // PostgreSQL rejects fractions of a millisecond. Rounded up, so that the job is not early.
       ...(delay !== undefined && { delay: Math.ceil(delay * 1000) }),
     };
-    await this.#withQueue(deadlines.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
-      // Noted here, because callers whose job is replaced by a sweep ignore the error.
-      this.#noteFailure(toError(error));
+    await this.#withQueue(timeoutsMs.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
+      // Recorded here, because callers whose job is only an optimization ignore the error.
+      this.#recordFailure(toError(error));
       throw error;
     });
   }
 
   async state(): Promise<QueueState> {
-    return this.#withQueue(deadlines.add, readQueueState);
+    return this.#withQueue(timeoutsMs.add, readQueueState);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#restoring);
-    await this.#starting;
-    const { close } = deadlines;
+    clearInterval(this.#restoreTimer);
+    await this.#startPromise;
+    const { close } = timeoutsMs;
     const settled = Promise.resolve();
-    await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() => {
+    await withDeadline(this.#worker?.close() ?? settled, close, timeoutMessage(close)).catch(() => {
       // Not awaited: a job that never ends must not keep the process alive.
-      this.#worker?.disconnect().catch(this.#noteFailure);
+      this.#worker?.disconnect().catch(this.#recordFailure);
     });
-    await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#noteFailure);
+    await withDeadline(this.#queue?.close() ?? settled, close, timeoutMessage(close)).catch(this.#recordFailure);
   }
 
-  /** Runs work on the queue. Work not started by the deadline is dropped, because its caller has already failed. */
-  async #withQueue<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /** Runs work on the queue. Work that has not started in time is dropped, because its caller has already failed. */
+  async #withQueue<T>(timeoutMs: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
-    this.#calls.set(queue, (this.#calls.get(queue) ?? 0) + 1);
+    this.#callCounts.set(queue, (this.#callCounts.get(queue) ?? 0) + 1);
     let isLate = false;
     const run = async () => {
       try {
@@ -194,13 +201,13 @@ class QueueJobs<Context> implements JobQueue {
         if (isLate) throw new Error('the job queue responded too late');
         return await work(queue);
       } catch (error) {
-        // A queue whose first connection failed never recovers; the next caller opens a new one.
+        // A queue whose first connection failed never recovers. The next caller opens a new queue.
         if (this.#queue === queue && !isLate) this.#queue = undefined;
         throw error;
       }
     };
     try {
-      return await withDeadline(run(), milliseconds, lateMessage(milliseconds), signal);
+      return await withDeadline(run(), timeoutMs, timeoutMessage(timeoutMs), signal);
     } finally {
       isLate = true;
       this.#release(queue);
@@ -208,20 +215,20 @@ class QueueJobs<Context> implements JobQueue {
   }
 
   #release(queue: KitQueue): void {
-    const calls = (this.#calls.get(queue) ?? 1) - 1;
-    this.#calls.set(queue, calls);
-    if (calls === 0 && this.#queue !== queue) queue.close().catch(() => undefined);
+    const remainingCalls = (this.#callCounts.get(queue) ?? 1) - 1;
+    this.#callCounts.set(queue, remainingCalls);
+    if (remainingCalls === 0 && this.#queue !== queue) queue.close().catch(() => undefined);
   }
 
   #openQueue(): KitQueue {
     if (this.#queue === undefined) {
-      this.#queue = this.#kit.queue();
-      this.#queue.on('error', this.#noteFailure);
+      this.#queue = this.#kit.openQueue();
+      this.#queue.on('error', this.#recordFailure);
     }
     return this.#queue;
   }
 
-  #definition(name: string): Job<Context> {
+  #requireDefinition(name: string): Job<Context> {
     const definition = this.#options.definitions.get(name);
     if (definition === undefined) throw new Error(`Job "${name}" not found`);
     return definition;
@@ -241,7 +248,7 @@ class QueueJobs<Context> implements JobQueue {
   }
 }
 
-function optionsOf({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
+function createOptions({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
   return { ...retention, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
@@ -250,8 +257,8 @@ function checkData({ name, data: schema }: Job<never>, data: JsonObject): void {
   throw new UnrecoverableJobError(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
 }
 
-function lateMessage(milliseconds: number): string {
-  return `the job queue did not respond within ${milliseconds} ms`;
+function timeoutMessage(timeoutMs: number): string {
+  return `the job queue did not respond within ${timeoutMs} ms`;
 }
 
 function toError(thrown: unknown): Error {

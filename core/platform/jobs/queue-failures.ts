@@ -6,7 +6,7 @@ import type { QueueFailure } from './jobs.ts';
 const reminderIntervalMs = 60_000;
 const maxReasonLength = 200; // characters of a third-party message
 
-/** Failures of a queue since a worker of this process last got a response. */
+/** Records failures of a queue since a worker of this process last got a response. */
 export class QueueFailures {
   readonly #log: Logger;
   readonly #reminder = new Throttle(reminderIntervalMs);
@@ -20,13 +20,13 @@ export class QueueFailures {
     return this.#current;
   }
 
-  note({ message }: Error): void {
+  record({ message }: Error): void {
     const reason = describeFailure(message).slice(0, maxReasonLength);
     this.#current = { reason, since: this.#current?.since ?? performance.now() };
     if (this.#reminder.pass()) this.#log.warn(`the job queue failed: ${message}`);
   }
 
-  /** A worker asked for a job and got a response. */
+  /** Ends the failure, because a worker got a response. */
   clear(): void {
     this.#current = undefined;
   }

@@ -16,15 +16,15 @@ import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { applySettings, type SessionSettings, waitingSettings } from '../database/session.ts';
 import { createCluster, quietHandshake, redisRetryDelay, SelectingRedis } from '../shared/redis-client.ts';
-import { type RedisAddress, redisAddress } from '../shared/redis-url.ts';
+import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
 
-/** The parts of BullMQ that are used, with the same interface for both stores. */
+/** The parts of BullMQ that the gateway uses, with the same interface for both stores. */
 export interface QueueKit {
   readonly backend: Jobs['backend'];
-  queue(): KitQueue;
-  worker(process: (job: Job) => Promise<void>): KitWorker;
+  openQueue(): KitQueue;
+  openWorker(run: (job: Job) => Promise<void>): KitWorker;
 }
 
 export interface KitQueue {
@@ -48,10 +48,10 @@ export interface KitScheduler {
 }
 
 export interface KitWorker {
-  /** Rejects if the store is unreachable; the worker is unusable then. */
+  /** Rejects if the store is unreachable. The worker then cannot be used. */
   waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** The store responded to a request for a job, whether or not there was one. */
+  /** Emitted when the store has responded to a request for a job, with or without one. */
   on(event: 'fetched', listener: () => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;
@@ -61,23 +61,23 @@ export interface KitWorker {
   disconnect(): Promise<void>;
 }
 
-export function postgresKit(connectionString: string, queueName: string): QueueKit {
+export function createPostgresKit(connectionString: string, queueName: string): QueueKit {
   const { Queue, Worker } = withBackend(createBackend);
-  const Paced = pausingWorker(Worker as never);
-  const connection = { ...jobsPool(connectionString), migrate: true };
+  const BackoffWorker = createBackoffWorker(Worker as never);
+  const connection = { ...createPoolConfig(connectionString), migrate: true };
   return {
     backend: 'postgres',
-    queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
-    worker: (process) =>
-      new Paced(queueName, process, { connection, ...workerOptions } as never) as unknown as KitWorker,
+    openQueue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
+    openWorker: (process) =>
+      new BackoffWorker(queueName, process, { connection, ...workerOptions } as never) as unknown as KitWorker,
   };
 }
 
-/** Returns the settings for the pool that BullMQ opens. */
-export function jobsPool(connectionString: string) {
+/** Creates the configuration of the pool that BullMQ opens. */
+export function createPoolConfig(connectionString: string) {
   return {
     connectionString,
-    // One for each concurrent job, and two for the worker's polling: otherwise jobs that all fall due at a full minute wait.
+    // One for each concurrent job, and two for the worker's polling, so that jobs that are all due at a full minute do not wait.
     max: workerOptions.concurrency + 2,
     connectionTimeoutMillis: 5_000,
     application_name: 'daypass-jobs',
@@ -86,16 +86,16 @@ export function jobsPool(connectionString: string) {
 }
 
 /**
- * BullMQ uses clients of its pool without an `error` listener, and removes all listeners of the listening one before ending it: a
- * connection that breaks at such a moment would end the process. The next query still fails, and is retried.
+ * A client that always has an `error` listener. BullMQ uses clients of its pool without one, and removes all listeners of the listening
+ * client before it ends. A connection that breaks at such a moment would end the process. The next query still fails, and is retried.
  */
 class JobsClient extends pg.Client {
   readonly #settings: SessionSettings;
 
   constructor(config?: string | pg.ClientConfig) {
-    const { options = '', ...given } = typeof config === 'string' ? { connectionString: config } : { ...config };
-    super(given);
-    // BullMQ sets its schema in `options`, which `options` in the URL would replace, and PgBouncer rejects.
+    const { options = '', ...clientConfig } = typeof config === 'string' ? { connectionString: config } : { ...config };
+    super(clientConfig);
+    // BullMQ sets its schema in `options`, which `options` in the URL would replace and PgBouncer rejects.
     const path = /-c search_path=(\S+)/.exec(options)?.[1];
     this.#settings = { ...waitingSettings, ...(path !== undefined && { search_path: path }) };
     this.on('error', ignore);
@@ -104,12 +104,12 @@ class JobsClient extends pg.Client {
   override connect(): Promise<this>;
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<this> | void {
-    const connected = super
+    const connection = super
       .connect()
       .then(() => applySettings(this, this.#settings))
       .then(() => this);
-    if (callback === undefined) return connected;
-    callbackify(() => connected)(callback);
+    if (callback === undefined) return connection;
+    callbackify(() => connection)(callback);
   }
 
   override removeAllListeners(event?: string | symbol): this {
@@ -121,22 +121,22 @@ class JobsClient extends pg.Client {
 
 function ignore(): void {}
 
-/** BullMQ takes the class of the listening client from `pgModule`, not from the pool's settings. */
-const createBackend: typeof createPostgresBackend = (...given) => {
-  const backend = createPostgresBackend(...given);
+/** Sets `pgModule`, from which BullMQ takes the class of the listening client, instead of the pool's configuration. */
+const createBackend: typeof createPostgresBackend = (...parameters) => {
+  const backend = createPostgresBackend(...parameters);
   const { connection } = backend as unknown as { connection: { pgModule: object } };
   connection.pgModule = { Client: JobsClient };
   return backend;
 };
 
-export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
-  const address = redisAddress(url, 'REDIS_QUEUE_URL');
-  if (address.cluster !== undefined) return clusterKit(address, queueName, prefix);
+export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
+  const address = parseRedisUrl(url, 'REDIS_QUEUE_URL');
+  if (address.cluster !== undefined) return createClusterKit(address, queueName, prefix);
   const { Queue, Worker } = withBackend(createRedisBackend);
-  const Paced = pausingWorker(Worker as never);
-  const version = new VersionCheck();
+  const BackoffWorker = createBackoffWorker(Worker as never);
+  const versionCheck = new VersionCheck();
   RedisConnection.clientFactory = createClient;
-  const always = {
+  const commonOptions = {
     ...address,
     ...quietHandshake,
     enableReadyCheck: address.sentinels !== undefined,
@@ -144,25 +144,27 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
   };
   return {
     backend: 'redis',
-    queue() {
-      const connection = { ...always, maxRetriesPerRequest: 1, enableOfflineQueue: false };
-      return version.watch(new Queue(queueName, { connection, prefix, ...version.options }) as unknown as KitQueue);
+    openQueue() {
+      const connection = { ...commonOptions, maxRetriesPerRequest: 1, enableOfflineQueue: false };
+      return versionCheck.watch(
+        new Queue(queueName, { connection, prefix, ...versionCheck.options }) as unknown as KitQueue,
+      );
     },
-    worker(process) {
-      const connection = { ...always, maxRetriesPerRequest: null };
-      const options = { connection, prefix, ...workerOptions, ...version.options };
-      return new Paced(queueName, process, options) as unknown as KitWorker;
+    openWorker(process) {
+      const connection = { ...commonOptions, maxRetriesPerRequest: null };
+      const options = { connection, prefix, ...workerOptions, ...versionCheck.options };
+      return new BackoffWorker(queueName, process, options) as unknown as KitWorker;
     },
   };
 }
 
-/** Same as BullMQ's own function, except for the class. */
-function createClient({ url, ...given }: RedisOptions & { readonly url?: string }): IRedisClient {
-  const options = given as Omit<RedisOptions, 'replyMapping'>;
+/** Creates a client as BullMQ does, but of the class `SelectingRedis`. */
+function createClient({ url, ...redisOptions }: RedisOptions & { readonly url?: string }): IRedisClient {
+  const options = redisOptions as Omit<RedisOptions, 'replyMapping'>;
   return createIORedisClient(url === undefined ? new SelectingRedis(options) : new SelectingRedis(url, options));
 }
 
-/** BullMQ reads the version with INFO, and fails if that is not permitted; the next queue then skips it, and delays are whole seconds. */
+/** BullMQ reads the version with INFO, and fails if that is not permitted. The next queue then skips the check, and delays are whole seconds. */
 class VersionCheck {
   options: { readonly skipVersionCheck?: true } = {};
 
@@ -174,12 +176,12 @@ class VersionCheck {
   }
 }
 
-/** BullMQ's scripts use many keys; the braces in the prefix keep the whole queue on one node. */
-function clusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
+/** Creates a kit for a cluster. BullMQ's scripts use many keys, so the braces in the prefix keep the whole queue on one node. */
+function createClusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
-  const Paced = pausingWorker(Worker as never);
+  const BackoffWorker = createBackoffWorker(Worker as never);
   const prefix = plainPrefix.replace(/[^:]+$/, '{$&}');
-  const version = new VersionCheck();
+  const versionCheck = new VersionCheck();
   const connect = () =>
     createCluster(address, {
       lazyConnect: true,
@@ -188,39 +190,44 @@ function clusterKit(address: RedisAddress, queueName: string, plainPrefix: strin
     });
   return {
     backend: 'redis',
-    queue() {
+    openQueue() {
       const connection = connect();
-      const queue = new Queue(queueName, { connection, prefix, ...version.options });
-      return closingConnection(version.watch(queue as unknown as KitQueue), connection);
+      const queue = new Queue(queueName, { connection, prefix, ...versionCheck.options });
+      return closeWithConnection(versionCheck.watch(queue as unknown as KitQueue), connection);
     },
-    worker(process) {
+    openWorker(process) {
       const connection = connect();
-      const worker = new Paced(queueName, process, { connection, prefix, ...workerOptions, ...version.options });
-      return closingConnection(worker as unknown as KitWorker, connection);
+      const worker = new BackoffWorker(queueName, process, {
+        connection,
+        prefix,
+        ...workerOptions,
+        ...versionCheck.options,
+      });
+      return closeWithConnection(worker as unknown as KitWorker, connection);
     },
   };
 }
 
-/** Closes the connection with the part, because BullMQ closes only connections that it opened itself. */
-function closingConnection<Part extends KitQueue | KitWorker>(part: Part, connection: Cluster): Part {
-  const close = part.close.bind(part);
-  part.close = () => close().finally(() => connection.disconnect());
-  return part;
+/** Closes the connection together with its client, because BullMQ only closes connections that it has opened. */
+function closeWithConnection<Client extends KitQueue | KitWorker>(client: Client, connection: Cluster): Client {
+  const close = client.close.bind(client);
+  client.close = () => close().finally(() => connection.disconnect());
+  return client;
 }
 
-/** A job lost with its process runs again, up to five times; by contract, jobs may run twice. */
+/** A job whose process dies runs again, up to five times. By contract, jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
 
-const retriesMs = { min: 100, max: 5_000 };
+const retryRange = { min: 100, max: 5_000 };
 
 /**
- * A worker that backs off after failing to fetch a job. BullMQ pauses only after ECONNREFUSED and retries immediately after any other
- * failure: it would poll a starting PostgreSQL in a busy loop, and a connection that never became ready fails without any I/O, which would
- * block the event loop.
+ * Creates a class of workers that back off after failing to fetch a job. BullMQ pauses only after ECONNREFUSED and retries immediately after
+ * any other failure. It would poll a starting PostgreSQL in a busy loop, and a connection that never became ready fails without any I/O,
+ * which would block the event loop.
  */
-function pausingWorker(Base: typeof Worker): typeof Worker {
-  return class PacedWorker extends Base {
-    readonly #backoff = new Backoff(retriesMs);
+function createBackoffWorker(Base: typeof Worker): typeof Worker {
+  return class extends Base {
+    readonly #backoff = new Backoff(retryRange);
     readonly #closing = new AbortController();
 
     override async close(force?: boolean): Promise<void> {
@@ -242,28 +249,28 @@ function pausingWorker(Base: typeof Worker): typeof Worker {
   } as typeof Worker;
 }
 
-const failures = { max: 100, age: 24 * 3_600_000 };
+const failureLimits = { maxCount: 100, maxAgeMs: 24 * 3_600_000 };
 
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),
     queue.getWaiting(0, 0),
-    queue.getFailed(0, failures.max - 1),
+    queue.getFailed(0, failureLimits.maxCount - 1),
   ]);
   const now = Date.now();
-  const recent = failed.map(describe).filter(({ failedAt }) => now - failedAt < failures.age);
+  const recent = failed.map(describeFailedJob).filter(({ failedAt }) => now - failedAt < failureLimits.maxAgeMs);
   return {
     waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
     running: counts['active'] ?? 0,
-    longestWait: Math.max(0, ...waiting.map((job) => now - dueAt(job))),
+    oldestWaitMs: Math.max(0, ...waiting.map((job) => now - computeDueTime(job))),
     failed: recent.sort((a, b) => b.failedAt - a.failedAt),
   };
 }
 
-function describe({ name, failedReason, finishedOn, timestamp }: Job): FailedJob {
+function describeFailedJob({ name, failedReason, finishedOn, timestamp }: Job): FailedJob {
   return { name, reason: failedReason, failedAt: finishedOn ?? timestamp };
 }
 
-function dueAt({ timestamp, delay }: Job): number {
+function computeDueTime({ timestamp, delay }: Job): number {
   return timestamp + delay;
 }

@@ -4,108 +4,114 @@ import type { Job } from './job.ts';
 import type { ScheduleState } from './jobs.ts';
 import type { KitQueue, KitScheduler } from './queue-kit.ts';
 
-const toleratedMisses = 2;
+const maxMissedPeriods = 2;
 
 interface SchedulesOptions {
   readonly definitions: Iterable<Job<never>>;
-  readonly optionsOf: (definition: Job<never>) => JobsOptions;
+  readonly createOptions: (definition: Job<never>) => JobsOptions;
   readonly log: Logger;
 }
 
-interface SeenRun {
-  readonly next: number; // epoch ms
-  readonly since: number; // ms, monotonic
+interface PlannedRun {
+  readonly time: number; // epoch ms
+  readonly firstSeenAt: number; // ms, monotonic
 }
 
 /**
- * Keeps the schedules in the queue in line with the definitions. BullMQ plans runs by the wall clock of the process that ran the last one:
- * after that clock was set back, the next run is too far in the future. Therefore the check is whether planned runs are replaced by later
- * ones in time, by a monotonic clock.
+ * Synchronizes the schedules in the queue with the definitions. BullMQ plans runs by the wall clock of the process that ran the last one.
+ * After that clock is set back, the next run is too far in the future. A monotonic clock therefore checks whether each planned run is
+ * replaced by a later one in time.
  */
 export class Schedules implements ScheduleState {
-  readonly late = new Map<string, number>();
-  rescheduled = 0;
+  readonly lateSince = new Map<string, number>();
+  rescheduleCount = 0;
   readonly #options: SchedulesOptions;
-  readonly #scheduled: readonly ScheduledJob[];
-  readonly #seen = new Map<string, SeenRun>();
+  readonly #jobs: readonly ScheduledJob[];
+  readonly #plannedRuns = new Map<string, PlannedRun>();
 
   constructor(options: SchedulesOptions) {
     this.#options = options;
-    this.#scheduled = [...options.definitions].filter(isScheduled);
+    this.#jobs = [...options.definitions].filter(isScheduled);
   }
 
-  /** Writes the schedules to the queue. There are no others, because the queue belongs to these definitions. */
+  /** Writes the schedules to the queue, which has no others because it belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
-    const known = await readSchedulers(queue);
-    for (const job of this.#scheduled) {
-      const scheduler = known.get(job.name);
-      await this.#set(queue, job, scheduler, isFarAway(job, scheduler));
+    const schedulers = await readSchedulers(queue);
+    for (const job of this.#jobs) {
+      const scheduler = schedulers.get(job.name);
+      await this.#writeScheduler(queue, job, scheduler, isTooFarAhead(job, scheduler));
     }
   }
 
-  /** Restores lost schedules, and reschedules jobs that missed their periods. */
+  /** Restores lost schedules, and reschedules jobs that have missed their periods. */
   async restore(queue: KitQueue, signal: AbortSignal): Promise<void> {
-    const known = await readSchedulers(queue);
+    const schedulers = await readSchedulers(queue);
     if (signal.aborted) return;
-    const lost = this.#scheduled.filter(({ name }) => !known.has(name));
-    if (lost.length > 0) {
-      this.#options.log.warn(`the job queue lost ${lost.length} schedules; restoring them`);
+    const lostJobs = this.#jobs.filter(({ name }) => !schedulers.has(name));
+    if (lostJobs.length > 0) {
+      this.#options.log.warn(`the job queue lost ${lostJobs.length} schedules; restoring them`);
       await this.apply(queue);
     }
-    const late = this.#scheduled.filter((job) => this.#checkRun(job, known.get(job.name)));
-    if (late.length > 0) await this.#reschedule(queue, late, known);
+    const lateJobs = this.#jobs.filter((job) => this.#checkRun(job, schedulers.get(job.name)));
+    if (lateJobs.length > 0) await this.#reschedule(queue, lateJobs, schedulers);
   }
 
-  /** Call after a gap in the checks: a run that stayed planned meanwhile does not prove that its schedule is stuck. */
-  forget(): void {
-    this.#seen.clear();
+  /** Forgets the planned runs. Call it after a gap in the checks, because a run that stayed planned meanwhile need not be stuck. */
+  forgetRuns(): void {
+    this.#plannedRuns.clear();
   }
 
-  async #reschedule(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
-    const names = late.map(({ name }) => name);
+  async #reschedule(queue: KitQueue, lateJobs: readonly ScheduledJob[], schedulers: Schedulers): Promise<void> {
+    const names = lateJobs.map(({ name }) => name);
     this.#options.log.warn(
-      `jobs have missed ${toleratedMisses} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
+      `jobs have missed ${maxMissedPeriods} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
     );
-    for (const job of late) await this.#set(queue, job, before.get(job.name), true);
-    this.rescheduled += late.length;
-    const known = await readSchedulers(queue);
-    // These are plans, not runs: the next check shows whether they are replaced.
+    for (const job of lateJobs) await this.#writeScheduler(queue, job, schedulers.get(job.name), true);
+    this.rescheduleCount += lateJobs.length;
+    const newSchedulers = await readSchedulers(queue);
+    // The new runs are only planned. The next check shows whether they are replaced.
     for (const name of names) {
-      this.#note(name, known.get(name));
-      this.late.set(name, this.late.get(name) ?? Date.now());
+      this.#recordRun(name, newSchedulers.get(name));
+      this.lateSince.set(name, this.lateSince.get(name) ?? Date.now());
     }
   }
 
   /**
-   * Compares the planned run with the last check, and notes it.
+   * Compares the planned run with the last check, and records it.
    *
-   * @returns true if the job is late: the run is still the same, but should have been replaced
+   * @returns true if the job is late, because the same run is still planned although it should have been replaced
    */
   #checkRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
-    const seen = this.#seen.get(job.name);
-    const isSame = seen !== undefined && seen.next === scheduler?.next;
-    const isFar = isFarAway(job, scheduler);
-    if (isSame && (isFar || performance.now() - seen.since > toleratedMisses * periodOf(job))) return true;
-    // A run in the near future is fine too: a job that ran when it was rescheduled may have hours until the next run.
+    const plannedRun = this.#plannedRuns.get(job.name);
+    const isSame = plannedRun !== undefined && plannedRun.time === scheduler?.next;
+    const isFar = isTooFarAhead(job, scheduler);
+    if (isSame && (isFar || performance.now() - plannedRun.firstSeenAt > maxMissedPeriods * computePeriod(job)))
+      return true;
+    // A run in the near future is fine too, because a job that ran when it was rescheduled may not run again for hours.
     const isAhead = !isFar && (scheduler?.next ?? 0) > Date.now();
-    if (isAhead || (seen !== undefined && !isSame)) this.late.delete(job.name);
-    if (!isSame) this.#note(job.name, scheduler);
+    if (isAhead || (plannedRun !== undefined && !isSame)) this.lateSince.delete(job.name);
+    if (!isSame) this.#recordRun(job.name, scheduler);
     return false;
   }
 
-  #note(name: string, scheduler: KitScheduler | undefined): void {
-    if (scheduler?.next === undefined) this.#seen.delete(name);
-    else this.#seen.set(name, { next: scheduler.next, since: performance.now() });
+  #recordRun(name: string, scheduler: KitScheduler | undefined): void {
+    if (scheduler?.next === undefined) this.#plannedRuns.delete(name);
+    else this.#plannedRuns.set(name, { time: scheduler.next, firstSeenAt: performance.now() });
   }
 
-  async #set(queue: KitQueue, job: ScheduledJob, known: KitScheduler | undefined, isRecreated: boolean): Promise<void> {
+  async #writeScheduler(
+    queue: KitQueue,
+    job: ScheduledJob,
+    existing: KitScheduler | undefined,
+    recreate: boolean,
+  ): Promise<void> {
     const { name, schedule } = job;
-    // Otherwise an interval already in the queue keeps the time of its next run.
-    if (isRecreated && known !== undefined) await queue.removeJobScheduler(known.key);
-    const key = isRecreated ? nextKey(name, known) : (known?.key ?? name);
+    // An interval that is already in the queue would otherwise keep the time of its next run.
+    if (recreate && existing !== undefined) await queue.removeJobScheduler(existing.key);
+    const key = recreate ? createNextKey(name, existing) : (existing?.key ?? name);
     const repeat = 'every' in schedule ? { every: schedule.every * 1000 } : { pattern: schedule.pattern, tz: 'UTC' };
-    // A completed run would block another one at the same time, after the clock was set back.
-    const opts = { ...this.#options.optionsOf(job), removeOnComplete: true };
+    // After the clock was set back, a stored completed run would block a new run at the same time.
+    const opts = { ...this.#options.createOptions(job), removeOnComplete: true };
     await queue.upsertJobScheduler(key, repeat, { name, data: {}, opts });
   }
 }
@@ -120,38 +126,38 @@ type Schedulers = ReadonlyMap<string, KitScheduler>;
 
 async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
   return new Map(
-    (await queue.getJobSchedulers()).map((scheduler) => [scheduler.key.replace(generation, ''), scheduler]),
+    (await queue.getJobSchedulers()).map((scheduler) => [scheduler.key.replace(generationSuffix, ''), scheduler]),
   );
 }
 
-const generation = /~(\d+)$/; // suffix of a scheduler's key after it was recreated
+const generationSuffix = /~(\d+)$/; // suffix of a scheduler's key after it was recreated
 
 /**
- * Key of a recreated scheduler, whose runs need new ids. Failed runs are kept for operators; after the clock was set back, those at the
- * same times would block new ones, and BullMQ refuses to remove them.
+ * Creates the key of a recreated scheduler, whose runs need new ids. Failed runs are stored for operators. After the clock was set back,
+ * they would block new runs at the same times, and BullMQ refuses to remove them.
  */
-function nextKey(name: string, known: KitScheduler | undefined): string {
-  return `${name}~${Number(generation.exec(known?.key ?? '')?.[1] ?? 0) + 1}`;
+function createNextKey(name: string, existing: KitScheduler | undefined): string {
+  return `${name}~${Number(generationSuffix.exec(existing?.key ?? '')?.[1] ?? 0) + 1}`;
 }
 
-/** True if the next run is more than two periods away, as after the clock was set back. */
-function isFarAway(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
-  return (scheduler?.next ?? 0) - Date.now() > toleratedMisses * periodOf(job);
+/** Returns true if the next run is more than two periods away, as after the clock was set back. */
+function isTooFarAhead(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+  return (scheduler?.next ?? 0) - Date.now() > maxMissedPeriods * computePeriod(job);
 }
 
-function periodOf({ schedule }: ScheduledJob): number {
+function computePeriod({ schedule }: ScheduledJob): number {
   if ('every' in schedule) return schedule.every * 1000;
-  const [first, second] = timesOf(schedule.pattern);
+  const [first, second] = findNextTimes(schedule.pattern);
   return second - first;
 }
 
 /**
- * Returns the next two times of a cron pattern, epoch ms.
+ * Finds the next two times of a cron pattern, epoch ms.
  *
  * @throws Error for an invalid pattern
  */
-export function timesOf(pattern: string): [first: number, second: number] {
-  const after = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
-  const first = after(Date.now());
-  return [first, after(first)];
+export function findNextTimes(pattern: string): [first: number, second: number] {
+  const findNext = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
+  const first = findNext(Date.now());
+  return [first, findNext(first)];
 }

@@ -6,14 +6,14 @@ import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
-/** If all replies are in time, an open circuit closes; if none is, a closed one opens. */
+/** An open circuit closes if all replies of a round are in time. A closed circuit opens if none of them is. */
 const probesPerRound = 3;
 const roundIntervalMs = 100;
 const lateProbeTimeoutMs = 2_000;
 
 interface CircuitOptions {
   readonly name?: string;
-  /** A small write, so that it succeeds only if the commands of requests do. */
+  /** A small write, which fails whenever the commands of requests would fail. */
   readonly probe: () => Promise<unknown>;
   /** Replaces a connection that accepts commands but does not reply. */
   readonly replaceConnection: () => void;
@@ -23,8 +23,8 @@ interface CircuitOptions {
 }
 
 /**
- * Circuit breaker around Redis. While closed, commands wait for their replies (see `ReplyWatch`). Missing or late replies and a lost
- * connection open it: commands then fail immediately, and background probes close it again.
+ * Circuit breaker around Redis. While it is closed, commands wait for their replies (see `ReplyWatch`). Missing or late replies and a lost
+ * connection open it. Commands then fail immediately, until background probes close it again.
  */
 export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
@@ -44,44 +44,44 @@ export class Circuit implements Disposable {
   }
 
   /** @throws SharedUnavailable while the circuit is open */
-  check(): void {
-    if (this.#reason !== undefined) throw unavailable(new Error(this.#reason));
+  requireClosed(): void {
+    if (this.#reason !== undefined) throw toSharedUnavailable(new Error(this.#reason));
   }
 
   /**
    * Sends a command and waits for its reply.
    *
    * @param command not called while the circuit is open
-   * @param fallback used for callers that should not wait long; others wait until the circuit opens
+   * @param fallback supplies a value if the reply is late; without it, the caller waits until the circuit opens
    * @throws SharedUnavailable
    */
   async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
-    this.check();
+    this.requireClosed();
     try {
-      // After a late reply, callers do not wait for the next one until a probe succeeded in time.
+      // After a late reply, callers use their fallback at once until a probe has succeeded in time.
       const { value, isLate } = await this.#watch.wait(command, fallback, this.#isProbing);
       if (isLate) this.#probe();
       return value;
     } catch (error) {
       if (error instanceof LateReply) this.#probe();
-      // An error reply concerns only its command, unless a probe gets it too.
+      // An error reply concerns only its command, unless a probe gets the same error.
       else if (isRefusedCommand(error)) this.#probe();
       else if (isConnectionError(error)) this.open(error);
-      throw unavailable(error);
+      throw toSharedUnavailable(error);
     }
   }
 
-  /** Makes commands, including waiting ones, fail immediately until probes succeed in time. */
+  /** Opens the circuit. Commands, including waiting ones, fail until probes succeed in time. */
   open(error: unknown): void {
     this.#reason = describeConnectionError(error);
     this.#watch.fail(new LateReply());
     this.#probe();
   }
 
-  /** Starts probing. Resolves when Redis replied in time, or after the given ms. */
-  async start(milliseconds: number): Promise<void> {
+  /** Starts probing. Resolves when Redis has replied in time, or after the timeout. */
+  async start(timeoutMs: number): Promise<void> {
     this.#probe();
-    await waitForFirst([this.#firstClose.promise], milliseconds);
+    await waitForFirst([this.#firstClose.promise], timeoutMs);
   }
 
   [Symbol.dispose](): void {
@@ -104,7 +104,7 @@ export class Circuit implements Disposable {
       const failure = await this.#runProbes();
       if (failure === undefined) return this.#close();
       if (!this.isOpen) this.open(failure);
-      // An error reply is a better reason than the connection's error.
+      // An error reply is more informative than the connection's error.
       else if (isRefusedCommand(failure)) this.#reason = describeConnectionError(failure);
       this.#report();
       await wait(roundIntervalMs, signal);
@@ -120,7 +120,7 @@ export class Circuit implements Disposable {
     this.#firstClose.resolve();
   }
 
-  /** Logs a failure, once a probe confirmed it. */
+  /** Logs a failure that a probe has confirmed. */
   #report(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;
@@ -136,28 +136,28 @@ export class Circuit implements Disposable {
     return failure;
   }
 
-  /** Waits for a late probe too, so that two never run concurrently. */
+  /** Runs one probe, and waits for it even if it is late, so that two probes never run concurrently. */
   async #runProbe(): Promise<unknown> {
     const reply = this.#options.probe();
     try {
-      const { isLate } = await this.#watch.wait(() => reply, giveUp);
+      const { isLate } = await this.#watch.wait(() => reply, throwLateReply);
       return isLate ? new LateReply() : undefined;
     } catch (error) {
       if (!(error instanceof LateReply)) return error;
       if (this.isOpen) this.#report();
-      const end = await waitForFirst([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
-      if (end === notSettled) this.#options.replaceConnection();
+      const result = await waitForFirst([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
+      if (result === notSettled) this.#options.replaceConnection();
       return error;
     }
   }
 }
 
-function giveUp(): never {
+function throwLateReply(): never {
   throw new LateReply();
 }
 
-/** Wraps the driver's error as the cause. Script errors keep their message. */
-export function unavailable(error: unknown): SharedUnavailable {
+/** Wraps an error of the driver. The messages of script errors are kept. */
+export function toSharedUnavailable(error: unknown): SharedUnavailable {
   const reason = isConnectionError(error) || !(error instanceof Error) ? describeConnectionError(error) : error.message;
   return new SharedUnavailable(`Redis did not respond: ${reason}`, { cause: error });
 }

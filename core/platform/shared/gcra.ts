@@ -1,51 +1,51 @@
 import type { Limits, Take } from './shared.ts';
 
-/**
- * GCRA, the generic cell rate algorithm (ITU-T I.371): each request advances a key's "theoretical arrival time" by one emission interval; a
- * request conforms if that time is then at most one burst ahead of now. `take.lua` does the same arithmetic.
+/*
+ * GCRA, the generic cell rate algorithm (ITU-T I.371). Each request advances a key's "theoretical arrival time" by one emission interval. A
+ * request conforms if that time is then at most one burst ahead of now. `take.lua` computes the same.
  *
- * Times are whole µs: fractions would add up to a burst that is one request too small. A debt is the time from now to the theoretical
- * arrival time.
+ * Times are whole µs, because fractions would add up to a burst that is one request too small. A debt is the time from now to the
+ * theoretical arrival time.
  */
 
-/** Returns the µs between requests at the full rate. Rounded up, so that the limit is never exceeded. */
-export function intervalOf({ limit, period }: Limits): number {
+/** Returns the µs between requests at the full rate, rounded up so that the limit is never exceeded. */
+export function computeInterval({ limit, period }: Limits): number {
   return Math.ceil((period * 1_000_000) / limit);
 }
 
 /**
- * Caps the stored theoretical arrival time at one burst from now; the result is stored even if the request is rejected. A larger value,
- * left after limits changed or the clock was set back, would block the key until it passed.
+ * Caps the theoretical arrival time at one burst from now. Callers store the result even if they reject the request. A larger value, which
+ * remains if limits change or the clock is set back, would block the key until that time.
  *
- * @param arrival as stored; 0 for a new key
+ * @param arrival stored theoretical arrival time; 0 for a new key
  */
 export function capArrival(arrival: number, now: number, limits: Limits): number {
-  return Math.min(arrival, now + limits.burst * intervalOf(limits));
+  return Math.min(arrival, now + limits.burst * computeInterval(limits));
 }
 
 /** Returns the debt of a key in µs. */
-export function debtOf(arrival: number, now: number): number {
+export function computeDebt(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }
 
-/** Returns the µs until a key with this debt may send a request; 0 or less if it may now. */
-export function waitOf(debt: number, limits: Limits): number {
-  return debt + intervalOf(limits) - limits.burst * intervalOf(limits);
+/** Returns the µs until a key with this debt may send a request; 0 or less if it may send now. */
+export function computeWait(debt: number, limits: Limits): number {
+  return debt + computeInterval(limits) - limits.burst * computeInterval(limits);
 }
 
-/** @param wait µs until a request would pass */
-export function describe(
+/** @param waitUs time until a request would be allowed */
+export function createTake(
   debt: number,
   limits: Limits,
-  wait: number,
+  waitUs: number,
   refusedBy: Take['refusedBy'],
   lease: Take['lease'],
 ): Take {
   return {
     refusedBy,
     lease,
-    remaining: Math.max(0, Math.floor(limits.burst - debt / intervalOf(limits))),
-    retryAfter: wait / 1_000_000,
+    remaining: Math.max(0, Math.floor(limits.burst - debt / computeInterval(limits))),
+    retryAfter: waitUs / 1_000_000,
     resetAfter: debt / 1_000_000,
   };
 }

@@ -1,10 +1,10 @@
--- Says that an instance is alive, and counts those that are.
+-- Records a heartbeat of an instance, and counts the live instances.
 --
 -- KEYS[1]  sorted set: instances, scored by the time their heartbeat expires, µs since the epoch
 -- ARGV[1]  the instance
 -- ARGV[2]  time to live, µs
 --
--- Returns { number of instances, 1 when this one was not among them }.
+-- Returns { number of instances, 1 if this instance was not among them }.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local lifetime = tonumber(ARGV[2])

@@ -1,4 +1,4 @@
--- Keeps entries in a group, for whose limits the oldest make room.
+-- Stores entries in a group. Over the group's limits, the oldest entries are removed.
 --
 -- KEYS[1]  hash: values by name
 -- KEYS[2]  sorted set: names, scored by the time they expire, ms since the epoch
@@ -6,14 +6,14 @@
 -- ARGV[1]  time to live, ms
 -- ARGV[2]  entries allowed
 -- ARGV[3]  bytes allowed
--- ARGV[4]… names and values, in turn
+-- ARGV[4]… names and values, alternating
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local lifetime = tonumber(ARGV[1])
 local bytes = tonumber(redis.call('GET', KEYS[3]) or 0)
 local count = redis.call('ZCARD', KEYS[2])
 
--- Redis short of memory evicts single keys. The others say nothing without them.
+-- When Redis is short of memory, it evicts single keys. The others are useless without them.
 if bytes == 0 or redis.call('HLEN', KEYS[1]) ~= count then
   redis.call('DEL', KEYS[1], KEYS[2])
   bytes, count = 0, 0

@@ -17,22 +17,19 @@ interface Group {
   bytes: number;
 }
 
-/** Groups of a gateway with one process, with a common size limit for all groups. */
+/** Groups of a gateway with one process. All groups share one size limit. */
 export class MemoryGroups implements GroupCache {
   readonly #now: () => number;
   readonly #groups = new Map<string, Group>();
   readonly #memory: ProcessMemory;
   readonly #entries: LRUCache<string, Entry>;
 
-  /**
-   * @param now monotonic ms
-   * @param size bytes
-   */
-  constructor(now: () => number, memory: ProcessMemory = unlimitedMemory, size: number = bounds.memoryGroups) {
+  /** @param now monotonic clock in ms */
+  constructor(now: () => number, memory: ProcessMemory = unlimitedMemory, maxBytes: number = bounds.memoryGroups) {
     this.#now = now;
     this.#memory = memory;
     this.#entries = new LRUCache<string, Entry>({
-      maxSize: size,
+      maxSize: maxBytes,
       sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
       dispose: (entry) => this.#forget(entry),
     });
@@ -41,39 +38,39 @@ export class MemoryGroups implements GroupCache {
 
   async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
     const now = this.#now();
-    const found = new Map<string, Buffer>();
+    const values = new Map<string, Buffer>();
     for (const name of names) {
       const entry = this.#entries.get(keyOf(group, name));
-      if (entry !== undefined && entry.expiresAt > now) found.set(name, entry.value);
+      if (entry !== undefined && entry.expiresAt > now) values.set(name, entry.value);
     }
-    return found;
+    return values;
   }
 
   async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
     const expiresAt = this.#now() + limits.seconds * 1000;
     for (const [name, value] of entries) {
-      // Copied, because a small buffer is a slice of a large pool and would keep all of it alive.
+      // Copied, because a small buffer is a slice of a large pool and would keep the whole pool alive.
       const copy = Buffer.allocUnsafeSlow(value.length);
       value.copy(copy);
       this.#entries.delete(keyOf(group, name));
       if (!this.#memory.canCache(copy.length)) continue;
-      this.#remember({ group, name, value: copy, expiresAt });
+      this.#store({ group, name, value: copy, expiresAt });
     }
-    this.#makeRoom(group, limits);
+    this.#evict(group, limits);
   }
 
-  #remember(entry: Entry): void {
+  #store(entry: Entry): void {
     const { group, name, value } = entry;
     const members = this.#groups.get(group) ?? { names: new Set<string>(), bytes: 0 };
     this.#groups.set(group, members);
     members.names.add(name);
     members.bytes += value.length;
     this.#entries.set(keyOf(group, name), entry);
-    // The cache does not accept an entry that exceeds its total size.
+    // The cache rejects an entry that is larger than the whole cache.
     if (!this.#entries.has(keyOf(group, name))) this.#forget(entry);
   }
 
-  #makeRoom(group: string, { entries, bytes }: GroupLimits): void {
+  #evict(group: string, { entries, bytes }: GroupLimits): void {
     const members = this.#groups.get(group);
     for (const name of members?.names ?? []) {
       const { expiresAt = 0 } = this.#entries.peek(keyOf(group, name)) ?? {};

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
+import { capArrival, computeDebt, createTake, computeInterval, computeWait } from './gcra.ts';
 import { createReclaimable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
@@ -11,7 +11,7 @@ const entryOverheadBytes = 500; // without key and value
 const sweepThreshold = 10_000; // keys
 
 export interface MemorySharedOptions {
-  /** Memory budget that includes the values, and evicts them when bodies need the memory. */
+  /** Budget that includes the cached values, and evicts them if bodies need the memory. */
   readonly memory?: ProcessMemory;
   /** Maximum bytes of cached replies, and of values in groups. */
   readonly sizes?: { readonly replies: number; readonly groups: number };
@@ -25,8 +25,8 @@ export class MemoryShared implements Shared {
   readonly groups: GroupCache;
   readonly events: Events = new MemoryEvents();
 
-  /** @param now monotonic ms; set by tests */
-  constructor(now: () => number = monotonic, { memory = unlimitedMemory, sizes }: MemorySharedOptions = {}) {
+  /** @param now monotonic clock in ms, replaced in tests */
+  constructor(now: () => number = readMonotonic, { memory = unlimitedMemory, sizes }: MemorySharedOptions = {}) {
     this.limiter = new MemoryLimiter(now);
     this.cache = new MemoryCache(now, memory, sizes?.replies);
     this.groups = new MemoryGroups(now, memory, sizes?.groups);
@@ -37,54 +37,54 @@ export class MemoryShared implements Shared {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-const monotonic = () => performance.now();
+const readMonotonic = () => performance.now();
 
 interface Account {
   arrival: number; // µs
   leases: Set<string>;
 }
 
-/** Slots do not expire, because they end with the process. */
+/** Limiter of a single process. Slots do not expire, because they end with the process. */
 export class MemoryLimiter implements Limiter {
   readonly instances = 1;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** Distinguishes leases of this limiter from others. Short, because it is part of a string for every request. */
-  readonly #name = `${randomUUID().slice(0, 8)}-`;
-  #leases = 0;
-  #sweepAt = sweepThreshold;
+  /** Distinguishes this limiter's leases from those of other limiters. Short, because every request creates such a string. */
+  readonly #leasePrefix = `${randomUUID().slice(0, 8)}-`;
+  #lastLease = 0;
+  #nextSweepSize = sweepThreshold;
 
-  constructor(now: () => number = monotonic) {
+  constructor(now: () => number = readMonotonic) {
     this.#now = now;
   }
 
   take(key: string, limits: Limits): Take {
-    const account = this.#account(key);
+    const account = this.#getAccount(key);
     const now = this.#microseconds();
     account.arrival = capArrival(account.arrival, now, limits);
-    const debt = debtOf(account.arrival, now);
-    const wait = waitOf(debt, limits);
-    if (wait > 0) return describe(debt, limits, wait, 'rate', undefined);
+    const debt = computeDebt(account.arrival, now);
+    const waitUs = computeWait(debt, limits);
+    if (waitUs > 0) return createTake(debt, limits, waitUs, 'rate', undefined);
     const { concurrent = Infinity } = limits;
-    if (account.leases.size >= concurrent) return describe(debt, limits, 1_000_000, 'concurrency', undefined);
-    const owed = debt + intervalOf(limits);
-    account.arrival = now + owed;
-    const lease = limits.concurrent === undefined ? undefined : this.#name + ++this.#leases;
+    if (account.leases.size >= concurrent) return createTake(debt, limits, 1_000_000, 'concurrency', undefined);
+    const newDebt = debt + computeInterval(limits);
+    account.arrival = now + newDebt;
+    const lease = limits.concurrent === undefined ? undefined : this.#leasePrefix + ++this.#lastLease;
     if (lease !== undefined) account.leases.add(lease);
-    return describe(owed, limits, 0, undefined, lease);
+    return createTake(newDebt, limits, 0, undefined, lease);
   }
 
   peek(key: string, limits: Limits): Take {
     const account = this.#accounts.get(key);
     const now = this.#microseconds();
     if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
-    const take = describe(debtOf(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
+    const take = createTake(computeDebt(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
     return { ...take, running: account?.leases.size ?? 0 };
   }
 
-  /** Adopts another limiter's decision for the key, so that this one can continue from it. */
-  follow(key: string, { resetAfter, lease }: Take): void {
-    const account = this.#account(key);
+  /** Adopts another limiter's decision for the key, so that this limiter can continue from it. */
+  adopt(key: string, { resetAfter, lease }: Take): void {
+    const account = this.#getAccount(key);
     account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
     if (lease !== undefined) account.leases.add(lease);
   }
@@ -97,7 +97,7 @@ export class MemoryLimiter implements Limiter {
   release(key: string, lease: string): void {
     const account = this.#accounts.get(key);
     if (account?.leases.has(lease) !== true) return;
-    // A set that is emptied repeatedly leaves a chain of tables that only a full collection frees.
+    // Emptying a set repeatedly creates a chain of tables that only a full collection frees.
     if (account.leases.size === 1) account.leases = new Set();
     else account.leases.delete(lease);
   }
@@ -106,10 +106,10 @@ export class MemoryLimiter implements Limiter {
     return Math.round(this.#now() * 1000);
   }
 
-  #account(key: string): Account {
+  #getAccount(key: string): Account {
     const existing = this.#accounts.get(key);
     if (existing !== undefined) return existing;
-    if (this.#accounts.size >= this.#sweepAt) this.#sweep();
+    if (this.#accounts.size >= this.#nextSweepSize) this.#sweep();
     const account = { arrival: 0, leases: new Set<string>() };
     this.#accounts.set(key, account);
     return account;
@@ -119,12 +119,12 @@ export class MemoryLimiter implements Limiter {
     const now = this.#microseconds();
     for (const [key, { arrival, leases }] of this.#accounts)
       if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
-    // With many keys in use, a sweep frees little: the next one waits until there are twice as many.
-    this.#sweepAt = Math.max(sweepThreshold, this.#accounts.size * 2);
+    // With many keys in use, a sweep frees little, so the next one waits until their number has doubled.
+    this.#nextSweepSize = Math.max(sweepThreshold, this.#accounts.size * 2);
   }
 }
 
-interface Stored {
+interface StoredEntry {
   readonly value: Buffer;
   readonly storedAt: number; // ms
   readonly expiresAt: number; // ms
@@ -138,13 +138,13 @@ interface Claim {
 class MemoryCache implements Cache {
   readonly #now: () => number;
   readonly #memory: ProcessMemory;
-  readonly #entries: LRUCache<string, Stored>;
+  readonly #entries: LRUCache<string, StoredEntry>;
   readonly #claims = new Map<string, Claim>();
 
   constructor(now: () => number, memory: ProcessMemory, size: number = bounds.memoryCache) {
     this.#now = now;
     this.#memory = memory;
-    this.#entries = new LRUCache<string, Stored>({
+    this.#entries = new LRUCache<string, StoredEntry>({
       maxSize: size,
       sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
     });
@@ -154,7 +154,7 @@ class MemoryCache implements Cache {
   async get(key: string): Promise<CacheEntry | undefined> {
     const entry = this.#entries.get(key);
     const now = this.#now();
-    // Not deleted here: an expired entry is replaced or evicted later.
+    // An expired entry is not deleted here, because it is replaced or evicted later.
     if (entry === undefined || entry.expiresAt <= now) return undefined;
     return { value: entry.value, age: (now - entry.storedAt) / 1000, expiresIn: (entry.expiresAt - now) / 1000 };
   }
@@ -162,7 +162,7 @@ class MemoryCache implements Cache {
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
     if (!this.#memory.canCache(value.length)) return;
     const storedAt = this.#now();
-    // Copied, because a small buffer is a slice of a large pool and would keep all of it alive.
+    // Copied, because a small buffer is a slice of a large pool and would keep the whole pool alive.
     const copy = Buffer.allocUnsafeSlow(value.length);
     value.copy(copy);
     this.#entries.set(key, { value: copy, storedAt, expiresAt: storedAt + seconds * 1000 });
@@ -170,17 +170,17 @@ class MemoryCache implements Cache {
 
   async claim(key: string, owner: string, seconds: number): Promise<boolean> {
     const now = this.#now();
-    const held = this.#claims.get(key);
-    if (held !== undefined && held.expiresAt > now) return false;
+    const existing = this.#claims.get(key);
+    if (existing !== undefined && existing.expiresAt > now) return false;
     this.#claims.set(key, { owner, expiresAt: now + seconds * 1000 });
     return true;
   }
 
   async extend(key: string, owner: string, seconds: number): Promise<boolean> {
     const now = this.#now();
-    const held = this.#claims.get(key);
-    if (held === undefined || held.owner !== owner || held.expiresAt <= now) return false;
-    held.expiresAt = now + seconds * 1000;
+    const claim = this.#claims.get(key);
+    if (claim === undefined || claim.owner !== owner || claim.expiresAt <= now) return false;
+    claim.expiresAt = now + seconds * 1000;
     return true;
   }
 

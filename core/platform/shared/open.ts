@@ -9,7 +9,7 @@ interface OpenSharedOptions {
   readonly memory?: MemorySharedOptions;
 }
 
-/** Opens the shared state. The gateway can start while Redis is down; calls fail until it is up. */
+/** Opens the shared state. The gateway can start while Redis is down. Calls fail until it is up. */
 export async function openShared({ redisUrl, log, memory }: OpenSharedOptions): Promise<Shared> {
   return redisUrl === undefined ? new MemoryShared(undefined, memory) : RedisShared.open(redisUrl, log);
 }

@@ -4,7 +4,7 @@
 -- KEYS[2]  sorted set: names, scored by the time they expire, ms since the epoch
 -- ARGV     names
 --
--- Returns the values in the order of the names, nil for those that are missing or have expired.
+-- Returns the values in the order of the names; nil for missing and expired values.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local values = {}

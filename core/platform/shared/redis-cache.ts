@@ -5,7 +5,7 @@ import type { Cache, CacheEntry } from './shared.ts';
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
 const claimKey = (key: string) => `gw:cache:claim:${key}`;
 
-/** Length of a cached value's prefix, which contains its lifetime in seconds. */
+/** Length of the prefix of a cached value, which contains its lifetime in seconds. */
 const headBytes = 4;
 
 export class RedisCache implements Cache {
@@ -19,9 +19,9 @@ export class RedisCache implements Cache {
 
   async get(key: string): Promise<CacheEntry | undefined> {
     const find = () => Promise.all([this.#client.getBuffer(entryKey(key)), this.#client.pttl(entryKey(key))]);
-    const [value, left] = await this.#nodes.circuitOf(entryKey(key)).run(find);
-    if (value === null || left <= 0) return undefined;
-    const expiresIn = left / 1000;
+    const [value, remainingMs] = await this.#nodes.circuitOf(entryKey(key)).run(find);
+    if (value === null || remainingMs <= 0) return undefined;
+    const expiresIn = remainingMs / 1000;
     return { value: value.subarray(headBytes), age: Math.max(0, value.readUInt32BE(0) - expiresIn), expiresIn };
   }
 

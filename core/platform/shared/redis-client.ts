@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cluster, type ClusterOptions, Redis, type RedisCommander, type RedisOptions } from 'ioredis';
-import { type RedisAddress, redisAddress, type RedisServer } from './redis-url.ts';
+import { type RedisAddress, parseRedisUrl, type RedisServer } from './redis-url.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 
@@ -33,20 +33,20 @@ export interface ScriptedRedis extends RedisCommander {
   gatewaySlots(...parameters: (string | number)[]): Promise<(string | number)[]>;
 }
 
-/** Returns ms before a reconnect attempt. */
+/** Returns the delay before a reconnect attempt, ms. */
 export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ min: 100, max: 2_000 }, attempt);
 }
 
 /**
- * Suppresses commands that the driver sends when a connection opens: a rejected SUBSCRIBE could not be handled (`RedisEvents` resubscribes
- * itself), and Redis-compatible servers may not know CLIENT, or close the connection.
+ * Suppresses commands that the driver sends when a connection opens. A rejected SUBSCRIBE could not be handled (`RedisEvents` resubscribes
+ * itself), and Redis-compatible servers may not support CLIENT, or close the connection.
  */
 export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
 
 /**
- * A client that reconnects if Redis rejects the SELECT of its database; the driver would continue in database 0. The handshake of such a
- * connection never ends.
+ * A client that reconnects if Redis rejects the SELECT of its database, whereas the driver would continue in database 0. The handshake of
+ * such a connection never ends.
  */
 export class SelectingRedis extends Redis {
   override select(...parameters: Parameters<Redis['select']>): Promise<'OK'> {
@@ -59,41 +59,41 @@ export class SelectingRedis extends Redis {
   }
 }
 
-const options = {
+const commandOptions = {
   connectTimeout: connectTimeoutMs,
-  // Requests must not wait while Redis is down: the command fails immediately, and the caller decides.
+  // Commands fail immediately while Redis is down, so that requests do not wait.
   enableOfflineQueue: false,
-  // Commands are never resent: one in flight when the connection broke may have been executed.
+  // Commands are never resent, because a command in flight when the connection broke may have been executed.
   maxRetriesPerRequest: 0,
   keepAlive: 15_000,
   retryStrategy: redisRetryDelay,
   maxLoadingRetryTime: 500,
   ...quietHandshake,
-  // After a failover the old primary responds READONLY, some versions inside a script error; reconnecting finds the new one.
+  // After a failover, the old primary responds READONLY, in some versions inside a script error. Reconnecting finds the new primary.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;
 
 const subscriberOptions = {
-  ...options,
+  ...commandOptions,
   enableOfflineQueue: true,
   socketTimeout: connectTimeoutMs,
 } satisfies RedisOptions;
 
 /**
- * Creates a client for commands, without waiting for the connection, which is retried while Redis is down. Commands have no deadline here:
- * `Circuit` sets it.
+ * Creates a client for commands, without waiting for the connection, which is retried while Redis is down. `Circuit` sets the deadline of
+ * commands.
  */
 export async function connectClient(url: string): Promise<Redis & ScriptedRedis> {
   const lua = await readScripts();
-  const client = createRedis(url, options);
+  const client = createRedis(url, commandOptions);
   prepareConnections(client);
-  return withScripts(client, lua);
+  return defineScripts(client, lua);
 }
 
-/** Like `connectClient`, for a cluster, with a connection to each primary. Commands follow keys that moved. */
+/** Like `connectClient`, for a cluster, with a connection to each primary. Commands follow keys that have moved. */
 export async function connectCluster(address: RedisAddress): Promise<Cluster & ScriptedRedis> {
   const lua = await readScripts();
-  const { reconnectOnError: _unused, ...redisOptions } = options;
+  const { reconnectOnError: _unused, ...redisOptions } = commandOptions;
   const client = createCluster(address, {
     redisOptions,
     enableOfflineQueue: false,
@@ -102,21 +102,21 @@ export async function connectCluster(address: RedisAddress): Promise<Cluster & S
     clusterRetryStrategy: redisRetryDelay,
   });
   client.on('+node', prepareConnections);
-  return withScripts(client, lua);
+  return defineScripts(client, lua);
 }
 
 function readScripts(): Promise<string[]> {
   return Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
 }
 
-function withScripts<Client extends Redis | Cluster>(client: Client, lua: readonly string[]): Client & ScriptedRedis {
+function defineScripts<Client extends Redis | Cluster>(client: Client, lua: readonly string[]): Client & ScriptedRedis {
   for (const [index, [command, , numberOfKeys]] of scripts.entries())
     client.defineCommand(command, { numberOfKeys, lua: lua[index] as string });
   return client as Client & ScriptedRedis;
 }
 
 /**
- * Creates a client for subscriptions, which need their own connection. `RedisEvents` restores them after a reconnect, and sets the deadline
+ * Creates a client for subscriptions, which need a separate connection. `RedisEvents` restores them after a reconnect, and sets the deadline
  * of commands.
  */
 export function connectSubscriber(url: string): Redis {
@@ -124,15 +124,15 @@ export function connectSubscriber(url: string): Redis {
 }
 
 /**
- * Like `connectSubscriber`, to any node of a cluster, because nodes forward messages published at others. A lost connection is replaced by
- * one to the next node.
+ * Like `connectSubscriber`, to any node of a cluster, because each node receives all messages. A lost connection is replaced by a connection
+ * to the next node.
  */
 export function connectClusterSubscriber({ cluster: seeds = [], ...address }: RedisAddress, cluster: Cluster): Redis {
-  let turn = Math.floor(Math.random() * seeds.length);
+  let nextIndex = Math.floor(Math.random() * seeds.length);
   const nextNode = (): RedisServer => {
-    const discovered = cluster.nodes().map(serverOf);
+    const discovered = cluster.nodes().map(readServer);
     const nodes = discovered.length > 0 ? discovered : seeds;
-    return nodes[turn++ % nodes.length] as RedisServer;
+    return nodes[nextIndex++ % nodes.length] as RedisServer;
   };
   const subscriber: Redis = new Redis({
     ...subscriberOptions,
@@ -152,34 +152,34 @@ export function connectClusterSubscriber({ cluster: seeds = [], ...address }: Re
   return subscriber;
 }
 
-function serverOf({ options: { host = '', port = 0 } }: Redis): RedisServer {
+function readServer({ options: { host = '', port = 0 } }: Redis): RedisServer {
   return { host, port };
 }
 
-/** Returns the node name as in ioredis's slots. */
+/** Returns a node's name in the format of `Cluster.slots`. */
 export function nodeName({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 
 /**
- * Creates a connection. Only a Sentinel's primary is asked for INFO before use, because it may have become a replica. Others are used as
- * soon as they respond, even if they do not permit INFO; commands fail while data is loading.
+ * Creates a connection. INFO is only sent to a Sentinel's primary before use, because it may have become a replica. Other servers are used
+ * as soon as they respond, even if they do not permit INFO; commands fail while data is loading.
  *
  * @param url any form of REDIS_URL except a cluster's
  */
 export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
-  const { url: plain, ...address } = redisAddress(url);
+  const { url: plainUrl, ...address } = parseRedisUrl(url);
   const enableReadyCheck = address.sentinels !== undefined;
-  const all = { ...settings, enableReadyCheck, ...address } as object as typeof settings;
-  return plain === undefined ? new SelectingRedis(all) : new SelectingRedis(plain, all);
+  const allOptions = { ...settings, enableReadyCheck, ...address } as object as typeof settings;
+  return plainUrl === undefined ? new SelectingRedis(allOptions) : new SelectingRedis(plainUrl, allOptions);
 }
 
-/** Creates a connection to a cluster. Names are resolved by the connections, because certificates are checked against them. */
+/** Creates a connection to a cluster. Each connection resolves its host name, because certificates are checked against the name. */
 export function createCluster({ cluster = [], ...address }: RedisAddress, settings: ClusterOptions): Cluster {
   return new Cluster(cluster, {
     ...settings,
     dnsLookup: (host, callback) => callback(null, host),
-    // A cluster is usable even if other nodes do not respond.
+    // The check would fail if any node did not respond.
     enableReadyCheck: false,
     redisOptions: {
       ...quietHandshake,
@@ -197,32 +197,37 @@ export const clusterSlots = 16_384;
  * Reads INFO from one Redis, or from each primary of a cluster.
  *
  * @param url any form of REDIS_URL
- * @param timeout ms to connect, and for each reply
+ * @param timeoutMs timeout of the connection, and of each reply
  * @throws errors of the connection or the command
  */
-export async function readInfo(url: string, timeout: number): Promise<{ servers: string[]; unserved: number }> {
-  const address = redisAddress(url);
-  const redisOptions = { connectTimeout: timeout, commandTimeout: timeout, maxRetriesPerRequest: 0, ...quietHandshake };
-  const once = { lazyConnect: true, retryStrategy: () => null };
+export async function readInfo(url: string, timeoutMs: number): Promise<{ servers: string[]; unserved: number }> {
+  const address = parseRedisUrl(url);
+  const redisOptions = {
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+    maxRetriesPerRequest: 0,
+    ...quietHandshake,
+  };
+  const singleAttempt = { lazyConnect: true, retryStrategy: () => null };
   const client =
     address.cluster === undefined
-      ? createRedis(url, { ...redisOptions, ...once })
+      ? createRedis(url, { ...redisOptions, ...singleAttempt })
       : createCluster(address, { redisOptions, lazyConnect: true, clusterRetryStrategy: () => null });
-  let lost: Error | undefined;
-  for (const event of ['error', 'node error']) client.on(event, (error: Error) => (lost ??= error));
+  let connectionError: Error | undefined;
+  for (const event of ['error', 'node error']) client.on(event, (error: Error) => (connectionError ??= error));
   try {
-    await withDeadline(client.connect(), timeout, 'no response in time');
+    await withDeadline(client.connect(), timeoutMs, 'no response in time');
     if (client instanceof Redis) return { servers: [await client.info()], unserved: 0 };
     const servers = await Promise.all(client.nodes('master').map((node) => node.info()));
     return { servers, unserved: clusterSlots - Object.keys(client.slots).length };
   } catch (error) {
-    throw lost ?? error;
+    throw connectionError ?? error;
   } finally {
     client.disconnect();
   }
 }
 
-/** Replaces a connection. A graceful end would wait for a peer that may be gone. */
+/** Closes a connection, so that the client opens a new one. A graceful close would wait for a peer that may be gone. */
 export function replaceConnection(client: Redis): void {
   if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no response in time'));
 }
@@ -230,34 +235,34 @@ export function replaceConnection(client: Redis): void {
 function prepareConnections(client: Redis): void {
   client.on('connect', () => {
     limitHandshake(client);
-    sendTogether(client.stream);
+    batchWrites(client.stream);
   });
 }
 
 /** Limits the handshake, because a suspended Redis accepts connections but never completes it. */
 function limitHandshake(client: Redis): void {
   const timer = setTimeout(() => replaceConnection(client), connectTimeoutMs).unref();
-  const end = () => {
+  const clear = () => {
     clearTimeout(timer);
-    client.off('ready', end).off('close', end);
+    client.off('ready', clear).off('close', clear);
   };
-  client.on('ready', end).on('close', end);
+  client.on('ready', clear).on('close', clear);
 }
 
 /**
- * Sends the commands of one turn of the event loop at its end, in one system call; replies could not be read earlier anyway. A system call
- * for each takes a tenth to a quarter of a busy gateway's CPU time, and a third of Redis's.
+ * Sends all commands of a turn of the event loop in one system call at its end. Their replies could not be read earlier anyway. A system
+ * call for each would take a tenth to a quarter of a busy gateway's CPU time, and a third of Redis's.
  */
-function sendTogether(stream: Redis['stream']): void {
+function batchWrites(stream: Redis['stream']): void {
   const write = stream.write as (...chunk: unknown[]) => boolean;
-  let isHeld = false;
+  let isCorked = false;
   const send = () => {
-    isHeld = false;
+    isCorked = false;
     stream.uncork();
   };
   stream.write = (...chunk: unknown[]) => {
-    if (!isHeld) {
-      isHeld = true;
+    if (!isCorked) {
+      isCorked = true;
       stream.cork();
       setImmediate(send);
     }

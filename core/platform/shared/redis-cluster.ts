@@ -4,13 +4,13 @@ import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { Circuit } from './circuit.ts';
 import { clusterSlots, nodeName, replaceConnection, type ScriptedRedis } from './redis-client.ts';
-import { answerTimeout, firstEvent, RedisNode, type RedisNodes } from './redis-nodes.ts';
+import { replyTimeoutMs, waitForEvent, RedisNode, type RedisNodes } from './redis-nodes.ts';
 
 const refreshIntervalMs = 500;
 
 /**
- * Primaries of a Redis Cluster. While one is down and not yet replaced by a replica, only its keys are without shared state, because each
- * node has its own circuit.
+ * Primaries of a Redis Cluster. Each has its own circuit, so that while a primary is down and not yet replaced by a replica, only its keys
+ * are without shared state.
  */
 export class ClusterRedis implements RedisNodes {
   readonly #client: Cluster & ScriptedRedis;
@@ -19,37 +19,39 @@ export class ClusterRedis implements RedisNodes {
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
   readonly #heartbeatKeys = new Map<string, string>();
-  /** For keys whose node is unknown, as before the first response; open while any slot has no node. */
-  readonly #unknown: Circuit;
-  readonly #refreshes = new Throttle(refreshIntervalMs);
+  /** Circuit of keys whose node is unknown, as before the first response. Open while any slot has no node. */
+  readonly #fallbackCircuit: Circuit;
+  readonly #refreshThrottle = new Throttle(refreshIntervalMs);
 
   constructor(client: Cluster & ScriptedRedis, log: Logger, onClose: () => void) {
     this.#client = client;
     this.#log = log;
     this.#onClose = onClose;
-    this.#unknown = new Circuit({
+    this.#fallbackCircuit = new Circuit({
       name: 'Redis Cluster',
       probe: () => this.#findAllSlots(),
       replaceConnection: () => undefined,
       onClose,
       log,
     });
-    client.on('refresh', () => this.#update());
-    // The underlying cause is the last node's error.
-    client.on('error', (error: Error & { lastNodeError?: Error }) => this.#unknown.open(error.lastNodeError ?? error));
+    client.on('refresh', () => this.#updateNodes());
+    // The last node's error is the underlying cause.
+    client.on('error', (error: Error & { lastNodeError?: Error }) =>
+      this.#fallbackCircuit.open(error.lastNodeError ?? error),
+    );
     client.on('-node', (node: Redis) => {
       this.#nodesByName.get(nodeName(node))?.circuit.open(new Error('connection closed'));
     });
   }
 
   circuitOf(key: string): Circuit {
-    const owner = this.#client.slots[slotOf(key)]?.[0];
+    const owner = this.#client.slots[computeHashSlot(key)]?.[0];
     const node = owner === undefined ? undefined : this.#nodesByName.get(owner);
-    return node?.circuit ?? this.#unknown;
+    return node?.circuit ?? this.#fallbackCircuit;
   }
 
   get isOpen(): boolean {
-    return this.#unknown.isOpen || this.#nodesByName.values().some(({ circuit }) => circuit.isOpen);
+    return this.#fallbackCircuit.isOpen || this.#nodesByName.values().some(({ circuit }) => circuit.isOpen);
   }
 
   get count(): number {
@@ -57,32 +59,32 @@ export class ClusterRedis implements RedisNodes {
   }
 
   async start(): Promise<void> {
-    if (this.#nodesByName.size === 0) await firstEvent(this.#client, 'refresh');
-    const circuits = [this.#unknown, ...this.#nodesByName.values().map(({ circuit }) => circuit)];
-    await Promise.all(circuits.map((circuit) => circuit.start(this.#nodesByName.size === 0 ? 0 : answerTimeout)));
+    if (this.#nodesByName.size === 0) await waitForEvent(this.#client, 'refresh');
+    const circuits = [this.#fallbackCircuit, ...this.#nodesByName.values().map(({ circuit }) => circuit)];
+    await Promise.all(circuits.map((circuit) => circuit.start(this.#nodesByName.size === 0 ? 0 : replyTimeoutMs)));
   }
 
-  async beat(): Promise<void> {
-    this.#unknown.check();
-    await Promise.all(this.#nodesByName.values().map((node) => node.beat()));
+  async sendHeartbeat(): Promise<void> {
+    this.#fallbackCircuit.requireClosed();
+    await Promise.all(this.#nodesByName.values().map((node) => node.sendHeartbeat()));
   }
 
-  async leave(): Promise<void> {
-    await Promise.all(this.#nodesByName.values().map((node) => node.leave()));
+  async unregister(): Promise<void> {
+    await Promise.all(this.#nodesByName.values().map((node) => node.unregister()));
   }
 
   async publish(channel: string, message: string): Promise<unknown> {
     const command = new Command('publish', [channel, message], { replyEncoding: 'utf8' });
-    return this.#client.sendCommand(command, undefined, { slot: slotOf(channel) });
+    return this.#client.sendCommand(command, undefined, { slot: computeHashSlot(channel) });
   }
 
   [Symbol.dispose](): void {
-    this.#unknown[Symbol.dispose]();
+    this.#fallbackCircuit[Symbol.dispose]();
     for (const { circuit } of this.#nodesByName.values()) circuit[Symbol.dispose]();
     this.#client.disconnect();
   }
 
-  #update(): void {
+  #updateNodes(): void {
     const owners = new Set(this.#client.slots.flatMap((nodes) => nodes?.slice(0, 1) ?? []));
     for (const [name, { circuit }] of this.#nodesByName) {
       if (owners.has(name)) continue;
@@ -92,13 +94,13 @@ export class ClusterRedis implements RedisNodes {
     }
     this.#heartbeatKeys.clear();
     for (let tag = 0; tag < clusterSlots && this.#heartbeatKeys.size < owners.size; tag++) {
-      const owner = this.#client.slots[(heartbeatSlots[tag] ??= slotOf(heartbeatKey(tag)))]?.[0];
+      const owner = this.#client.slots[(heartbeatSlots[tag] ??= computeHashSlot(heartbeatKey(tag)))]?.[0];
       if (owner !== undefined && !this.#heartbeatKeys.has(owner)) this.#heartbeatKeys.set(owner, heartbeatKey(tag));
     }
-    for (const name of owners) if (!this.#nodesByName.has(name)) this.#add(name);
+    for (const name of owners) if (!this.#nodesByName.has(name)) this.#addNode(name);
   }
 
-  #add(name: string): void {
+  #addNode(name: string): void {
     const node = new RedisNode({
       client: this.#client,
       instance: this.#instance,
@@ -115,12 +117,12 @@ export class ClusterRedis implements RedisNodes {
       log: this.#log,
     });
     this.#nodesByName.set(name, node);
-    // Closed by the first response.
+    // The first response closes the circuit.
     node.circuit.open(new Error('not connected'));
   }
 
   #refresh(): void {
-    if (this.#refreshes.pass()) this.#client.refreshSlotsCache();
+    if (this.#refreshThrottle.pass()) this.#client.refreshSlotsCache();
   }
 
   async #findAllSlots(): Promise<void> {
@@ -137,6 +139,6 @@ function heartbeatKey(tag: number): string {
 }
 
 /** Returns the hash slot of a key. */
-export function slotOf(key: string): number {
+export function computeHashSlot(key: string): number {
   return new Command('get', [key]).getSlot();
 }

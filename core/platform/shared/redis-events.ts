@@ -4,22 +4,22 @@ import { describeConnectionError, isRefusedCommand } from '../errors/connection-
 import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { waitForFirst, notSettled } from '../timing/deadline.ts';
-import { unavailable } from './circuit.ts';
+import { toSharedUnavailable } from './circuit.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** Ms. If the process was busy meanwhile, the confirmation is still read before the timeout. */
-const subscribeTimeout = 250;
-const refusedRetriesMs = { min: 500, max: 10_000 };
-export const eventChannel = (channel: string) => `gw:event:${channel}`;
+/** If the process was busy meanwhile, a confirmation that has arrived is still read before the timeout. */
+const subscribeTimeoutMs = 250;
+const retryRange = { min: 500, max: 10_000 };
+export const createChannelName = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
 
 interface Subscription {
   readonly listeners: Set<Listener>;
   readonly gapListeners: Set<() => void>;
-  readonly ready: Promise<unknown>;
+  readonly confirmation: Promise<unknown>;
 }
 
 export class RedisEvents implements Events {
@@ -58,44 +58,44 @@ export class RedisEvents implements Events {
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    const name = eventChannel(channel);
+    const name = createChannelName(channel);
     await this.#nodes.circuitOf(name).run(() => this.#nodes.publish(name, message));
   }
 
-  async subscribe(channel: string, onMessage: Listener, onReturn?: () => void): Promise<() => void> {
-    const name = eventChannel(channel);
-    this.#nodes.circuitOf(name).check();
-    // Guarded, because messages come from other processes, which may run another version.
-    const what = `a listener of the channel ${channel} in Redis`;
-    const listener = guardListener(this.#log, what, onMessage);
-    const onGap = onReturn && guardListener(this.#log, what, onReturn);
+  async subscribe(channel: string, onMessage: Listener, onGap?: () => void): Promise<() => void> {
+    const name = createChannelName(channel);
+    this.#nodes.circuitOf(name).requireClosed();
+    // Guarded, because messages come from other processes, which may run a different version.
+    const task = `a listener of the channel ${channel} in Redis`;
+    const listener = guardListener(this.#log, task, onMessage);
+    const gapListener = onGap && guardListener(this.#log, task, onGap);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);
-    if (onGap !== undefined) subscription.gapListeners.add(onGap);
+    if (gapListener !== undefined) subscription.gapListeners.add(gapListener);
     const unsubscribe = () => {
       subscription.listeners.delete(listener);
-      if (onGap !== undefined) subscription.gapListeners.delete(onGap);
+      if (gapListener !== undefined) subscription.gapListeners.delete(gapListener);
       if (subscription.listeners.size > 0 || this.#subscriptions.get(name) !== subscription) return;
       this.#subscriptions.delete(name);
       this.#subscriber.unsubscribe(name).catch(() => undefined);
     };
     try {
-      await subscription.ready;
+      await subscription.confirmation;
     } catch (error) {
       unsubscribe();
-      throw unavailable(error);
+      throw toSharedUnavailable(error);
     }
     return unsubscribe;
   }
 
   #open(name: string): Subscription {
-    const ready = this.#subscribeConfirmed(name);
-    const subscription = { listeners: new Set<Listener>(), gapListeners: new Set<() => void>(), ready };
+    const confirmation = this.#sendSubscribe(name);
+    const subscription = { listeners: new Set<Listener>(), gapListeners: new Set<() => void>(), confirmation };
     this.#subscriptions.set(name, subscription);
     return subscription;
   }
 
-  /** Resubscribes after a reconnect, retrying as needed, and reports the gap once Redis confirmed it. */
+  /** Resubscribes after a reconnect, with retries, and reports the gap once Redis has confirmed the subscriptions. */
   async #resume(): Promise<void> {
     const connection = ++this.#connection;
     this.#isResumed = false;
@@ -106,13 +106,13 @@ export class RedisEvents implements Events {
 
   async #resubscribe(connection: number): Promise<boolean> {
     const { signal } = this.#closing;
-    const backoff = new Backoff(refusedRetriesMs);
+    const backoff = new Backoff(retryRange);
     while (this.#subscriptions.size > 0) {
       try {
-        await this.#subscribeConfirmed(...this.#subscriptions.keys());
+        await this.#sendSubscribe(...this.#subscriptions.keys());
         return true;
       } catch (error) {
-        // After a late reply, resubscribe immediately, unless there is a new connection.
+        // After a late reply, resubscribes immediately, unless there is a new connection.
         if (!(error instanceof LateReply)) await backoff.wait(signal);
         if (signal.aborted || this.#subscriber.status !== 'ready' || connection !== this.#connection) return false;
       }
@@ -121,9 +121,9 @@ export class RedisEvents implements Events {
   }
 
   /** @throws LateReply, or the error of a rejected subscription */
-  async #subscribeConfirmed(...names: string[]): Promise<void> {
+  async #sendSubscribe(...names: string[]): Promise<void> {
     try {
-      const result = await waitForFirst([this.#subscriber.subscribe(...names)], subscribeTimeout);
+      const result = await waitForFirst([this.#subscriber.subscribe(...names)], subscribeTimeoutMs);
       if (result === notSettled) throw new LateReply();
       this.#refusal = undefined;
     } catch (error) {

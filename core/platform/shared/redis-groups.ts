@@ -2,8 +2,8 @@ import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
-/** Keys of a group. In a cluster, braces keep them on one node; otherwise they have none, because older versions use these names. */
-const keysOf = (group: string, isCluster: boolean) =>
+/** Creates the keys of a group. In a cluster, braces keep them on one node. Without a cluster, names without braces match older versions. */
+const createKeys = (group: string, isCluster: boolean) =>
   ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${isCluster ? `{${group}}` : group}`);
 
 export class RedisGroups implements GroupCache {
@@ -18,12 +18,12 @@ export class RedisGroups implements GroupCache {
   }
 
   async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
-    const [values = '', expiries = ''] = keysOf(group, this.#isCluster);
-    const recall = () => this.#client.gatewayRecallBuffer(values, expiries, ...names);
-    const found = await this.#nodes.circuitOf(values).run(recall);
+    const [valuesKey = '', expiriesKey = ''] = createKeys(group, this.#isCluster);
+    const recall = () => this.#client.gatewayRecallBuffer(valuesKey, expiriesKey, ...names);
+    const values = await this.#nodes.circuitOf(valuesKey).run(recall);
     return new Map(
       names.flatMap((name, index) => {
-        const value = found[index];
+        const value = values[index];
         return Buffer.isBuffer(value) ? [[name, value] as const] : [];
       }),
     );
@@ -32,7 +32,7 @@ export class RedisGroups implements GroupCache {
   async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
     const { seconds, entries: maxEntries, bytes } = limits;
     const lifetime = Math.ceil(seconds * 1000);
-    const keys = keysOf(group, this.#isCluster);
+    const keys = createKeys(group, this.#isCluster);
     const keep = () => this.#client.gatewayKeep(...keys, lifetime, maxEntries, bytes, ...[...entries].flat());
     await this.#nodes.circuitOf(keys[0] as string).run(keep);
   }

@@ -1,20 +1,20 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
 const lifetimeSeconds = 15;
-/** Time for every instance to reconnect or send a heartbeat after Redis lost its data, ms. */
+/** Ms after Redis lost its data until every instance has reconnected or sent a heartbeat. */
 const reappearanceMs = 7_500;
 
-/** Number of instances that use one server, counted by their heartbeats. */
+/** Counts the instances that use one server by their heartbeats. */
 export class RedisInstances {
   readonly #client: ScriptedRedis;
   readonly #key: () => string;
   readonly #instance: string;
   #count = 1;
-  #isKnown = false;
-  /** performance.now() until which other instances may be missing. */
+  #hasBeat = false;
+  /** Time (performance.now()) until which other instances may be missing. */
   #isIncompleteUntil = 0;
 
-  /** @param instance the same on all servers of a cluster, because a replica takes over its primary's data */
+  /** @param instance id of this instance; the same on all servers of a cluster, because a replica takes over its primary's data */
   constructor(client: ScriptedRedis, instance: string, key: () => string) {
     this.#client = client;
     this.#instance = instance;
@@ -27,21 +27,21 @@ export class RedisInstances {
   }
 
   /**
-   * Sends a heartbeat. A Redis that lost its data learns of the other instances only from their next heartbeats; until then the previous
+   * Sends a heartbeat. A Redis that lost its data counts each of the other instances only after its next heartbeat. Until then, the previous
    * count applies.
    */
-  async beat(): Promise<void> {
+  async sendHeartbeat(): Promise<void> {
     const [count, isNew] = await this.#client.gatewayHeartbeat(
       this.#key(),
       this.#instance,
       lifetimeSeconds * 1_000_000,
     );
-    if (isNew === 1 && this.#isKnown) this.#isIncompleteUntil = performance.now() + reappearanceMs;
-    this.#isKnown = true;
+    if (isNew === 1 && this.#hasBeat) this.#isIncompleteUntil = performance.now() + reappearanceMs;
+    this.#hasBeat = true;
     this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;
   }
 
-  async leave(): Promise<void> {
+  async unregister(): Promise<void> {
     await this.#client.zrem(this.#key(), this.#instance);
   }
 }

@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import { describe, intervalOf } from './gcra.ts';
+import { createTake, computeInterval } from './gcra.ts';
 import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-const leaseLifetime = 25_000_000; // µs
+const leaseLifetimeUs = 25_000_000; // µs
 /**
- * Heartbeats after which a live process renews a lease, which takes 10 to 15 seconds: two heartbeats may fail, and the slots of most
- * requests need no renewal.
+ * Heartbeats until a live process renews a lease: 10 to 15 seconds. Two heartbeats may fail, and the leases of most requests need no
+ * renewal.
  */
-const renewAfter = 3;
+const heartbeatsPerRenewal = 3;
 
 // The braces keep both keys of a script on one node of a Redis cluster.
 const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
 const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
 
 /**
- * A slot is a member of its key's sorted set, scored by its expiry. The process that took it renews it until it is
- * released. Releases that fail while Redis is down are repeated when it is up.
+ * Limiter in Redis. A slot is a lease: a member of its key's sorted set, scored by its expiry. The process that took the lease renews it
+ * until it is released. Releases that fail while Redis is down are repeated later.
  */
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;
-  /** Leases that this process holds, by key, with the number of the heartbeat before they were taken or renewed. */
-  readonly #held = new Map<string, Map<string, number>>();
+  /** This process's leases by key, each with the number of the heartbeat before it was taken or renewed. */
+  readonly #leasesByKey = new Map<string, Map<string, number>>();
   #heartbeat = 0;
-  /** Leases to release, by key: ended, or possibly granted by a late command. */
-  readonly #owed = new Map<string, string>();
+  /** Keys by lease, of leases to release: those that have ended, or may have been granted by a late command. */
+  readonly #pendingReleases = new Map<string, string>();
 
   constructor(client: ScriptedRedis, nodes: RedisNodes) {
     this.#client = client;
@@ -48,47 +48,47 @@ export class RedisLimiter implements Limiter {
   }
 
   release(key: string, lease: string): void {
-    const held = this.#held.get(key);
-    if (held?.delete(lease) !== true) return;
-    if (held.size === 0) this.#held.delete(key);
-    this.#giveBack(key, lease);
+    const leases = this.#leasesByKey.get(key);
+    if (leases?.delete(lease) !== true) return;
+    if (leases.size === 0) this.#leasesByKey.delete(key);
+    this.#sendRelease(key, lease);
   }
 
   /** Releases all slots of this process. */
   async releaseAll(): Promise<void> {
-    const held = [...this.#held];
-    this.#held.clear();
+    const entries = [...this.#leasesByKey];
+    this.#leasesByKey.clear();
     await Promise.all(
-      held.map(([key, leases]) =>
+      entries.map(([key, leases]) =>
         this.#nodes.circuitOf(leasesKey(key)).run(() => this.#client.zrem(leasesKey(key), ...leases.keys())),
       ),
     );
   }
 
-  /** Called at each heartbeat: renews the slots that need it, and releases ended ones. Sends all commands before it returns. */
-  beat(): void {
+  /** Renews the leases that need it, and repeats failed releases. Sends all commands before it returns. */
+  onHeartbeat(): void {
     this.#heartbeat++;
-    this.#catchUp(this.#heartbeat - renewAfter);
+    this.#renewLeases(this.#heartbeat - heartbeatsPerRenewal);
   }
 
-  /** Called once Redis responds again: renews all slots of this process, because Redis may have lost them, and releases ended ones. */
-  catchUp(): void {
-    this.#catchUp(this.#heartbeat);
+  /** Renews all leases of this process, because Redis may have lost them, and repeats failed releases. */
+  onRecovery(): void {
+    this.#renewLeases(this.#heartbeat);
   }
 
-  #catchUp(last: number): void {
-    for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
-    for (const [key, leases] of this.#held) {
-      const due = [...leases].filter(([, since]) => since <= last).map(([lease]) => lease);
-      if (due.length > 0) this.#renew(key, leases, due);
+  #renewLeases(maxHeartbeat: number): void {
+    for (const [lease, key] of this.#pendingReleases) this.#sendRelease(key, lease);
+    for (const [key, leases] of this.#leasesByKey) {
+      const dueLeases = [...leases].filter(([, heartbeat]) => heartbeat <= maxHeartbeat).map(([lease]) => lease);
+      if (dueLeases.length > 0) this.#renew(key, leases, dueLeases);
     }
   }
 
-  #renew(key: string, leases: Map<string, number>, due: readonly string[]): void {
+  #renew(key: string, leases: Map<string, number>, dueLeases: readonly string[]): void {
     const now = this.#heartbeat;
-    this.#client.gatewayRenew(leasesKey(key), leaseLifetime, ...due).then(
+    this.#client.gatewayRenew(leasesKey(key), leaseLifetimeUs, ...dueLeases).then(
       () => {
-        for (const lease of due) if (leases.has(lease)) leases.set(lease, now);
+        for (const lease of dueLeases) if (leases.has(lease)) leases.set(lease, now);
       },
       // The next heartbeat retries.
       () => undefined,
@@ -98,52 +98,52 @@ export class RedisLimiter implements Limiter {
   async #run(key: string, limits: Limits, lease: string, fallback?: Fallback<Take>): Promise<Take> {
     const takesSlot = lease !== '' && limits.concurrent !== undefined;
     let isSent = false;
-    let isReplaced = false;
+    let usedFallback = false;
     const send = async () => {
       isSent = true;
       const [refused, debt, wait, running] = await this.#client.gatewayTake(
         arrivalKey(key),
         leasesKey(key),
-        intervalOf(limits),
+        computeInterval(limits),
         limits.burst,
         limits.concurrent ?? '',
         lease,
-        leaseLifetime,
+        leaseLifetimeUs,
       );
       const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
-      const take = describe(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
+      const take = createTake(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
       return running === undefined ? take : { ...take, running };
     };
-    const replace = () => {
+    const tryFallback = () => {
       const take = fallback?.();
-      isReplaced = take !== undefined;
+      usedFallback = take !== undefined;
       return take;
     };
-    // Redis may only be late, and would then grant a slot that no caller knows of.
-    const giveUp = () => {
-      if (takesSlot && isSent) this.#giveBack(key, lease);
+    // Redis may only be late. It would then grant a lease that no caller releases.
+    const releaseUnclaimed = () => {
+      if (takesSlot && isSent) this.#sendRelease(key, lease);
     };
     try {
-      const take = await this.#nodes.circuitOf(arrivalKey(key)).run(send, replace);
-      if (isReplaced) giveUp();
-      else if (take.lease !== undefined) this.#hold(key, take.lease);
+      const take = await this.#nodes.circuitOf(arrivalKey(key)).run(send, tryFallback);
+      if (usedFallback) releaseUnclaimed();
+      else if (take.lease !== undefined) this.#addLease(key, take.lease);
       return take;
     } catch (error) {
-      giveUp();
+      releaseUnclaimed();
       throw error;
     }
   }
 
-  #hold(key: string, lease: string): void {
-    const held = this.#held.get(key);
-    if (held === undefined) this.#held.set(key, new Map([[lease, this.#heartbeat]]));
-    else held.set(lease, this.#heartbeat);
+  #addLease(key: string, lease: string): void {
+    const leases = this.#leasesByKey.get(key);
+    if (leases === undefined) this.#leasesByKey.set(key, new Map([[lease, this.#heartbeat]]));
+    else leases.set(lease, this.#heartbeat);
   }
 
-  #giveBack(key: string, lease: string): void {
+  #sendRelease(key: string, lease: string): void {
     this.#client.zrem(leasesKey(key), lease).then(
-      () => this.#owed.delete(lease),
-      () => this.#owed.size < bounds.pendingReleases && this.#owed.set(lease, key),
+      () => this.#pendingReleases.delete(lease),
+      () => this.#pendingReleases.size < bounds.pendingReleases && this.#pendingReleases.set(lease, key),
     );
   }
 }

@@ -9,26 +9,26 @@ import { RedisInstances } from './redis-instances.ts';
 
 const startTimeoutMs = 3_000;
 /** Maximum ms that a start waits for timely replies after it is connected. */
-export const answerTimeout = 1_000;
+export const replyTimeoutMs = 1_000;
 
-/** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit, because they can fail separately. */
+/** The servers behind a client: one Redis, or the primaries of a cluster. Each has its own circuit, because they can fail separately. */
 export interface RedisNodes extends Disposable {
-  /** The circuit of the server that has the key. */
+  /** Returns the circuit of the server that has the key. */
   circuitOf(key: string): Circuit;
-  /** True while any of them does not respond. */
+  /** True while any server does not respond. */
   readonly isOpen: boolean;
   /** Last known number of instances that use these servers. */
   readonly count: number;
-  /** Waits until they respond, for some seconds at most. */
+  /** Waits until all servers respond, for a few seconds at most. */
   start(): Promise<void>;
   /**
    * Sends a heartbeat to each server.
    *
-   * @throws SharedUnavailable if any of them does not respond
+   * @throws SharedUnavailable if any server does not respond
    */
-  beat(): Promise<void>;
-  /** Signs this instance off; no heartbeat follows. */
-  leave(): Promise<void>;
+  sendHeartbeat(): Promise<void>;
+  /** Removes this instance from the count, after its last heartbeat. */
+  unregister(): Promise<void>;
   /** Publishes through the server that `circuitOf` uses for the channel. */
   publish(channel: string, message: string): Promise<unknown>;
 }
@@ -50,15 +50,15 @@ export class RedisNode {
 
   constructor({ client, instance, key, ...circuit }: RedisNodeOptions) {
     this.instances = new RedisInstances(client, instance, key);
-    this.circuit = new Circuit({ ...circuit, probe: () => this.instances.beat() });
+    this.circuit = new Circuit({ ...circuit, probe: () => this.instances.sendHeartbeat() });
   }
 
-  async beat(): Promise<void> {
-    await this.circuit.run(() => this.instances.beat());
+  async sendHeartbeat(): Promise<void> {
+    await this.circuit.run(() => this.instances.sendHeartbeat());
   }
 
-  async leave(): Promise<void> {
-    await this.circuit.run(() => this.instances.leave()).catch(() => undefined);
+  async unregister(): Promise<void> {
+    await this.circuit.run(() => this.instances.unregister()).catch(() => undefined);
   }
 }
 
@@ -95,16 +95,16 @@ export class SingleRedis implements RedisNodes {
   }
 
   async start(): Promise<void> {
-    if (this.#client.status !== 'ready') await firstEvent(this.#client, 'ready');
-    await this.#node.circuit.start(this.#client.status === 'ready' ? answerTimeout : 0);
+    if (this.#client.status !== 'ready') await waitForEvent(this.#client, 'ready');
+    await this.#node.circuit.start(this.#client.status === 'ready' ? replyTimeoutMs : 0);
   }
 
-  beat(): Promise<void> {
-    return this.#node.beat();
+  sendHeartbeat(): Promise<void> {
+    return this.#node.sendHeartbeat();
   }
 
-  leave(): Promise<void> {
-    return this.#node.leave();
+  unregister(): Promise<void> {
+    return this.#node.unregister();
   }
 
   publish(channel: string, message: string): Promise<unknown> {
@@ -117,8 +117,8 @@ export class SingleRedis implements RedisNodes {
   }
 }
 
-/** Waits for the event or an error. */
-export async function firstEvent(client: EventEmitter, event: 'ready' | 'refresh'): Promise<void> {
+/** Waits for the event, an error or a timeout. */
+export async function waitForEvent(client: EventEmitter, event: 'ready' | 'refresh'): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const finish = () => resolve();
   client.once(event, finish).once('error', finish);

@@ -1,26 +1,26 @@
 import { connectionReason } from '../errors/connection-error.ts';
 import { createRedis, quietHandshake } from './redis-client.ts';
-import { redisAddress } from './redis-url.ts';
+import { parseRedisUrl } from './redis-url.ts';
 
-const timeout = 3_000; // ms
+const timeoutMs = 3_000; // ms
 
 /**
- * Recognises proxies that forward only commands with keys and close the connection on all others, which looks like a connection that
- * is lost repeatedly.
+ * Recognizes proxies that only forward commands with keys, and close the connection on all others, which looks like a connection that is
+ * lost repeatedly.
  *
- * @param url in any form of REDIS_URL
- * @returns undefined if it is not such a proxy
+ * @param url any form of REDIS_URL
+ * @returns the reason why the proxy cannot be used; undefined if the server is not such a proxy
  */
 export async function findCommandProxy(url: string): Promise<string | undefined> {
-  if (redisAddress(url).url === undefined) return undefined;
+  if (parseRedisUrl(url).url === undefined) return undefined;
   const client = createRedis(url, {
     ...quietHandshake,
     // Sends neither HELLO nor SELECT, which would close the connection before the PING.
     protocol: 2,
     db: 0,
     lazyConnect: true,
-    connectTimeout: timeout,
-    commandTimeout: timeout,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { runInBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
-import { unavailable } from './circuit.ts';
+import { toSharedUnavailable } from './circuit.ts';
 import { RedisCache } from './redis-cache.ts';
 import {
   connectClient,
@@ -16,15 +16,15 @@ import { RedisGroups } from './redis-groups.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import { type RedisNodes, SingleRedis } from './redis-nodes.ts';
 import { RedisSlots } from './redis-slots.ts';
-import { redisAddress } from './redis-url.ts';
+import { parseRedisUrl } from './redis-url.ts';
 import type { Shared } from './shared.ts';
 
-/** Ms between heartbeats, which also renew the slots of requests in flight. */
-const heartbeatInterval = 5_000;
+/** Heartbeats also renew the leases of requests in flight. */
+const heartbeatIntervalMs = 5_000;
 
 const proxyCheckIntervalMs = 60_000;
 
-type MakeNodes = (onClose: () => void) => RedisNodes;
+type CreateNodes = (onClose: () => void) => RedisNodes;
 
 /** Shared state of a gateway with any number of processes. */
 export class RedisShared implements Shared {
@@ -39,26 +39,32 @@ export class RedisShared implements Shared {
   readonly #timer: NodeJS.Timeout;
   readonly #log: Logger;
   #url: string | undefined;
-  readonly #looks = new Throttle(proxyCheckIntervalMs);
-  #proxy: string | undefined;
+  readonly #proxyCheckThrottle = new Throttle(proxyCheckIntervalMs);
+  #proxyReason: string | undefined;
 
-  private constructor(client: ScriptedRedis, subscriber: Redis, makeNodes: MakeNodes, log: Logger, isCluster: boolean) {
+  private constructor(
+    client: ScriptedRedis,
+    subscriber: Redis,
+    createNodes: CreateNodes,
+    log: Logger,
+    isCluster: boolean,
+  ) {
     this.#subscriber = subscriber;
     this.#log = log;
-    this.#nodes = makeNodes(() => this.limiter.catchUp());
+    this.#nodes = createNodes(() => this.limiter.onRecovery());
     this.limiter = new RedisLimiter(client, this.#nodes);
     this.cache = new RedisCache(client, this.#nodes);
     this.groups = new RedisGroups(client, this.#nodes, isCluster);
     this.events = new RedisEvents(this.#nodes, subscriber, log);
     this.slots = new RedisSlots(client, this.#nodes, this.events);
     subscriber.on('error', () => undefined);
-    this.#timer = setInterval(() => this.#beat(), heartbeatInterval);
+    this.#timer = setInterval(() => this.#sendHeartbeat(), heartbeatIntervalMs);
     this.#timer.unref();
   }
 
-  /** Waits for the first connection, or its first failure. */
+  /** Opens the shared state, and waits for the first connection or its first failure. */
   static async open(url: string, log: Logger): Promise<RedisShared> {
-    const address = redisAddress(url);
+    const address = parseRedisUrl(url);
     if (address.cluster === undefined) {
       const shared = await RedisShared.over(await connectClient(url), connectSubscriber(url), log);
       shared.#url = url;
@@ -67,14 +73,14 @@ export class RedisShared implements Shared {
     const { ClusterRedis } = await import('./redis-cluster.ts');
     const client = await connectCluster(address);
     const subscriber = connectClusterSubscriber(address, client);
-    const makeNodes: MakeNodes = (onClose) => new ClusterRedis(client, log, onClose);
-    return RedisShared.#start(new RedisShared(client, subscriber, makeNodes, log, true));
+    const createNodes: CreateNodes = (onClose) => new ClusterRedis(client, log, onClose);
+    return RedisShared.#start(new RedisShared(client, subscriber, createNodes, log, true));
   }
 
-  /** Variant for clients that are already connecting. */
+  /** Like `open`, with clients that are already connecting. */
   static over(client: Redis & ScriptedRedis, subscriber: Redis, log: Logger): Promise<RedisShared> {
-    const makeNodes: MakeNodes = (onClose) => new SingleRedis(client, log, onClose);
-    return RedisShared.#start(new RedisShared(client, subscriber, makeNodes, log, false));
+    const createNodes: CreateNodes = (onClose) => new SingleRedis(client, log, onClose);
+    return RedisShared.#start(new RedisShared(client, subscriber, createNodes, log, false));
   }
 
   static async #start(shared: RedisShared): Promise<RedisShared> {
@@ -82,15 +88,15 @@ export class RedisShared implements Shared {
     return shared;
   }
 
-  /** Writes as well, so that it fails whenever limits fail. */
+  /** Sends a heartbeat, which writes and thus fails whenever limits fail. */
   async ping(): Promise<void> {
     try {
-      await this.#nodes.beat();
-      this.#proxy = undefined;
+      await this.#nodes.sendHeartbeat();
+      this.#proxyReason = undefined;
     } catch (error) {
-      if (this.#url !== undefined && this.#looks.pass())
-        runInBackground(this.#log, 'asking what answers in place of Redis', () => this.#findProxy());
-      throw this.#proxy === undefined ? error : unavailable(new Error(this.#proxy));
+      if (this.#url !== undefined && this.#proxyCheckThrottle.pass())
+        runInBackground(this.#log, 'detecting a proxy in place of Redis', () => this.#findProxy());
+      throw this.#proxyReason === undefined ? error : toSharedUnavailable(new Error(this.#proxyReason));
     }
   }
 
@@ -98,20 +104,20 @@ export class RedisShared implements Shared {
     clearInterval(this.#timer);
     this.events[Symbol.dispose]();
     await this.limiter.releaseAll().catch(() => undefined);
-    await this.#nodes.leave();
+    await this.#nodes.unregister();
     this.#subscriber.disconnect();
     this.#nodes[Symbol.dispose]();
   }
 
   async #findProxy(): Promise<void> {
     const { findCommandProxy } = await import('./redis-proxy.ts');
-    this.#proxy = await findCommandProxy(this.#url ?? '');
-    if (this.#proxy !== undefined)
-      this.#log.error(`Redis cannot be used: ${this.#proxy}; set REDIS_URL to the URL of Redis itself`);
+    this.#proxyReason = await findCommandProxy(this.#url ?? '');
+    if (this.#proxyReason !== undefined)
+      this.#log.error(`Redis cannot be used: ${this.#proxyReason}; set REDIS_URL to the URL of Redis itself`);
   }
 
-  #beat(): void {
+  #sendHeartbeat(): void {
     this.ping().catch(() => undefined);
-    this.limiter.beat();
+    this.limiter.onHeartbeat();
   }
 }

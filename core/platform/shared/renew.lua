@@ -1,4 +1,4 @@
--- Lets leases live on. A lease that is missing is added again: a restarted Redis has lost it.
+-- Renews leases. Adds missing leases again, because a restarted Redis has lost them.
 --
 -- KEYS[1]  sorted set: leases, scored by the time they expire, µs since the epoch
 -- ARGV[1]  time to live from now on, µs

@@ -1,13 +1,13 @@
-/** Ms of one turn, before the delay of the event loop is added. */
-const turn = 12;
+/** Duration of a turn without the delay of the event loop. */
+const turnMs = 12;
 /** Turns without a reply after which a caller may use its fallback: 24 to 36 ms on an idle machine. */
-const silentTurns = 3;
+const lateTurns = 3;
 /** Turns until a caller may use its fallback while replies to earlier commands still arrive. */
 const queuedTurns = 8;
 /** Turns without a reply after which the connection counts as dead. */
 const deadTurns = 20;
 
-/** The reply did not come in time; it may still come, and the command may have been executed. */
+/** Thrown if a reply did not arrive in time. It may still arrive, and the command may have been executed. */
 export class LateReply extends Error {
   override readonly name = 'LateReply';
 
@@ -16,7 +16,7 @@ export class LateReply extends Error {
   }
 }
 
-/** Supplies a value in place of a late reply; undefined to keep waiting until the connection counts as dead. */
+/** Returns a value in place of a late reply, or undefined to keep waiting until the connection counts as dead. */
 export type Fallback<T> = () => T | undefined;
 
 interface WatchedReply<T> {
@@ -25,47 +25,50 @@ interface WatchedReply<T> {
 }
 
 interface Wait {
-  readonly since: number; // number of the turn
-  decide(): void;
+  readonly sentInTurn: number; // number of the turn
+  tryFallback(): void;
   fail(error: unknown): void;
 }
 
 /**
  * Waits for the replies of one connection.
  *
- * Time is counted in turns of the event loop. A turn takes 12 ms and ends after the loop has read its sockets, so a process
- * that was suspended or busy always reads pending replies before it treats them as late. A reply restarts the wait of the
- * commands behind it: a long queue is not a dead connection.
+ * Time is counted in turns of the event loop. A turn takes 12 ms and ends after the loop has read its sockets, so a process that was
+ * suspended or busy always reads pending replies before it treats them as late. A reply restarts the wait of the commands behind it,
+ * because a long queue is not a dead connection.
  */
 export class ReplyWatch {
-  readonly #onSilence: () => void;
-  /** Both in sending order: waits in time, and waits whose fallback was tried. */
+  readonly #onDeadConnection: () => void;
+  /** Waits that are in time, in sending order. */
   readonly #waits = new Set<Wait>();
+  /** Waits whose fallback was tried, in sending order. */
   readonly #overdue = new Set<Wait>();
   #turn = 0;
   #lastReply = 0;
-  #isTurning = false;
+  #isCounting = false;
 
-  /** @param onSilence called when the connection counts as dead */
-  constructor(onSilence: () => void) {
-    this.#onSilence = onSilence;
+  /** @param onDeadConnection called when the connection counts as dead */
+  constructor(onDeadConnection: () => void) {
+    this.#onDeadConnection = onDeadConnection;
   }
 
   /**
-   * @param isDoubtful true if earlier replies were late: the fallback is tried as soon as the command is sent
+   * Sends a command and waits for its reply.
+   *
+   * @param isLateExpected true to try the fallback as soon as the command is sent, because earlier replies were late
    * @throws LateReply, or the error of `fallback` or of the command
    */
   wait<T>(
     command: () => Promise<T>,
     fallback: Fallback<T> = () => undefined,
-    isDoubtful = false,
+    isLateExpected = false,
   ): Promise<WatchedReply<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchedReply<T>>();
-    const since = this.#turn;
-    const isLate = () => this.#turn - since >= silentTurns;
+    const sentInTurn = this.#turn;
+    const isLate = () => this.#turn - sentInTurn >= lateTurns;
     const wait: Wait = {
-      since,
-      decide() {
+      sentInTurn,
+      tryFallback() {
         try {
           const value = fallback();
           if (value !== undefined) resolve({ value, isLate: true });
@@ -75,24 +78,24 @@ export class ReplyWatch {
       },
       fail: reject,
     };
-    const end = () => {
+    const finish = () => {
       this.#waits.delete(wait);
       this.#overdue.delete(wait);
       this.#lastReply = this.#turn;
     };
-    (isDoubtful ? this.#overdue : this.#waits).add(wait);
+    (isLateExpected ? this.#overdue : this.#waits).add(wait);
     command().then(
       (value) => {
-        end();
+        finish();
         resolve({ value, isLate: isLate() });
       },
       (error: unknown) => {
-        end();
+        finish();
         reject(error as Error);
       },
     );
-    if (isDoubtful) wait.decide();
-    if (!this.#isTurning) this.#nextTurn();
+    if (isLateExpected) wait.tryFallback();
+    if (!this.#isCounting) this.#nextTurn();
     return promise;
   }
 
@@ -104,27 +107,27 @@ export class ReplyWatch {
   }
 
   #nextTurn(): void {
-    this.#isTurning = this.#waits.size + this.#overdue.size > 0;
-    // The immediate runs after the poll that follows the timer, so replies that had arrived have been read by then.
-    if (this.#isTurning) setTimeout(() => setImmediate(() => this.#endTurn()), turn);
+    this.#isCounting = this.#waits.size + this.#overdue.size > 0;
+    // The immediate runs after the poll that follows the timer, so all replies that had arrived have been read.
+    if (this.#isCounting) setTimeout(() => setImmediate(() => this.#endTurn()), turnMs);
   }
 
   #endTurn(): void {
     this.#turn++;
     for (const wait of this.#waits) {
       // All later waits were sent after this one.
-      if (this.#silenceOf(wait) < silentTurns && this.#turn - wait.since < queuedTurns) break;
+      if (this.#countSilentTurns(wait) < lateTurns && this.#turn - wait.sentInTurn < queuedTurns) break;
       this.#waits.delete(wait);
       this.#overdue.add(wait);
-      wait.decide();
+      wait.tryFallback();
     }
     const [oldest] = this.#overdue;
-    if (oldest !== undefined && this.#silenceOf(oldest) >= deadTurns) this.#onSilence();
+    if (oldest !== undefined && this.#countSilentTurns(oldest) >= deadTurns) this.#onDeadConnection();
     this.#nextTurn();
   }
 
-  /** Turns since the command was sent, or since the last reply to any command. */
-  #silenceOf({ since }: Wait): number {
+  /** Counts the turns since the command was sent, or since the last reply to any command. */
+  #countSilentTurns({ sentInTurn: since }: Wait): number {
     return this.#turn - Math.max(since, this.#lastReply);
   }
 }

@@ -1,11 +1,11 @@
 import type { SlotStore } from './slots.ts';
 
 /**
- * State that the instances of one gateway share: counters, leases, cached replies, events. Two implementations pass the
- * same tests: `memory` for one process, `redis` for many.
+ * State that the instances of a gateway share: counters, leases, cached replies, events. Two implementations pass the same tests: `memory`
+ * for one process, `redis` for several.
  *
- * Every call has a deadline and rejects with SharedUnavailable if the store does not respond in time; handling that is up to the
- * caller. Times come from the store's clock, never from an instance's.
+ * Every call has a deadline and rejects with SharedUnavailable if the store does not respond in time. Times come from the store's clock,
+ * never from an instance's.
  */
 export interface Shared extends AsyncDisposable {
   readonly kind: 'memory' | 'redis';
@@ -13,10 +13,10 @@ export interface Shared extends AsyncDisposable {
   readonly cache: Cache;
   readonly groups: GroupCache;
   readonly events: Events;
-  /** Undefined for a single process, which shares no slots. */
+  /** Undefined for a single process, which has no slots to share. */
   readonly slots?: SlotStore;
   /**
-   * Resolves when the store responds, and limits are therefore shared.
+   * Resolves if the store responds, so that limits are shared.
    *
    * @throws SharedUnavailable
    */
@@ -28,19 +28,19 @@ export interface Limiter {
   /** Last known number of instances that use this store for limits. */
   readonly instances: number;
   /**
-   * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of concurrent
-   * requests it takes no slot. The slot of a dead instance is free again after 25 s.
+   * Takes one request from the allowance of `key` and one of its concurrent slots, or neither. Takes no slot without a limit of concurrent
+   * requests. The slot of a dead instance becomes free after 25 s.
    *
-   * @param fallback used when the store is late; undefined to keep waiting
+   * @param fallback supplies a result if the store is late, or undefined to keep waiting
    */
   take(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
-  /** The state of the key; takes no request and no slot. */
+  /** Returns the state of the key, and takes neither a request nor a slot. */
   peek(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** Releases the slot. Safe to call more than once. */
   release(key: string, lease: string): void;
 }
 
-/** The limits of a key. */
+/** Limits of a key. */
 export interface Limits {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
@@ -48,41 +48,41 @@ export interface Limits {
   readonly concurrent?: number | undefined; // requests in flight; default: no limit
 }
 
-/** The result of asking for one more request. */
+/** Result of `Limiter.take` and `Limiter.peek`. */
 export interface Take {
   /** The limit that refuses the request; undefined if it is allowed. */
   readonly refusedBy: 'rate' | 'concurrency' | undefined;
   /** Id of the taken slot; undefined if none was taken. */
   readonly lease: string | undefined;
-  readonly remaining: number; // requests that could be sent at once now
-  readonly retryAfter: number; // seconds until one request would pass; 0 if it passed
-  readonly resetAfter: number; // seconds until the whole burst is available again
+  readonly remaining: number; // requests that could be sent now
+  readonly retryAfter: number; // seconds until a request would be allowed; 0 if this one was
+  readonly resetAfter: number; // seconds until the full burst is available again
   /** Concurrent slots in use, including this request's; undefined if only `peek` counts them. */
   readonly running?: number | undefined;
 }
 
-/** Bytes under a key for a number of seconds, and claims that let one of many callers fill an entry. */
+/** Entries by key with a lifetime, and claims that allow one of several callers to fill an entry. */
 export interface Cache {
-  /** Undefined if there is no entry or it has expired. */
+  /** Reads an entry; undefined if it is missing or has expired. */
   get(key: string): Promise<CacheEntry | undefined>;
-  /** Stores an entry. Older entries make room for newer ones when the store is full. */
+  /** Stores an entry. Evicts older entries if the store is full. */
   set(key: string, value: Buffer, seconds: number): Promise<void>;
   /**
-   * True for exactly one caller among all instances until it releases the claim or `seconds` are over.
+   * Claims a key. Returns true for one caller among all instances, until the caller releases the claim or `seconds` have passed.
    *
-   * @param owner unique to the caller; only it can release
+   * @param owner unique id of the caller, which is needed to release the claim
    */
   claim(key: string, owner: string, seconds: number): Promise<boolean>;
-  /** Extends a claim to `seconds` from now. False if its owner has lost it. */
+  /** Extends a claim to `seconds` from now. Returns false if its owner has lost it. */
   extend(key: string, owner: string, seconds: number): Promise<boolean>;
   release(key: string, owner: string): Promise<void>;
 }
 
-/** Small values by group and name. A group's oldest values make room for its new ones, so no group fills the store. */
+/** Small values by group and name. Over a group's limits, its oldest values are evicted, so that no group fills the store. */
 export interface GroupCache {
-  /** Reads the values with these names in one round trip; missing and expired values are not in the map. */
+  /** Reads values by name in one round trip. Missing and expired values are omitted. */
   get(group: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** Sets values in one round trip. A value larger than the limit of the whole group is not kept. */
+  /** Stores values in one round trip. A value above the limit of the whole group is not stored. */
   set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
 }
 
@@ -99,30 +99,31 @@ export interface CacheEntry {
   readonly expiresIn: number; // seconds
 }
 
-/** Small messages to every instance, including this one. They may get lost, so they must never be the only source of a fact. */
+/** Sends small messages to every instance, including this one. They may get lost, so they must never be the only source of a fact. */
 export interface Events {
-  /** False while messages of other instances may be missed; read data that must be current again then. */
+  /** False while messages of other instances may be lost. Data that must be current is then read again. */
   readonly isConnected: boolean;
   /** Reason why the store rejects subscriptions, so that no message arrives; undefined if it accepts them. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Subscribes to a channel. Returns the function that ends the subscription.
+   * Subscribes to a channel.
    *
    * @param onGap called when the subscription is restored after messages may have been lost
+   * @returns a function that ends the subscription
    */
   subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => void>;
 }
 
-/** The store is down or too slow. */
+/** Thrown if the store is down or too slow. */
 export class SharedUnavailable extends Error {
   override readonly name = 'SharedUnavailable';
 }
 
 /**
- * Takes one request out of the allowance of a key. Without the store, requests are not limited.
+ * Takes one request from the allowance of a key. While the store is unavailable, requests are not limited.
  *
- * @returns seconds until the next attempt; undefined if this one may proceed
+ * @returns seconds until the next attempt; undefined if the request is allowed
  */
 export async function refusedFor(
   { limiter }: Pick<Shared, 'limiter'>,

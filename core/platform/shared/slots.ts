@@ -1,9 +1,8 @@
 /**
- * Slots of a pool that instances share, such as those of an upstream, and the requests that wait for a slot. The store decides which
- * request is next, by start-time fair queueing (decision 46). `plugins/upstream/capacity/fair-queue.ts` has the equivalent algorithm
- * for a single process.
+ * Slots of a pool that instances share, such as an upstream's, and the requests that wait for a slot. The store selects the next request by
+ * start-time fair queueing (decision 46). `plugins/upstream/capacity/fair-queue.ts` implements the same algorithm for a single process.
  *
- * Every call is also a heartbeat. Slots and places of an instance that has been silent for `instanceLifetime` are freed.
+ * Every call is also a heartbeat. Slots and places of an instance without a call for `instanceLifetimeMs` are freed.
  */
 export interface SlotStore {
   /** Prefix of the ids of this instance. */
@@ -13,15 +12,15 @@ export interface SlotStore {
   /**
    * Takes a slot, or a place in the queue.
    *
-   * @throws SharedUnavailable, like every call
+   * @throws SharedUnavailable, as all methods do
    */
-  enter(pool: string, limits: SlotLimits, ask: SlotAsk): Promise<SlotReply>;
-  /** Frees a slot or gives up a place; an unknown id has no effect. */
+  enter(pool: string, limits: SlotLimits, ask: RequestedSlot): Promise<SlotReply>;
+  /** Frees a slot or a place. Does nothing for an unknown id. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
-  /** Registers a slot that is already in use, but that the store has lost or never knew. */
-  adopt(pool: string, limits: SlotLimits, ask: SlotAsk, age: number): Promise<SlotReply>;
+  /** Registers a slot that is already in use, but missing in the store. */
+  adopt(pool: string, limits: SlotLimits, ask: RequestedSlot, ageMs: number): Promise<SlotReply>;
   /**
-   * Heartbeat.
+   * Sends a heartbeat.
    *
    * @returns the store's data about this instance
    */
@@ -44,12 +43,12 @@ export interface SlotLimits {
 }
 
 /** A request that needs a slot. */
-export interface SlotAsk {
+export interface RequestedSlot {
   readonly id: string;
   readonly account: string;
-  /** Its share, relative to other accounts. */
+  /** The account's share, relative to other accounts. */
   readonly weight: number;
-  /** False if the request is to be refused instead of queued. */
+  /** False to refuse the request instead of queueing it. */
   readonly mayWait: boolean;
 }
 
@@ -69,42 +68,43 @@ export const unused: SlotResult = { isServed: false, refused: 0 };
 export interface SlotReply {
   /** State of the requested id; undefined without one, or once it has ended. */
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
-  /** Number of requests up to and including the account's last one in serving order. */
+  /** Number of requests up to and including the account's last request, in serving order. */
   readonly position: number;
-  /** Expected duration of these requests in ms, estimated from recent ones. */
+  /** Estimated time in ms until these requests have started. */
   readonly expected: number;
   /** Ms until the rate allows the next request; undefined while no request waits for it. */
   readonly nextIn: number | undefined;
-  /** Ids of this instance that this call granted a slot. */
+  /** Ids of this instance that got a slot by this call. */
   readonly granted: readonly string[];
-  /** Only for `beat`: every id of this instance, with true if it has a slot. */
-  readonly held?: ReadonlyMap<string, boolean>;
+  /** Only for `beat`: every id of this instance, with true for a slot and false for a place. */
+  readonly hasSlotById?: ReadonlyMap<string, boolean>;
 }
 
-/** Ms between two calls of an instance with slots or places, and ms after which a silent instance counts as dead. */
-export const beatInterval = 1_500;
-export const instanceLifetime = 7_000;
+/** Maximum time between two calls of an instance with slots or places. */
+export const heartbeatIntervalMs = 1_500;
+/** Time without a call after which an instance counts as dead. */
+export const instanceLifetimeMs = 7_000;
 
-/** Constants of the algorithm, for both implementations. */
+/** Constants of both implementations of the algorithm. */
 export const fairness = {
-  /** Half-life of an account's use, in ms. */
-  halfLife: 60_000,
+  /** Half-life of an account's use. */
+  halfLifeMs: 60_000,
   /** Maximum factor by which recent use raises the cost of a slot. */
-  mostBurden: 4,
-  /** Initial estimate of a request's duration in ms. */
-  firstMean: 1_000,
+  maxBurden: 4,
+  /** Initial estimate of a request's duration. */
+  initialMeanMs: 1_000,
   /** Weight of the latest request in the mean of its account, and in the mean of all. */
   accountGain: 0.2,
   gain: 0.1,
-  /** Share of the slots believed free that a rejection removes. */
+  /** Share of the slots in use by which a rejection lowers the learned limit. */
   cut: 0.3,
   /** Fraction of a slot that a full round of served requests restores. */
   raise: 0.25,
-  /** Ms after the last refusal for which the learned limit applies. */
-  cutMemory: 600_000,
-  /** Maximum ms for which an upstream's headers are trusted. */
-  longestLeft: 60_000,
-  /** Ms between two sweeps, and the use in slot-ms below which an account is swept. */
-  sweepInterval: 60_000,
-  forgottenUse: 100,
+  /** Time after the last refusal during which the learned limit applies. */
+  cutMemoryMs: 600_000,
+  /** Maximum time for which an upstream's headers are trusted. */
+  maxRemainingMs: 60_000,
+  sweepIntervalMs: 60_000,
+  /** Use in slot-ms below which a sweep removes an idle account. */
+  minUse: 100,
 } as const;

@@ -1,5 +1,5 @@
 import type { Command as Parser } from 'commander';
-import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
+import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { models } from '#core/config/sections/models-section.ts';
@@ -57,7 +57,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...warnAboutPrices(config),
           ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
-          ...catalogNotices(catalog),
+          ...listCatalogNotices(catalog),
           ...unchecked,
         ].map((notice) => `note: ${notice}`),
       ])

@@ -19,7 +19,7 @@ export function defineReload(parser: Parser, context: CoreCommandContext): void 
       const variants = isPlain ? undefined : await (await context.load()).registry.variantSource?.load();
       if (await variants?.reload(context, command.args[0], options)) return;
       await withHistory(context, async ({ history }) => {
-        await history.announce();
+        await history.notifyInstances();
         context.print('All running instances read gateway.yaml again.');
       });
     });

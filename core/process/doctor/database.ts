@@ -8,7 +8,7 @@ import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
 import { checkUrl } from '#core/platform/database/open.ts';
 import { postmasterPid } from '#core/platform/database/postmaster.ts';
-import { readAccess, urlOf } from '#core/platform/database/server-access.ts';
+import { readAccess, buildUrl } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 
 /** Share of the server's connections in use that causes a warning. */
@@ -86,7 +86,7 @@ async function ask(
 async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
-  if ((await postmasterPid(access.folder)) !== undefined) return urlOf(access);
+  if ((await postmasterPid(access.folder)) !== undefined) return buildUrl(access);
   return skipped('does not run; it starts with the gateway');
 }
 

@@ -34,7 +34,7 @@ async function check(url: string, variable: string, hasJobs: boolean): Promise<F
         `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
         'Repair it: redis-cli --cluster fix HOST:PORT.',
       );
-    const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
+    const { readEvictionPolicy: evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
     if (servers.length === 1 && !url.includes('-cluster:') && isClusterNode(servers[0] ?? ''))
       return failed('it is a node of a Redis Cluster, whose URL begins with redis-cluster://', schemeAdvice(variable));
     const findings = servers.map((info) => describeServer(info, variable, hasJobs ? evictionPolicy(info) : undefined));

@@ -4,7 +4,7 @@ import { Validator } from '#core/config/file/validator.ts';
 import type { Section, SectionValue } from '#core/config/section.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
-import { workerCount, workersSection } from '#core/config/sections/workers-section.ts';
+import { computeWorkerCount, workersSection } from '#core/config/sections/workers-section.ts';
 import type { ListenAddress } from '#core/gateway/http/accept.ts';
 import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
 
@@ -41,7 +41,7 @@ export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
   const { host, port } = listenValue;
   const dataFolder = resolve(dirname(document.file), dataValue.folder);
   return {
-    count: workerCount(workers, memoryValue.max_bytes),
+    count: computeWorkerCount(workers, memoryValue.max_bytes),
     place: { host, port },
     operator: operatorAddress(operator, port, dataFolder),
     dataFolder,

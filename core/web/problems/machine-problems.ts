@@ -1,4 +1,4 @@
-import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
@@ -35,7 +35,7 @@ export const missingBackups: ProblemKind = {
   name: 'no_backup',
   order: 70,
   find({ host, t }) {
-    const alone = modelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
+    const alone = findModelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
     if (alone.length === 0) return [];
     const more = alone.length - maxListed;
     const models = [...alone.slice(0, maxListed), ...(more > 0 ? [t('problem.no_backup.more', { count: more })] : [])];

@@ -1,4 +1,4 @@
-import { isVariant, listServed, type Served } from '#core/config/history/history.ts';
+import { isVariantName, listServed, type Served } from '#core/config/history/history.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from './field.ts';
 import { defineResource } from './resource.ts';
@@ -48,5 +48,5 @@ export const configurations = defineResource({
 /** Undefined for a configuration that an operator rolled back to. */
 function nameFile(broughtBy: string): string | undefined {
   if (broughtBy === 'file') return 'gateway.yaml';
-  return isVariant(broughtBy) ? broughtBy : undefined;
+  return isVariantName(broughtBy) ? broughtBy : undefined;
 }

@@ -1,7 +1,7 @@
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import { nameInReply, pickerNameOf } from '#core/config/catalog/model-name.ts';
+import { nameInReply, createPickerName } from '#core/config/catalog/model-name.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -37,7 +37,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
 function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
-    chatModels.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const),
+    chatModels.map(({ name, model }) => [createPickerName(service.prefix, name), model] as const),
   );
   return [...byPickerName].map(([name, model]) => ({ name, model }));
 }

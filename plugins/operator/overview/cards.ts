@@ -71,7 +71,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
     readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;
-  const late = queue !== undefined && queue.longestWait > lateJob ? queue.waiting : 0;
+  const late = queue !== undefined && queue.oldestWaitMs > lateJob ? queue.waiting : 0;
   const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
     title: t('operator.jobs'),

@@ -1,6 +1,6 @@
 import {
   fairness,
-  type SlotAsk,
+  type RequestedSlot,
   type SlotLimits,
   type SlotReply,
   type SlotResult,
@@ -64,11 +64,11 @@ export class FairQueue {
 
   /** Returns the number of slots believed to exist. */
   currentLimit({ concurrent }: SlotLimits, now: number): number {
-    if (this.#learnedLimit === undefined || now - this.#limitCutAt >= fairness.cutMemory) return concurrent;
+    if (this.#learnedLimit === undefined || now - this.#limitCutAt >= fairness.cutMemoryMs) return concurrent;
     return Math.min(concurrent, Math.max(1, Math.floor(this.#learnedLimit)));
   }
 
-  enter({ id, account: name, weight, mayWait }: SlotAsk, limits: SlotLimits, now: number): SlotReply {
+  enter({ id, account: name, weight, mayWait }: RequestedSlot, limits: SlotLimits, now: number): SlotReply {
     const account = this.#getOrCreateAccount(name, weight, now);
     if (this.#runningRequests.size === 0 && this.waiting === 0)
       this.#virtualTime = Math.max(this.#virtualTime, this.#lastFinish);
@@ -86,7 +86,7 @@ export class FairQueue {
   }
 
   /** Registers a slot that has been in use for `age` ms. */
-  adopt({ id, account: name, weight }: SlotAsk, limits: SlotLimits, now: number, age: number): void {
+  adopt({ id, account: name, weight }: RequestedSlot, limits: SlotLimits, now: number, age: number): void {
     const account = this.#getOrCreateAccount(name, weight, now);
     this.#startRequest(id, name, Math.max(this.#virtualTime, account.virtualFinish), now, limits, now - age);
   }
@@ -120,7 +120,7 @@ export class FairQueue {
 
   #startRequest(id: string, name: string, tag: number, now: number, limits: SlotLimits, startedAt: number = now): void {
     const account = this.#accounts.get(name) as Account;
-    const charged = account.mean ?? this.#meanMs ?? fairness.firstMean;
+    const charged = account.mean ?? this.#meanMs ?? fairness.initialMeanMs;
     const price = this.#computeBurden(account, now) / account.weight;
     this.#virtualTime = Math.max(this.#virtualTime, tag);
     account.virtualFinish = tag + charged * price;
@@ -138,7 +138,7 @@ export class FairQueue {
     const totalUse = decay(this.#totalUse, this.#totalUseAt, now);
     if (totalUse <= 0) return 1;
     const ratio = ((decay(use, usedAt, now) / weight) * this.#accounts.size) / totalUse;
-    return Math.min(fairness.mostBurden, Math.max(1, ratio));
+    return Math.min(fairness.maxBurden, Math.max(1, ratio));
   }
 
   #releaseSlot(id: string, result: SlotResult, limits: SlotLimits, now: number): void {
@@ -164,7 +164,7 @@ export class FairQueue {
     this.#adjustLimit(result, slotsInUse, running.startedAt, limits, now);
     if (result.left !== undefined) {
       this.#remainingRequests = result.left.requests;
-      this.#remainingUntil = now + Math.min(result.left.leftFor, fairness.longestLeft);
+      this.#remainingUntil = now + Math.min(result.left.leftFor, fairness.maxRemainingMs);
     }
   }
 
@@ -233,7 +233,7 @@ export class FairQueue {
     const otherAccounts = this.#readyTags.size - (waitingOfAccount > 0 ? 1 : 0);
     const position = lastPosition + Math.min(this.waiting - waitingOfAccount, lastPosition * otherAccounts);
     const limit = this.currentLimit(limits, now);
-    const slotTime = (this.#meanMs ?? fairness.firstMean) / limit;
+    const slotTime = (this.#meanMs ?? fairness.initialMeanMs) / limit;
     const slotInterval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.period / limits.requests);
     const msUntilRoom = this.#msUntilRoom(limits, now);
     const minDelay = msUntilRoom === Infinity ? 0 : msUntilRoom;
@@ -247,17 +247,17 @@ export class FairQueue {
   }
 
   #forgetIdleAccounts(now: number): void {
-    if (now - this.#sweptAt < fairness.sweepInterval) return;
+    if (now - this.#sweptAt < fairness.sweepIntervalMs) return;
     this.#sweptAt = now;
     for (const [name, { running, waiting, virtualFinish, use, usedAt }] of this.#accounts) {
       const isIdle = running === 0 && waiting.length === 0 && virtualFinish <= this.#virtualTime;
-      if (isIdle && decay(use, usedAt, now) < fairness.forgottenUse) this.#accounts.delete(name);
+      if (isIdle && decay(use, usedAt, now) < fairness.minUse) this.#accounts.delete(name);
     }
   }
 }
 
 function decay(use: number, usedAt: number, now: number): number {
-  return use * 2 ** (-(now - usedAt) / fairness.halfLife);
+  return use * 2 ** (-(now - usedAt) / fairness.halfLifeMs);
 }
 
 function updateMean(mean: number | undefined, latest: number, gain: number): number {

@@ -2,8 +2,8 @@ import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import {
-  beatInterval,
-  type SlotAsk,
+  heartbeatIntervalMs,
+  type RequestedSlot,
   type SlotLimits,
   type SlotReply,
   type SlotResult,
@@ -72,7 +72,7 @@ export class CapacityPool implements Disposable {
   }
 
   /** Requests a slot. Resolves with a place that is `running`, `waiting` or `refused`. */
-  async requestSlot(ask: Omit<SlotAsk, 'id'>, model: string, onGrant: () => void): Promise<Place> {
+  async requestSlot(ask: Omit<RequestedSlot, 'id'>, model: string, onGrant: () => void): Promise<Place> {
     const { account, weight, mayWait } = ask;
     const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#lastPlaceNumber}`;
     const place: Place = {
@@ -88,7 +88,7 @@ export class CapacityPool implements Disposable {
     };
     this.#places.set(id, place);
     await this.#enter(place, mayWait);
-    this.#scheduleBeat(beatInterval);
+    this.#scheduleBeat(heartbeatIntervalMs);
     return place;
   }
 
@@ -170,7 +170,7 @@ export class CapacityPool implements Disposable {
 
   #applyGrants({ granted, nextIn }: SlotReply): void {
     for (const id of granted) this.grant(id);
-    if (nextIn !== undefined) this.#scheduleBeat(Math.min(beatInterval, nextIn + 1));
+    if (nextIn !== undefined) this.#scheduleBeat(Math.min(heartbeatIntervalMs, nextIn + 1));
   }
 
   /** Applies a slot that another call or instance granted to this id. */
@@ -215,7 +215,7 @@ export class CapacityPool implements Disposable {
     for (const place of running)
       local.adopt({ ...place, mayWait: false }, this.#localLimits, now, Math.max(0, now - place.startedAt));
     for (const place of waiting) this.#enterLocal(place, true, { ...this.#localLimits, ...unlimitedWaiting });
-    this.#scheduleBeat(beatInterval);
+    this.#scheduleBeat(heartbeatIntervalMs);
   }
 
   #placesByState(): Record<'running' | 'waiting', Place[]> {
@@ -244,14 +244,14 @@ export class CapacityPool implements Disposable {
     this.#isBeating = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    let nextIn = beatInterval;
+    let nextIn = heartbeatIntervalMs;
     try {
       const { store } = this.#parts;
       if (store !== undefined) await this.#reconcile(store);
       if (this.#localQueue !== undefined) {
         const reply = this.#localQueue.beat(this.#localLimits, this.#parts.monotonic());
         this.#applyGrants(reply);
-        nextIn = Math.min(nextIn, (reply.nextIn ?? beatInterval) + 1);
+        nextIn = Math.min(nextIn, (reply.nextIn ?? heartbeatIntervalMs) + 1);
       }
     } finally {
       this.#isBeating = false;
@@ -267,7 +267,7 @@ export class CapacityPool implements Disposable {
       // From here on, the store decides again; places that are missing there are sent below.
       this.#localQueue = undefined;
       this.#applyGrants(reply);
-      const storedPlaces = reply.held ?? new Map<string, boolean>();
+      const storedPlaces = reply.hasSlotById ?? new Map<string, boolean>();
       const granted = new Set(reply.granted);
       for (const [id, isRunning] of storedPlaces) {
         const place = this.#places.get(id);

@@ -1,6 +1,6 @@
 import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { withOutputLimit } from '#core/config/catalog/profile.ts';
+import { limitOutput } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { answerDigests } from '#core/gateway/facts.ts';
 import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
@@ -106,7 +106,7 @@ export class RouteAttempts {
     const { outputLimit: limit } = details;
     const isLowered = this.#encodedRoute !== this.route;
     if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return false;
-    this.#encodedRoute = { ...this.route, profile: withOutputLimit(this.route.profile, limit) };
+    this.#encodedRoute = { ...this.route, profile: limitOutput(this.route.profile, limit) };
     return true;
   }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasExited, postmasterPid } from '#core/platform/database/postmaster.ts';
+import { waitForExit, postmasterPid } from '#core/platform/database/postmaster.ts';
 import { createGatewayFolder } from '../../support/gateway-home.ts';
 import { execute, type TestPostgres, withDatabase } from '../../support/global-postgres.ts';
 import { type BrokenStart, brokenStarts } from '../broken-starts.ts';
@@ -120,7 +120,7 @@ async function findLeftovers(folder: string, url: string, isUsed: boolean): Prom
   // In some of these starts the data folder is a file.
   const data = join(folder, 'data');
   const server = await postmasterPid(join(data, 'postgres')).catch(() => undefined);
-  if (server !== undefined && !(await hasExited(server, serverExitsWithin)))
+  if (server !== undefined && !(await waitForExit(server, serverExitsWithin)))
     return `PostgreSQL runs as process ${server}`;
   const holder = await readFile(join(data, 'postgres.lock'), 'utf8').catch(() => '');
   if (holder !== '' && holder !== String(process.pid)) return `the lock of process ${holder}`;

@@ -246,7 +246,7 @@ describe('daypass start', () => {
   it('says in one sentence of JSON that another gateway uses the database', async () => {
     await writeFile(file, valid);
     const url = await createBareDatabase();
-    await using claim = await DatabaseClaim.make(url, 'exclusive', silentLog);
+    await using claim = await DatabaseClaim.acquire(url, 'exclusive', silentLog);
     expect(claim).toBeDefined();
     const { code, out, errors } = await run(['start'], { LOG_FORMAT: 'json', DATABASE_URL: url });
     const { error: sentence } = JSON.parse(errors.trimEnd().split('\n').at(-1) ?? '') as { error: string };

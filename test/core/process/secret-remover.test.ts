@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { secretsIn } from '#core/config/file/hide-secrets.ts';
+import { collectSecrets } from '#core/config/file/hide-secrets.ts';
 import { secretRemover } from '#core/process/secret-remover.ts';
 
 it('secrets of a value are the texts that its schema calls secret', () => {
@@ -12,8 +12,8 @@ it('secrets of a value are the texts that its schema calls secret', () => {
     },
   } as const;
   const value = { name: 'shop', smtp: 'smtp://u:p4ssw0rd@mail', keys: ['sk-one-123', 'sk-two-123'] };
-  expect(secretsIn(value, schema)).toEqual(['smtp://u:p4ssw0rd@mail', 'sk-one-123', 'sk-two-123']);
-  expect(secretsIn({ name: 'shop' }, schema)).toEqual([]);
+  expect(collectSecrets(value, schema)).toEqual(['smtp://u:p4ssw0rd@mail', 'sk-one-123', 'sk-two-123']);
+  expect(collectSecrets({ name: 'shop' }, schema)).toEqual([]);
 });
 
 it('the secret remover takes configured secrets, passwords in URLs and secret variables from what servers answer', () => {

@@ -13,7 +13,7 @@ interface Given {
 /** The notices of these sections. @param cost as gateway.yaml has it, of the upstream `a` and a route of it */
 function noticesOf({ currency = 'IDR', exchange_rates = {}, upstreams = {}, models = {} }: Given, cost = '{}') {
   const text = `upstreams: { a: { cost: ${cost} } }\nmodels: { m: { routes: [a/x, { to: a/y, cost: ${cost} }] } }\n`;
-  const { values: read, isDotted } = parseDocument(text, 'gateway.yaml', {});
+  const { values: read, hasThousandsDot: isDotted } = parseDocument(text, 'gateway.yaml', {});
   const given = { currency, ...(cost === '{}' ? { upstreams, models } : read()) } as Readonly<Record<string, unknown>>;
   const values = { isDotted, get: ({ name }: { name: string }) => given[name] };
   return moneyNotices(exchange_rates, values as never as SectionValues);

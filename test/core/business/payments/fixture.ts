@@ -80,8 +80,8 @@ export function createPaymentHost(
         enqueued.push({ name, data, delay });
         return Promise.resolve();
       },
-      state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
-      schedules: { late: new Map(), rescheduled: 0 },
+      state: () => Promise.resolve({ waiting: 0, running: 0, oldestWaitMs: 0, failed: [] }),
+      schedules: { lateSince: new Map(), rescheduleCount: 0 },
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
   };

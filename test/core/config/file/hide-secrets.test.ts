@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { hideCredentials, maskSecrets, mayHoldSecret } from '#core/config/file/hide-secrets.ts';
+import { hideCredentials, maskSecrets, canContainSecret } from '#core/config/file/hide-secrets.ts';
 
 describe('a message about a value with variables', () => {
   const environment = { SHORT: 'sk-1', LONG: 'sk-1-and-more' };
@@ -44,9 +44,9 @@ describe('a secret option', () => {
 
   it('is known to be inside of what contains it', () => {
     expect([
-      mayHoldSecret(schema),
-      mayHoldSecret(schema.properties.either),
-      mayHoldSecret(schema.properties.name),
+      canContainSecret(schema),
+      canContainSecret(schema.properties.either),
+      canContainSecret(schema.properties.name),
     ]).toEqual([true, true, false]);
   });
 });

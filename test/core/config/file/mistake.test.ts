@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { closestName } from '#core/config/file/mistake.ts';
+import { findClosestName } from '#core/config/file/mistake.ts';
 
 it('a name is compared with others only as long as it may be a typo of one', () => {
   const name = `provider/${'x'.repeat(80)}`;
-  expect(closestName(name, [`${name}y`])).toBe(`${name}y`);
+  expect(findClosestName(name, [`${name}y`])).toBe(`${name}y`);
   const longer = name.repeat(10);
-  expect(closestName(longer, [`${longer}y`])).toBeUndefined();
+  expect(findClosestName(longer, [`${longer}y`])).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { watchedFolders, watchFiles } from '#core/config/file/watch.ts';
+import { findWatchedFolders, watchFiles } from '#core/config/file/watch.ts';
 
 let folder: string;
 let file: string;
@@ -239,10 +239,10 @@ describe('a watched link', () => {
     await writeFile(join(other, 'real.yaml'), 'one');
     const link = join(folder, 'link.yaml');
     await symlink(join('elsewhere', 'real.yaml'), link);
-    expect(await watchedFolders(link)).toEqual([await realpath(folder), await realpath(other)]);
+    expect(await findWatchedFolders(link)).toEqual([await realpath(folder), await realpath(other)]);
     await rm(link);
     await symlink('gateway.yaml', link);
-    expect(await watchedFolders(link)).toEqual([await realpath(folder)]);
+    expect(await findWatchedFolders(link)).toEqual([await realpath(folder)]);
   });
 
   it('is reported each time Kubernetes switches the folder behind it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
-import { ConfigHistory, isVariant, rollbackChannel, type Served } from '#core/config/history/history.ts';
+import { ConfigHistory, isVariantName, rollbackChannel, type Served } from '#core/config/history/history.ts';
 import type { SecretSchemas } from '#core/config/history/literals.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -114,12 +114,12 @@ describe('the history of gateway.yaml', () => {
     await expect.poll(() => count).toBe(1);
     await history.release();
     await expect.poll(() => count).toBe(2);
-    await history.announce();
+    await history.notifyInstances();
     await expect.poll(() => count).toBe(3);
   });
 
   it('tells what a variant brought from what an operator did', () => {
-    expect(['canary 7', 'file', 'canary', 'canary 7 of ani', 'ani'].map(isVariant)).toEqual([
+    expect(['canary 7', 'file', 'canary', 'canary 7 of ani', 'ani'].map(isVariantName)).toEqual([
       true,
       false,
       false,

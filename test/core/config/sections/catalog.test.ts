@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildCatalog, catalogNotices } from '#core/config/sections/build-catalog.ts';
-import { nameInReply, pickerNameOf } from '#core/config/catalog/model-name.ts';
+import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
+import { nameInReply, createPickerName } from '#core/config/catalog/model-name.ts';
 import { splitRoute } from '#core/config/sections/models-section.ts';
 import { formats, read, vendors } from '../fixture.ts';
 
@@ -115,7 +115,7 @@ describe('a model of the catalog', () => {
   });
 
   it('has a notice when all of its upstreams are off', () => {
-    expect(catalogNotices(build(halfOff))).toEqual([
+    expect(listCatalogNotices(build(halfOff))).toEqual([
       'upstream off is off: it has no API key; set one, or remove the upstream',
       'model gone is not offered: all of its upstreams are off; give it a route on another one, or remove the model',
     ]);
@@ -206,7 +206,7 @@ describe('the list of Claude Code', () => {
     ['dp/gpt-6-sol', 'anthropic/dp/gpt-6-sol'],
     ['dp/fast', 'anthropic/dp/fast'],
   ])('has %s as %s, which leads to it', (name, picked) => {
-    expect(pickerNameOf('dp', name)).toBe(picked);
+    expect(createPickerName('dp', name)).toBe(picked);
     const catalog = withAliases('{ fast: gpt-6-sol, "anthropic/*": claude-sonnet }');
     expect(catalog.resolve(picked)).toBe(catalog.resolve(name));
   });

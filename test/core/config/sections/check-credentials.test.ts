@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkCredentials, checkPlaceholder, credentialNotices } from '#core/config/sections/check-credentials.ts';
+import { checkCredentials, checkPlaceholder, listCredentialNotices } from '#core/config/sections/check-credentials.ts';
 import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
 
 const aws = { region: 'us-east-1', access_key_id: 'AKIA', secret_access_key: 's' };
@@ -90,9 +90,9 @@ it.each([
 
 it('two proofs at Entra and files that do not exist are noted', () => {
   const both = { entra: { ...entra, client_secret: 's', token_file: '/nowhere/token' } };
-  expect(credentialNotices('azure', both)).toEqual([
+  expect(listCredentialNotices('azure', both)).toEqual([
     'upstreams.azure.credentials.entra has client_secret and token_file; token_file is used',
     'upstreams.azure.credentials.entra.token_file: /nowhere/token does not exist',
   ]);
-  expect(credentialNotices('vertex', { google: { key_file: import.meta.filename } })).toEqual([]);
+  expect(listCredentialNotices('vertex', { google: { key_file: import.meta.filename } })).toEqual([]);
 });

@@ -4,7 +4,10 @@ import { jobsCheck, rescheduledGauge } from '#core/gateway/health/process-checks
 
 const hostWith = (late: Record<string, number>, rescheduled = 0) => {
   const host = createTestHost();
-  return { ...host, jobs: { ...host.jobs, schedules: { late: new Map(Object.entries(late)), rescheduled } } };
+  return {
+    ...host,
+    jobs: { ...host.jobs, schedules: { lateSince: new Map(Object.entries(late)), rescheduleCount: rescheduled } },
+  };
 };
 
 describe('the health of jobs', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { jsonFrame, magic, writeFrames } from '#core/platform/backup/frames.ts';
+import { createJsonFrame, magic, writeFrames } from '#core/platform/backup/frames.ts';
 import { takeBackup, type TakenBackup } from '#core/platform/backup/take.ts';
 import { verifyBackup } from '#core/platform/backup/verify.ts';
 import { copyOut } from '#core/platform/database/copy.ts';
@@ -31,7 +31,7 @@ const take = (options: Partial<Parameters<typeof takeBackup>[0]> = {}): Promise<
   takeBackup({
     databaseUrl: database.url,
     journalFolder: join(folder, 'journal'),
-    to: join(folder, 'backups'),
+    folder: join(folder, 'backups'),
     minFreeBytes: 0,
     now,
     ...options,
@@ -81,7 +81,7 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
 }
 
 async function* onlyHead() {
-  yield jsonFrame('H', { format: 1, version: '0.1.0', created_at: now.toISOString() });
+  yield createJsonFrame('H', { format: 1, version: '0.1.0', created_at: now.toISOString() });
 }
 
 const everything = `select a.name, a.email, p.days, (select count(*)::int from account_event) as events

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { initialize } from '#core/platform/database/cluster.ts';
+import { initializeCluster } from '#core/platform/database/cluster.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -19,12 +19,12 @@ async function programOf(script: string): Promise<string> {
 }
 
 const start = async (script: string, stall: number, stopping?: AbortSignal) =>
-  initialize(
+  initializeCluster(
     await programOf(script),
     { folder: join(folder, 'postgres'), password: 'the-password' },
     undefined,
     stopping,
-    { look: 20, stall },
+    { checkIntervalMs: 20, stallTimeoutMs: stall },
   );
 
 const steady = 'for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo more >> grown; sleep 0.2; done';

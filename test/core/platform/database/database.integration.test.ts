@@ -205,22 +205,22 @@ async function claimant(of: Database, isWaiting = false): Promise<number | undef
 describe('a gateway that is the only one', () => {
   it('claims its database again when the connection was cut', async () => {
     await using lonely = await createTestDatabase();
-    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    await using _only = await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
     const before = await claimant(lonely);
     expect(before).toBeTypeOf('number');
     await cutConnections(lonely, 'daypass-instance');
     await vi.waitFor(async () => expect([before, undefined]).not.toContain(await claimant(lonely)), {
       timeout: 15_000,
     });
-    expect(await DatabaseClaim.make(lonely.url, 'exclusive', silentLog)).toBeUndefined();
+    expect(await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog)).toBeUndefined();
   });
 
   it('logs that another gateway has claimed the database, and claims it again when that one stops', async () => {
     await using lonely = await createTestDatabase();
     const info = vi.fn<(message: string) => void>();
     const error = vi.fn<(message: string) => void>();
-    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', { ...silentLog, info, error });
-    const claiming = DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    await using _only = await DatabaseClaim.acquire(lonely.url, 'exclusive', { ...silentLog, info, error });
+    const claiming = DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
     await vi.waitFor(async () => expect(await claimant(lonely, true)).toBeTypeOf('number'), {
       interval: 5,
       timeout: 15_000,
@@ -239,9 +239,9 @@ describe('a gateway that is the only one', () => {
   it('leaves no connection of a failed attempt open', async () => {
     await using lonely = await createTestDatabase();
     const error = vi.fn<(message: string) => void>();
-    await using only = await DatabaseClaim.make(lonely.url, 'exclusive', { ...silentLog, error });
+    await using only = await DatabaseClaim.acquire(lonely.url, 'exclusive', { ...silentLog, error });
     expect(only).toBeDefined();
-    const claiming = DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    const claiming = DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
     await vi.waitFor(async () => expect(await claimant(lonely, true)).toBeTypeOf('number'), {
       interval: 5,
       timeout: 15_000,
@@ -259,8 +259,8 @@ describe('a gateway that is the only one', () => {
 
   it('leaves no connection open when it is refused', async () => {
     await using lonely = await createTestDatabase();
-    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
-    expect(await DatabaseClaim.make(lonely.url, 'exclusive', silentLog)).toBeUndefined();
+    await using _only = await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
+    expect(await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog)).toBeUndefined();
     const sql =
       "SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'daypass-instance'";
     await vi.waitFor(async () => expect(await lonely.query(sql)).toEqual([{ open: 1 }]), { timeout: 15_000 });
@@ -268,12 +268,12 @@ describe('a gateway that is the only one', () => {
 
   it('stops trying when it stops', async () => {
     await using lonely = await createTestDatabase();
-    const only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    const only = await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
     await cutConnections(lonely, 'daypass-instance');
     await only?.[Symbol.asyncDispose]();
     // The server ends the process of a closed connection a moment later.
     await vi.waitFor(async () => expect(await claimant(lonely)).toBeUndefined(), { timeout: 15_000 });
-    await using next = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    await using next = await DatabaseClaim.acquire(lonely.url, 'exclusive', silentLog);
     expect(next).toBeDefined();
   });
 });
@@ -538,7 +538,10 @@ describe('a notification', () => {
     await using proxy = await createTcpProxy({ host: hostname, port: Number(port) });
     const url = new URL(lonely.url);
     url.host = `127.0.0.1:${proxy.port}`;
-    await using notifications = new PostgresNotifications(url.href, silentLog, false, { every: 5, within: 200 });
+    await using notifications = new PostgresNotifications(url.href, silentLog, false, {
+      intervalMs: 5,
+      timeoutMs: 200,
+    });
     const gap = Promise.withResolvers<void>();
     const heard = Promise.withResolvers<string>();
     await notifications.listen('news', heard.resolve, gap.resolve);
@@ -556,7 +559,7 @@ describe('a notification', () => {
     await execute(lonely.url, 'CREATE SCHEMA mute');
     await execute(lonely.url, 'CREATE FUNCTION mute.pg_notify(text, text) RETURNS void LANGUAGE sql AS $$ SELECT $$');
     url.searchParams.set('options', '-c search_path=mute,pg_catalog,public');
-    await using notifications = new PostgresNotifications(url.href, log, false, { every: 5, within: 100 });
+    await using notifications = new PostgresNotifications(url.href, log, false, { intervalMs: 5, timeoutMs: 100 });
     await notifications.listen('news', vi.fn(), vi.fn());
     expect([notifications.isConnected, warned]).toEqual([
       false,

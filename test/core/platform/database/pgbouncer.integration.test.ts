@@ -8,7 +8,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
 import { createLogger, type Logger } from '#core/platform/logger.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
-import { findPooler, warnOfRoleSettings } from '#core/platform/database/pooler.ts';
+import { findPooler, warnAboutRoleSettings } from '#core/platform/database/pooler.ts';
 import { openJobs } from '#core/platform/jobs/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { startAnsweringUpstream } from '../../../support/answering-upstream.ts';
@@ -139,7 +139,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer, for a role that is no superuser', () 
     const lines: string[] = [];
     await asSuperuser(inject('postgresUrl'), `ALTER ROLE ${role} SET DateStyle = 'German, DMY'`);
     try {
-      await warnOfRoleSettings(
+      await warnAboutRoleSettings(
         directUrl,
         createLogger((line) => lines.push(line)),
       );

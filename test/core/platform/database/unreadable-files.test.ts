@@ -33,7 +33,7 @@ it('a server of which nothing can be read is not restarted', async () => {
       if (++looks === 3) looked.resolve();
       return Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
     },
-    revive: () => Promise.reject(new Error('it runs')),
+    restart: () => Promise.reject(new Error('it runs')),
   };
   await using _restarter = new ServerRestarter(
     server,

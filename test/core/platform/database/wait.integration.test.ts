@@ -21,7 +21,11 @@ it('a start waits for a database that is down, with a line each interval, and go
   proxy.turn('cut');
   const warn = vi.fn<(line: string) => void>();
   const info = vi.fn<(line: string) => void>();
-  const waiting = waitForDatabase(url, 'DATABASE_URL', { limit: 60, log: { ...silentLog, warn, info }, intervals });
+  const waiting = waitForDatabase(url, 'DATABASE_URL', {
+    limit: 60,
+    log: { ...silentLog, warn, info },
+    intervalsMs: intervals,
+  });
   await vi.waitFor(() => expect(warn.mock.calls.length).toBeGreaterThan(2));
   const { pathname } = new URL(url);
   for (const [line] of warn.mock.calls)
@@ -53,7 +57,7 @@ it.each([8, 11, 14])(
       log: { ...silentLog, warn },
       mode: 'serve',
       isShared: true,
-      wait: 60,
+      waitSeconds: 60,
     });
     await proxy.isCut;
     await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
@@ -68,8 +72,8 @@ it('a start does not wait for a database that refuses the login, nor without DAT
   const log = { ...silentLog, warn };
   const url = new URL(inject('postgresUrl'));
   url.pathname = '/daypass_nowhere';
-  await waitForDatabase(url.href, 'DATABASE_URL', { limit: 60, log, intervals });
-  await waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', { limit: 0, log, intervals });
+  await waitForDatabase(url.href, 'DATABASE_URL', { limit: 60, log, intervalsMs: intervals });
+  await waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', { limit: 0, log, intervalsMs: intervals });
   expect(warn).not.toHaveBeenCalled();
 });
 
@@ -80,7 +84,7 @@ it('a stop ends the wait', async () => {
   const waiting = waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', {
     limit: 60,
     log,
-    intervals: { attempts: 60_000, lines: 60_000 },
+    intervalsMs: { attempts: 60_000, lines: 60_000 },
     signal: stop.signal,
   });
   await expect(waiting).rejects.toBe(reason);

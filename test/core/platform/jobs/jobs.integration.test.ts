@@ -8,7 +8,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { UnrecoverableJobError, type Jobs } from '#core/platform/jobs/jobs.ts';
 import { type JobQueue, openJobs, type OpenJobsOptions } from '#core/platform/jobs/open.ts';
-import { jobsPool, postgresKit } from '#core/platform/jobs/queue-kit.ts';
+import { createPoolConfig, createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createSilentPort, holdClosedPort } from '../../../support/dead-ends.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
@@ -205,7 +205,7 @@ describe.each([
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let isWiped = false;
     const { definition } = watched('tick', () => (isWiped ? after : before).resolve(), { schedule: { every: 0.3 } });
-    await using _jobs = await place.open([definition], { restoreEvery: 200 });
+    await using _jobs = await place.open([definition], { restoreEveryMs: 200 });
     await before.promise;
     await place.wipe();
     isWiped = true;
@@ -226,13 +226,13 @@ describe.each([
       },
       { schedule: { every: 0.3 } },
     );
-    await using jobs = await place.open([definition], { restoreEvery: 200, log: { ...silentLog, warn } });
+    await using jobs = await place.open([definition], { restoreEveryMs: 200, log: { ...silentLog, warn } });
     await before.promise;
     clock.step = step;
     await after.promise;
     expect(warn.mock.calls.join()).toContain('missed 2 of their periods and are scheduled anew: tick.');
-    expect(jobs.schedules.rescheduled).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(jobs.schedules.late.size).toBe(0), patience);
+    expect(jobs.schedules.rescheduleCount).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(jobs.schedules.lateSince.size).toBe(0), patience);
   });
 
   run('go on when the gateway is started after the clock was set back', async () => {
@@ -264,7 +264,7 @@ describe.each([
       },
       { schedule: { pattern: '* * * * * *' } },
     );
-    await using _jobs = await place.open([definition], { restoreEvery: 300 });
+    await using _jobs = await place.open([definition], { restoreEveryMs: 300 });
     await before.promise;
     clock.step = -4_000;
     await after.promise;
@@ -289,7 +289,7 @@ describe.each([
       },
       { schedule: { pattern: '* * * * * *' }, attempts: 1 },
     );
-    await using jobs = await place.open([definition], { restoreEvery: 300 });
+    await using jobs = await place.open([definition], { restoreEveryMs: 300 });
     await before.promise;
     isBack = true;
     clock.step = 0;
@@ -311,7 +311,7 @@ describe.each([
       },
       { schedule: { every: 0.2 } },
     );
-    await using _jobs = await place.open([definition], { restoreEvery: 200 });
+    await using _jobs = await place.open([definition], { restoreEveryMs: 200 });
     await before.promise;
     clock.step = 86_400_000;
     await after.promise;
@@ -329,13 +329,13 @@ describe.each([
       const daily = watched('daily', () => undefined, { schedule: { pattern: '17 3 * * *' } });
       clock.step = 5 * 86_400_000;
       const definitions = [...all, daily].map(({ definition }) => definition);
-      await using jobs = await place.open(definitions, { restoreEvery: 200 });
+      await using jobs = await place.open(definitions, { restoreEveryMs: 200 });
       await vi.waitFor(() => expect(all.every(({ runs }) => runs.length > 0)).toBe(true), patience);
       clock.step = 0;
-      await vi.waitFor(() => expect(jobs.schedules.rescheduled).toBe(3), patience);
+      await vi.waitFor(() => expect(jobs.schedules.rescheduleCount).toBe(3), patience);
       await vi.waitFor(() => expect(all.every(({ runs }) => runs.length > 1)).toBe(true), patience);
-      await vi.waitFor(() => expect([...jobs.schedules.late.keys()]).toEqual([]), patience);
-      expect(jobs.schedules.rescheduled).toBe(3);
+      await vi.waitFor(() => expect([...jobs.schedules.lateSince.keys()]).toEqual([]), patience);
+      expect(jobs.schedules.rescheduleCount).toBe(3);
     },
   );
 
@@ -349,14 +349,14 @@ describe.each([
       return gate.promise;
     });
     const tick = watched('tick', () => undefined, { schedule: { every: 0.2 } });
-    await using jobs = await place.open([endless.definition, tick.definition], { restoreEvery: 200 });
+    await using jobs = await place.open([endless.definition, tick.definition], { restoreEveryMs: 200 });
     for (let count = 0; count < 4; count++) await jobs.add('endless', {});
     await began.promise;
     const began2 = Date.now();
-    await vi.waitFor(() => expect([...jobs.schedules.late.keys()]).toEqual(['tick']), patience);
-    expect(Math.abs((jobs.schedules.late.get('tick') ?? 0) - began2)).toBeLessThan(60_000);
+    await vi.waitFor(() => expect([...jobs.schedules.lateSince.keys()]).toEqual(['tick']), patience);
+    expect(Math.abs((jobs.schedules.lateSince.get('tick') ?? 0) - began2)).toBeLessThan(60_000);
     gate.resolve();
-    await vi.waitFor(() => expect(jobs.schedules.late.size).toBe(0), patience);
+    await vi.waitFor(() => expect(jobs.schedules.lateSince.size).toBe(0), patience);
   });
 
   run('are left alone by a version that does not know them, or gives them at other times or other data', async () => {
@@ -712,7 +712,7 @@ it('a cron pattern that cannot be read is refused with the name of its job', asy
 
 describe('the connections of jobs to PostgreSQL', () => {
   it('keep a listener for errors whatever BullMQ removes', () => {
-    const { Client } = jobsPool(database.url);
+    const { Client } = createPoolConfig(database.url);
     const client = new Client();
     client.removeAllListeners('notification');
     client.removeAllListeners('error');
@@ -722,8 +722,8 @@ describe('the connections of jobs to PostgreSQL', () => {
 
   it('end no process when the server ends the one that listens while the worker closes it', async () => {
     for (let time = 0; time < 30; time++) {
-      const own = postgresKit(database.url, `closing-${time}`);
-      const worker = own.worker(async () => undefined);
+      const own = createPostgresKit(database.url, `closing-${time}`);
+      const worker = own.openWorker(async () => undefined);
       worker.on('error', () => undefined);
       await worker.waitUntilReady();
       await database.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [
@@ -734,7 +734,7 @@ describe('the connections of jobs to PostgreSQL', () => {
   });
 
   it('end no process when they break while BullMQ holds them between two queries', async () => {
-    const pool = new pg.Pool(jobsPool(database.url));
+    const pool = new pg.Pool(createPoolConfig(database.url));
     const held = await pool.connect();
     // Not `once`: it would listen for errors itself.
     const ended = new Promise<void>((resolve) => held.on('end', resolve));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
-import { slotOf } from '#core/platform/shared/redis-cluster.ts';
+import { computeHashSlot } from '#core/platform/shared/redis-cluster.ts';
 import { redisDiagnosis } from '#core/process/doctor/redis.ts';
 import {
   type ClusterNode,
@@ -15,7 +15,7 @@ const slots = 16_384;
 /** A key that the primary with this number has. */
 function keyOn(number: number): string {
   for (let tries = 0; ; tries++)
-    if (Math.floor((slotOf(`{key ${tries}}`) * 3) / slots) === number) return `key ${tries}`;
+    if (Math.floor((computeHashSlot(`{key ${tries}}`) * 3) / slots) === number) return `key ${tries}`;
 }
 
 async function diagnose(url: string): Promise<unknown> {
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedisServer)('a Redis Cluster', () => {
     await using shared = await openRedis(cluster.url);
     const many = limits({ limit: 1_000, burst: 1_000, period: 86_400 });
     await shared.limiter.take(key, many);
-    const slot = String(slotOf(`{${key}}`));
+    const slot = String(computeHashSlot(`{${key}}`));
     const [from, to] = await Promise.all(
       [source, target].map(async ({ admin }) => String(await admin.cluster('MYID'))),
     );

@@ -8,7 +8,7 @@ import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-const closed = { circuitOf: () => ({ check: () => undefined }) } as unknown as RedisNodes;
+const closed = { circuitOf: () => ({ requireClosed: () => undefined }) } as unknown as RedisNodes;
 const timedOut = () => Promise.reject(new Error('Command timed out'));
 
 /** Events over a subscriber whose SUBSCRIBE commands get these replies, in their order. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RedisCache } from '#core/platform/shared/redis-cache.ts';
 import { type ScriptedRedis, scripts } from '#core/platform/shared/redis-client.ts';
-import { slotOf } from '#core/platform/shared/redis-cluster.ts';
+import { computeHashSlot } from '#core/platform/shared/redis-cluster.ts';
 import type { RedisEvents } from '#core/platform/shared/redis-events.ts';
 import { RedisGroups } from '#core/platform/shared/redis-groups.ts';
 import { RedisLimiter } from '#core/platform/shared/redis-limiter.ts';
@@ -44,7 +44,7 @@ async function callAll(isCluster: boolean): Promise<Call[]> {
   const limits = { limit: 10, period: 60, burst: 10, concurrent: 2 };
   const { lease = '' } = await limiter.take('sign-in:::1', limits);
   await limiter.peek('sign-in:::1', limits);
-  limiter.catchUp();
+  limiter.onRecovery();
   limiter.release('sign-in:::1', lease);
   await limiter.take('account 2', limits);
   await limiter.releaseAll();
@@ -72,7 +72,7 @@ it('in a cluster, all keys of a command have one slot, which is that of its circ
   const sent = new Set(calls.map(({ command }) => command.replace(/Buffer$/, '')));
   expect(scripts.filter(([name, , keys]) => keys > 1 && !sent.has(name))).toEqual([]);
   for (const { command, keys, circuit } of calls)
-    expect([command, ...new Set([...keys, circuit ?? keys[0] ?? ''].map(slotOf))]).toHaveLength(2);
+    expect([command, ...new Set([...keys, circuit ?? keys[0] ?? ''].map(computeHashSlot))]).toHaveLength(2);
 });
 
 it('without a cluster, keys have the names by which the version before knows them', async () => {

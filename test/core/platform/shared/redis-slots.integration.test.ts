@@ -4,7 +4,7 @@ import { connectClient } from '#core/platform/shared/redis-client.ts';
 import type { RedisEvents } from '#core/platform/shared/redis-events.ts';
 import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 import { RedisSlots } from '#core/platform/shared/redis-slots.ts';
-import { instanceLifetime, type SlotReply, type SlotResult, unused } from '#core/platform/shared/slots.ts';
+import { instanceLifetimeMs, type SlotReply, type SlotResult, unused } from '#core/platform/shared/slots.ts';
 import { FairQueue } from '../../../../plugins/upstream/capacity/fair-queue.ts';
 import { limits as usual } from '../../../plugins/upstream/capacity/simulation.ts';
 import { redisUrl } from '../../../support/redis.ts';
@@ -76,11 +76,11 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
     await dead.enter(name, limits, ask(dead, 'a'));
     const waiting = [ask(other, 'b'), ask(other, 'b'), ask(other, 'b')];
     for (const one of waiting) expect((await other.enter(name, limits, one)).state).toBe('waiting');
-    now = instanceLifetime - 1;
+    now = instanceLifetimeMs - 1;
     expect((await other.beat(name, limits)).granted).toEqual([]);
-    now = instanceLifetime + 1;
+    now = instanceLifetimeMs + 1;
     expect((await other.beat(name, limits)).granted).toEqual(waiting.slice(0, 2).map(({ id }) => id));
-    expect((await dead.beat(name, limits)).held?.size).toBe(0);
+    expect((await dead.beat(name, limits)).hasSlotById?.size).toBe(0);
   });
 
   it('report to each instance what it has, and what it waits for', async () => {
@@ -91,13 +91,13 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
     await one.enter(name, limits, running);
     await one.enter(name, limits, waiting);
     await other.enter(name, limits, foreign);
-    expect([...((await one.beat(name, limits)).held ?? [])]).toEqual([
+    expect([...((await one.beat(name, limits)).hasSlotById ?? [])]).toEqual([
       [running.id, true],
       [waiting.id, false],
     ]);
     // Granted to the second of this instance by a call of the other one.
     await other.end(name, limits, running.id, unused);
-    expect((await one.beat(name, limits)).held?.get(waiting.id)).toBe(true);
+    expect((await one.beat(name, limits)).hasSlotById?.get(waiting.id)).toBe(true);
   });
 
   it('that are in use after Redis has lost them can be added again', async () => {

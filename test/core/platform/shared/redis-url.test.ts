@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { redisAddress } from '#core/platform/shared/redis-url.ts';
+import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 
 it('a plain URL stays as it is, with TLS where it says so', () => {
-  expect(redisAddress('redis://user:p%40ss@host:6380/2')).toEqual({ url: 'redis://user:p%40ss@host:6380/2' });
-  expect(redisAddress('rediss://host')).toEqual({ url: 'rediss://host', tls: {} });
+  expect(parseRedisUrl('redis://user:p%40ss@host:6380/2')).toEqual({ url: 'redis://user:p%40ss@host:6380/2' });
+  expect(parseRedisUrl('rediss://host')).toEqual({ url: 'rediss://host', tls: {} });
 });
 
 it('a URL of sentinels has their addresses, and user and password of the Redis that they know', () => {
-  expect(redisAddress('redis-sentinel://me:p%40:ss@one:26380,two,[::1]:1/primary')).toEqual({
+  expect(parseRedisUrl('redis-sentinel://me:p%40:ss@one:26380,two,[::1]:1/primary')).toEqual({
     sentinels: [
       { host: 'one', port: 26_380 },
       { host: 'two', port: 26_379 },
@@ -17,13 +17,13 @@ it('a URL of sentinels has their addresses, and user and password of the Redis t
     username: 'me',
     password: 'p@:ss',
   });
-  expect(redisAddress('redis-sentinel://:word@one/primary')).toMatchObject({ password: 'word' });
+  expect(parseRedisUrl('redis-sentinel://:word@one/primary')).toMatchObject({ password: 'word' });
   const tls = {};
-  expect(redisAddress('rediss-sentinel://one/primary')).toMatchObject({ tls, sentinelTLS: tls });
+  expect(parseRedisUrl('rediss-sentinel://one/primary')).toMatchObject({ tls, sentinelTLS: tls });
 });
 
 it('a URL of a cluster has some of its nodes', () => {
-  expect(redisAddress('redis-cluster://me:p%40@one:7000,two/?x')).toEqual({
+  expect(parseRedisUrl('redis-cluster://me:p%40@one:7000,two/?x')).toEqual({
     cluster: [
       { host: 'one', port: 7_000 },
       { host: 'two', port: 6_379 },
@@ -31,7 +31,7 @@ it('a URL of a cluster has some of its nodes', () => {
     username: 'me',
     password: 'p@',
   });
-  expect(redisAddress('rediss-cluster://one/0')).toEqual({ cluster: [{ host: 'one', port: 6_379 }], tls: {} });
+  expect(parseRedisUrl('rediss-cluster://one/0')).toEqual({ cluster: [{ host: 'one', port: 6_379 }], tls: {} });
 });
 
 it.each([
@@ -43,5 +43,5 @@ it.each([
   'redis-sentinel://one:x/primary',
   'rediss://host?ca=/nonexistent',
 ])('another form is refused without the password, with the forms that work: %s', (url) => {
-  expect(() => redisAddress(url, 'REDIS_QUEUE_URL')).toThrow(/^REDIS_QUEUE_URL .*\. Use redis:\/\/user/);
+  expect(() => parseRedisUrl(url, 'REDIS_QUEUE_URL')).toThrow(/^REDIS_QUEUE_URL .*\. Use redis:\/\/user/);
 });

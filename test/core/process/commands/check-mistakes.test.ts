@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkUrl } from '#core/platform/database/open.ts';
 import { refuseListen } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
-import { redisAddress } from '#core/platform/shared/redis-url.ts';
+import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 import { openProcessLog } from '#core/process/process-log.ts';
 import { type EndedCommand, runCommand } from '../../../support/command-line.ts';
 
@@ -275,8 +275,8 @@ describe('the exit code says whether a later start may succeed:', () => {
 
   it.each([
     ['a DATABASE_URL that is not one', 78, () => checkUrl('localhost')],
-    ['a REDIS_URL that is not one', 78, () => redisAddress('localhost')],
-    ['a certificate of Redis that is not there yet', 1, () => redisAddress('rediss://host/?ca=/nowhere.pem')],
+    ['a REDIS_URL that is not one', 78, () => parseRedisUrl('localhost')],
+    ['a certificate of Redis that is not there yet', 1, () => parseRedisUrl('rediss://host/?ca=/nowhere.pem')],
     ['a LOG_FORMAT that is not one', 78, () => openProcessLog({ LOG_FORMAT: 'xml' })],
   ])('%s, %d', (_, code, work) => {
     expect(codeOf(work)).toBe(code);

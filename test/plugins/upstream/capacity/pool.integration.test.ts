@@ -79,13 +79,13 @@ describe.skipIf(redisUrl === undefined)('a pool of slots in Redis', () => {
     await expect
       .poll(async () => (await shared.ping().then(() => pool.beat())) ?? 'told', { timeout: 10_000 })
       .toBe('told');
-    const held = (await shared.slots.beat(key, limited)).held ?? new Map<string, boolean>();
+    const held = (await shared.slots.beat(key, limited)).hasSlotById ?? new Map<string, boolean>();
     expect([...held.values()].toSorted()).toEqual([false, false, true]);
     // The slot is the one that was granted meanwhile: nobody else gets it.
     expect((await other.requestSlot({ account: 'd', weight: 1, mayWait: false }, 'model', () => undefined)).state).toBe(
       'refused',
     );
     for (const { place } of [next, last, late]) await pool.end(place, served);
-    expect((await watching.slots.beat(key, limited)).held?.size).toBe(0);
+    expect((await watching.slots.beat(key, limited)).hasSlotById?.size).toBe(0);
   });
 });

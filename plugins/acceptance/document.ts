@@ -9,15 +9,15 @@ import { type Language, languages } from '#core/web/texts/texts.ts';
 export const acceptedPages = ['terms', 'refunds'] as const;
 export type AcceptedPage = (typeof acceptedPages)[number];
 
-/** Stored part of each `PageText`. */
+/** The stored members of each language's `PageText`. */
 export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
 
-/** A text as shown to a reader. */
+/** A text in force, in the reader's language. */
 export interface Document {
   readonly page: AcceptedPage;
   readonly digest: string;
   readonly language: Language;
-  /** Path of the text in force; its full URL if it is hosted elsewhere. */
+  /** Path of the page; its full URL if it is hosted elsewhere. */
   readonly path: string;
   /** URL of a text that is hosted elsewhere. */
   readonly address: string | undefined;
@@ -75,7 +75,7 @@ export const digestPattern = /^[\w-]{43}$/;
 /** Permanent path of a version. */
 const versionPath = (digest: string) => `/accepted/${digest}`;
 
-/** Returns the link to the accepted version: later edits of the page do not change it. */
+/** Returns the permanent link to a version. Later edits of the page do not change what it shows. */
 export function linkOf({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? versionPath(digest);
 }

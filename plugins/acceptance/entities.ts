@@ -12,7 +12,7 @@ export const AcceptanceText = defineEntity({
     /** SHA-256 of the text in all its languages, or of its URL if it is hosted elsewhere; base64url. */
     digest: impersonal(p.text().primary()),
     page: impersonal(p.text()),
-    /** URL of a text that is hosted elsewhere, whose content is not known. */
+    /** URL of a text that is hosted elsewhere. Its content is not stored. */
     address: impersonal(p.text().nullable()),
     texts: impersonal(p.json<StoredTexts>().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -37,7 +37,7 @@ export const Acceptance = defineEntity({
     page: personal(p.text(), retained),
     digest: personal(p.text(), retained),
     version: personal(p.text().nullable(), retained),
-    /** Language in which the text was shown. */
+    /** Language of the shown text. */
     language: personal(p.text(), retained),
     acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retained),
   },

@@ -1,13 +1,13 @@
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
-/** Years, the default of `seller.keep_years`; applies if no receipts are stored. */
+/** Retention if no receipts are stored; the default of `seller.keep_years`. */
 const defaultYears = 10;
-/** Retention of the acceptance of an order that can no longer be paid, days. */
+/** Retention of acceptances whose order can no longer be paid. */
 const unpaidDays = 90;
 
 /**
- * Acceptances are kept as long as the receipts of their order, or for some months if the order can no longer be paid. An
+ * Deletes acceptances together with the receipts of their order, or after some months if the order can no longer be paid. An
  * expired or failed order can be charged again at any time, under the terms that were accepted with it.
  */
 export const retention: JobDefinition = {

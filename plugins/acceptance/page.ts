@@ -8,7 +8,7 @@ import { readDocument, type StoredDocument } from './store.ts';
 
 const { description: _, ...look } = markdownLook; // without a description, search engines skip the page
 
-/** Number of texts kept as pages, so that each is rendered only once. */
+/** Maximum number of cached texts. Each cached text is rendered only once. */
 const maxKept = 20;
 
 /** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy, as it was shown. */
@@ -56,7 +56,7 @@ function isSameVersion(now: Parameters<typeof versionOf>[0], texts: StoredTexts 
   return version !== undefined && version === versionOf({ texts, language });
 }
 
-/** Returns the same objects for each request, because the rendered page is cached with them. */
+/** Returns the same object for every request, because it is the key of the rendered page's cache. */
 function keptTexts({ keep }: PageRequest['host'], digest: string, stored: StoredTexts): PageTexts {
   const kept = keep('acceptance-pages', () => new Map<string, PageTexts>());
   const known = kept.get(digest);

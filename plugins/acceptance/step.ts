@@ -10,10 +10,10 @@ import { accept, type Accepted, findChanged, forgetNoted, noteShown, readShown, 
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Maximum length of the field: twice the length of two texts. */
+/** Maximum length of the form field, twice the length for two texts. */
 const maxSent = 200;
 
-/** Buyers accept the terms by paying: the checkout shows a sentence with links and stores a record. There is no checkbox. */
+/** Creates the checkout step that shows a sentence with links and records the acceptance. There is no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
   name: 'acceptance',
   fields: { accepted: maxSent },
@@ -40,7 +40,7 @@ export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>)
   },
 });
 
-/** `By paying you accept the terms and the refund policy.` */
+/** Describes `By paying you accept the terms and the refund policy.` */
 function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
   const links = documents.flatMap((document, index): SentencePiece[] => [
     { text: t(index === 0 ? 'acceptance.by_paying' : 'acceptance.and') },
@@ -51,7 +51,7 @@ function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: 
 
 const inEach = (textIn: (language: Language) => string) => ({ en: textIn('en'), id: textIn('id') });
 
-/** Line with the accepted version, for the receipt, the mail and operators. */
+/** Describes the accepted version in a line for the receipt, the email and operators. */
 function lineFor(accepted: Accepted, { host }: Pick<PageRequest, 'host'>): OrderLine {
   const { time_zone: timeZone } = host.section(serviceSection);
   const texts = { en, id };

@@ -15,19 +15,19 @@ import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.
 
 type Queries = Pick<Database, 'query'>;
 
-/** Interval at which a text that is still shown is recorded again, ms. */
+/** Minimum time between records of the same shown text. */
 const noteEvery = 600_000;
-/** Minutes since a replaced text was last recorded as shown in which it can still be accepted: at least an hour for a buyer. */
+/** Time after its last record in which a replaced text can be accepted. Gives every buyer at least an hour. */
 const acceptMinutes = 60 + noteEvery / 60_000;
 
 const notedKey = 'acceptance-noted';
 
-/** Times at which texts were last recorded as shown, by digest; on the monotonic clock. */
+/** Returns when texts were last recorded as shown, by digest, in ms of the monotonic clock. */
 function notedBy({ keep }: Pick<Host, 'keep'>): Map<string, number> {
   return keep(notedKey, () => new Map<string, number>());
 }
 
-/** Stores texts that are about to be shown; texts recorded within the last minutes cause no query. */
+/** Records texts that are about to be shown. Recently recorded texts cause no query. */
 export async function noteShown(
   host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
   documents: readonly Document[],
@@ -44,13 +44,13 @@ export async function noteShown(
   for (const { digest } of due) noted.set(digest, host.monotonic());
 }
 
-/** Content of the buyer's form field: texts by digest, each with the language in which it was shown. */
+/** A text in the buyer's form field, with the language of the shown text. */
 interface ShownText {
   readonly digest: string;
   readonly language: string;
 }
 
-/** Writes the value of the form field: `DIGEST.en DIGEST.en`. */
+/** Encodes the value of the form field, for example `DIGEST.en DIGEST.en`. */
 export function writeShown(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }
@@ -74,8 +74,8 @@ export interface Accepted {
 }
 
 /**
- * Records which texts a buyer accepts with an order: the shown texts, if they are in force, have the version in force, or were shown within
- * the last hour.
+ * Records the texts that a buyer accepts with an order. A shown text is valid if it is in force, has the version in force, or was shown
+ * within the last hour.
  *
  * @returns undefined if one of the texts in force was not shown, or has been replaced
  */
@@ -124,12 +124,12 @@ function inPageOrder(accepted: readonly Accepted[]): Accepted[] {
   return accepted.toSorted((first, second) => acceptedPages.indexOf(first.page) - acceptedPages.indexOf(second.page));
 }
 
-/** Clears the cache after a text was rejected, so that the next page stores it again. */
+/** Clears the recorded times after a rejection, so that the next page records its texts again. */
 export function forgetNoted(host: Pick<Host, 'keep'>): void {
   notedBy(host).clear();
 }
 
-/** Pages whose version differs from the account's last accepted version. */
+/** Finds pages whose version differs from the account's last accepted version. */
 export async function findChanged(
   database: Queries,
   accountId: string,
@@ -172,7 +172,7 @@ type AcceptanceRow = Row<
 /** A text accepted by an account, with its time. */
 export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 
-/** Lists acceptances, newest first. @param by an account, or the code of an order */
+/** Lists acceptances of an account or an order's code, newest first. */
 export async function listAcceptances(
   database: Queries,
   {

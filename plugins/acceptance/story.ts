@@ -2,10 +2,10 @@ import type { ReadStory } from '#core/web/pages/account-story.ts';
 import { linkOf } from './document.ts';
 import { listAcceptances } from './store.ts';
 
-/** Number of acceptances shown, newest first. */
+/** Maximum acceptances shown, newest first. */
 const listed = 20;
 
-/** Acceptances of an account, on the operators' page of the account. */
+/** Reads an account's acceptances for the timeline on its operator page. */
 export const readAcceptanceStory: ReadStory = async ({ host, t }, account) => {
   const records = await listAcceptances(host.database, { account }, listed);
   return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({

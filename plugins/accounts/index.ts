@@ -8,7 +8,7 @@ import { addAccountPages } from './pages/index.ts';
 import { planEndJob, planEndSweep } from './jobs.ts';
 
 /**
- * `daypass account` for operators, and the background work on accounts: publishes and expires events, and records the ends of plans.
+ * `daypass account` for operators, and background jobs, which publish and expire events and record the ends of plans.
  */
 export const plugin: GatewayPlugin = {
   name: 'accounts',

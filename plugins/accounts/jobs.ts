@@ -5,7 +5,7 @@ import { cleanRecords, listRecentlyDeleted } from '#core/business/accounts/delet
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Finds events that the relay missed: notifications are lost while the connection to PostgreSQL is down. */
+/** Publishes events that the relay missed, because notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
   name: 'publish-account-events',
   description: 'Publishes recorded events that have not been published yet.',
@@ -26,7 +26,7 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-/** Request records may arrive this late after their account was deleted: a journal waits for the database. */
+/** Request records may arrive this late after their account was deleted, because a journal waits for the database. */
 const days = 7;
 
 export const cleanDeletedJob: JobDefinition = {
@@ -39,9 +39,9 @@ export const cleanDeletedJob: JobDefinition = {
 };
 
 const intervalSeconds = 60;
-/** A sweep enqueues jobs this far ahead, so that each end is reported on time. */
+/** Sweeps enqueue jobs this far ahead, so that each end is reported on time. */
 const aheadSeconds = 2 * intervalSeconds;
-/** A job runs this much after the due time: the clocks of queue and database may differ. */
+/** Delay of a job after the due time, because the clocks of queue and database may differ. */
 const slackSeconds = 0.1;
 
 /** Runs at the end of a plan, and 24 hours before it. */
@@ -54,7 +54,7 @@ export const planEndJob: JobDefinition<{ accountId: string }> = {
   },
 };
 
-/** Enqueues jobs that are due soon, and runs overdue ones: losing the queue delays them by a minute. */
+/** Enqueues jobs that are due soon and runs overdue jobs, so losing the queue delays them by a minute only. */
 export const planEndSweep: JobDefinition = {
   name: 'plan-end-sweep',
   description: 'Finds plans that have ended, or end within 24 hours.',

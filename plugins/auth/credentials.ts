@@ -9,13 +9,13 @@ import { dialects } from '#core/platform/errors/dialects.ts';
 const keyHeaders = Object.values(dialects).flatMap(({ keyHeader }) => keyHeader ?? []);
 
 /**
- * Returns the keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
+ * Reads this gateway's keys in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
  * Codex, newer Anthropic SDKs), `x-api-key` (Anthropic SDKs), `x-goog-api-key` (Google SDKs).
  *
- * Tools send several: Claude Code sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys of other
- * services are not in the list.
+ * Tools may send several keys. For example, Claude Code sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys
+ * of other services are omitted.
  *
- * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.
+ * Keys in the URL are ignored. URLs end up in logs, so such a key must never work.
  */
 export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): readonly string[] {
   const values = [bearerOf(headers.authorization), ...keyHeaders.map((name) => single(headers[name]))];
@@ -25,13 +25,13 @@ export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): rea
   );
 }
 
-/** Returns the access token of a page, sent in place of a key. Only `Authorization: Bearer` may carry it. */
+/** Reads the access token that a page sends instead of a key. It is accepted in `Authorization: Bearer` only. */
 export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const token = bearerOf(headers.authorization);
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
 }
 
-/** The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
+/** Parses a bearer token. The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
@@ -45,8 +45,8 @@ function single(header: string | string[] | undefined): string | undefined {
 type Found = AccountRecord | undefined;
 
 /**
- * Returns the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together, in one
- * query.
+ * Finds the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together in one query.
+ *
  *
  * @param maxAge seconds for which a cached key is fresh
  * @param isSuspect whether the caller has sent many unknown keys

@@ -10,20 +10,20 @@ interface FailureLimits {
 }
 
 /**
- * Counts failed authentications by network, on this instance. Only failures count, so callers with valid keys never notice
- * those who share their address. Over the bound the network that failed longest ago is forgotten.
+ * Counts failed authentications by network, on this instance. Only failures count, so they do not affect callers with valid keys at the
+ * same address. Above the bound, the network that failed longest ago is forgotten.
  */
 export class FailedAuthentications {
-  /** Theoretical arrival times of GCRA in µs of the clock. */
+  /** Theoretical arrival times (GCRA), in µs of the clock. */
   readonly #arrivals = new LRUCache<string, number>({ max: bounds.failingNetworks });
   readonly #clock: () => number;
 
-  /** @param clock monotonic, ms; tests set their own */
+  /** @param clock returns monotonic ms */
   constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock;
   }
 
-  /** Seconds until this address may fail again; 0 if it may fail now. */
+  /** Returns the seconds until this address may fail again; 0 if it may fail now. */
   waitOf(address: string | undefined, limits: FailureLimits): number {
     return Math.max(0, this.#read(networkOf(address), limits).wait / 1_000_000);
   }

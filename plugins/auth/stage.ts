@@ -17,17 +17,17 @@ import { createTokenHolder } from './token-holder.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**
- * Authenticates the caller by API key, before the body is read. One valid key is enough; with keys of several accounts, the
+ * Authenticates the caller by API key, before the body is read. One valid key is enough. With keys of several accounts, the
  * first is used (see `presentedKeys`).
  *
  * Without a key, a page's access token authenticates the signed-in account (core/business/accounts/access-token.ts). Its requests are
  * recorded with the hint `playground`.
  *
- * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: an uncached key waits a
+ * Addresses with many failures are refused until their limit recovers. Valid keys still pass, but an uncached key waits a
  * quarter of a second, so that all lookups for such addresses share a query.
  *
  * @throws GatewayError `invalid_api_key`, with the same message for every invalid key, except that the message for a replaced key
- * says so; `rate_limited` after many failures of an address; `account_blocked`; `unavailable` when the database does not respond
+ * says so; `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond
  * and the key is not cached
  */
 export const auth = defineStage({
@@ -99,7 +99,7 @@ export const auth = defineStage({
       });
     };
 
-    /** The account of the first valid key or, without a key, of the token. */
+    /** Finds the account of the first valid key or, without a key, of the token. */
     const find = (exchange: Exchange) => {
       const keys = presentedKeys(exchange.headers, prefix);
       const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
@@ -108,7 +108,7 @@ export const auth = defineStage({
       return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
     };
 
-    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it too; never rejects. */
+    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it as well. */
     const markStranger = async (exchange: Exchange): Promise<void> => {
       const keys = presentedKeys(exchange.headers, prefix);
       const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
@@ -125,7 +125,7 @@ export const auth = defineStage({
         return whenSettled(find(exchange).found, (account) => account?.id);
       },
       start(exchange) {
-        // `enter` does not run for a disconnected client. No lookup, so resetting connections costs no query; keys in use are in memory.
+        // `enter` does not run for a disconnected client. Only cached keys are checked, so that resetting connections costs no query.
         if (!exchange.isClientGone) return;
         const keys = presentedKeys(exchange.headers, prefix);
         if (!keys.some((key) => directory.hasCachedKey(digestApiKey(key)))) exchange.set(unauthenticated, true);
@@ -137,7 +137,7 @@ export const auth = defineStage({
           return found.then(
             (account) => admitOrRefuse(exchange, account, keys, hint),
             (error: unknown) => {
-              // Otherwise, requests with invented keys would queue records while the database is down.
+              // Without this mark, requests with invented keys would queue records while the database is down.
               if (keys.length > 0) exchange.set(unauthenticated, true);
               throw error;
             },
@@ -161,7 +161,7 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** The error is identical for a missing, misspelt, unknown or URL key, so that it reveals no state. */
+/** The error is identical for missing, misspelt and unknown keys and for keys in the URL, so that it reveals no state. */
 function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
   return keyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,
@@ -191,12 +191,12 @@ function blocked(service: Service, date: Date, pausedAt: Date | undefined): Gate
 
 const keyPath = '/account/key';
 
-/** UTC. */
+/** Formats the day in UTC. */
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** @param wait seconds */
+/** @param wait seconds until the next attempt */
 function tooManyFailures(wait: number): GatewayError {
   return new GatewayError(
     'rate_limited',

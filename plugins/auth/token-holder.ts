@@ -11,10 +11,10 @@ const deadlineMs = 2_000;
 type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
 
 /**
- * Finds the account of an access token, while the session that the token names lasts. The session is read for each request:
- * it may end at any moment, and pages call rarely. A token with a wrong signature causes no query.
+ * Creates a function that finds the account of an access token while the token's session is open. The session is read for each request,
+ * because it may end at any moment and pages call rarely. A token with a wrong signature causes no query.
  *
- * @param maxAge seconds for which a cached account is used
+ * @param maxAge maximum age of a cached account, seconds
  * @throws GatewayError `unavailable` if the database does not respond
  */
 export function createTokenHolder(

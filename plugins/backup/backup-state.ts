@@ -13,7 +13,7 @@ const say = defineSentences(en);
 
 /** Tolerated delay of a backup, as a share of the interval. */
 const tolerance = 0.5;
-/** Ms between reads of the folder, because checks run every few seconds. */
+/** Minimum time between reads of the folder, because checks run every few seconds. */
 const rereadAfter = 30_000;
 
 interface Newest {
@@ -21,10 +21,10 @@ interface Newest {
   readonly bytes: number;
 }
 
-/** Results of this process's backups, and the newest one in the folder. */
+/** Results of this process's backups, and the newest backup in the folder. */
 class BackupState {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
-  /** Epoch ms; the interval of the first backup starts here. */
+  /** Start of the first backup's interval, epoch ms. */
   readonly startedAt: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
   #folder: { readonly path: string; readonly newest: WatchedDisk<Newest | undefined> } | undefined;
@@ -65,7 +65,7 @@ async function readNewest(folder: string): Promise<Newest | undefined> {
   return { at: parseBackupTime(name) ?? 0, bytes: (await stat(join(folder, name))).size };
 }
 
-/** Fails if the last scheduled backup failed, or if none was taken for one and a half intervals. */
+/** Fails if the last scheduled backup failed, or if there was no backup for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',

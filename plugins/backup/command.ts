@@ -3,7 +3,7 @@ import { type Command, CommandFailed } from '#core/extension/commands/command.ts
 import { backupFolder } from './section.ts';
 import { takeNow } from './take-scheduled.ts';
 
-/** `daypass backup`: takes a backup now, and deletes no old ones. */
+/** `daypass backup`: takes a backup now. Does not delete old backups. */
 export const backupCommand: Command = {
   name: 'backup',
   define(parser, { withHost, print }) {
@@ -34,7 +34,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
           );
           const { path, bytes, rows, tables } = taken;
           const seconds = ((performance.now() - began) / 1000).toFixed(1);
-          // Both spellings: `journalFiles` was the name through 0.5.
+          // `journalFiles` is the name used through 0.5.
           if (json) print(JSON.stringify({ ...taken, journal_files: taken.journalFiles }));
           else
             print(

@@ -7,7 +7,7 @@ import { backupJob } from './take-scheduled.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Backups of the database and of waiting records, by schedule and by command. */
+/** Takes backups of the database and of waiting records, by schedule and by command. */
 export const plugin: GatewayPlugin = {
   name: 'backup',
   register({ gateway }) {

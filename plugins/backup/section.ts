@@ -5,10 +5,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000;
-/** Ms between two backups. */
+/** Intervals between backups. */
 const intervals = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 
-/** `backup` in gateway.yaml. Without `every`, backups are taken by `daypass backup` only. */
+/** `backup` in gateway.yaml. Without `every`, only `daypass backup` takes backups. */
 export const backupSection = defineSection({
   name: 'backup',
   schema: object(
@@ -45,7 +45,7 @@ export const backupSection = defineSection({
 const noBackups =
   'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
 
-/** Returns ms between two backups of this gateway; undefined if backups are not scheduled. */
+/** Returns the ms between scheduled backups; undefined if backups are not scheduled. */
 export function backupInterval({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
   return every === undefined || every === 'elsewhere' ? undefined : intervals[every];

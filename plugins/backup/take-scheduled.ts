@@ -7,14 +7,14 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { backupState } from './backup-state.ts';
 import { backupFolder, backupInterval, backupSection } from './section.ts';
 
-/** Ms by which a backup may run before its interval ends, since the job does not run to the second. */
+/** Time by which a backup may be early, because the job does not run to the second. */
 const early = 300_000;
-/** Maximum duration of a backup in ms. */
+/** Maximum duration of a backup. */
 const longest = 6 * 3_600_000;
 
 /** Takes a backup of this gateway's database and of its waiting records. */
 export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
-  // Imported on demand: it loads the driver and the compressor, which are needed once a day.
+  // Imported on demand, because it loads the driver and the compressor, which are needed only once a day.
   const { takeBackup } = await import('#core/platform/backup/take.ts');
   return takeBackup({
     databaseUrl: host.database.url,
@@ -26,7 +26,7 @@ export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
   });
 }
 
-/** Goes by the files in the folder, so a backup that was due while the gateway was off is taken at the next start. */
+/** Takes a backup if the newest file in the folder is old enough, so a backup missed while the gateway was off follows the next start. */
 export const backupJob: JobDefinition = {
   name: 'backup',
   description: 'Takes a backup when the newest one is old enough, as `backup` in gateway.yaml has it.',
@@ -50,7 +50,7 @@ export const backupJob: JobDefinition = {
       throw error;
     }
     const superfluous = (await listBackups(folder)).slice(0, -keep);
-    // Removed one at a time: each removal holds a thread of the pool while the disk does not respond.
+    // Removed one at a time, because each removal blocks a thread of the pool while the disk does not respond.
     for (const name of superfluous) await rm(join(folder, name), { force: true });
   },
 };

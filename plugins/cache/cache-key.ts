@@ -10,21 +10,21 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** The order must not change: cache keys of stored replies contain these headers' values. */
+/** Their order must not change, because cache keys of stored replies contain their values. */
 const versionHeaders = Object.values(dialects)
   .toReversed()
   .flatMap((dialect) => dialect.versionHeaders);
 
 /**
  * Computes the cache key of a request. Requests are identical if account, address, format, format version, model and the meaning of the
- * body are equal. A short name and a public name are the same model; an alias is not, because its answers carry the alias.
+ * body are equal. A short name and a public name are the same model. An alias is not, because replies contain the alias.
  *
  * @throws GatewayError for a body that is not a JSON object
  */
 export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = versionHeaders.map((name) => headers[name] ?? null);
-  // Some formats carry the model and the choice to stream in the path.
+  // The path of some formats contains the model and whether to stream.
   const { id: inPath, ...otherParams } = params;
   const { model: inBody, ...otherMembers } = await exactBody(exchange);
   const models = [inPath, inBody].map((requested) => identify(requested, catalog));
@@ -48,7 +48,7 @@ export async function calledModel(
   { body, params }: Exchange,
   catalog: Catalog,
 ): Promise<Pick<CachedCall, 'model' | 'modelName'> | undefined> {
-  // Some formats carry the model in the path.
+  // The path of some formats contains the model.
   const requested = params['id'] ?? (await body.json())['model'];
   if (typeof requested !== 'string') return undefined;
   const model = catalog.resolve(requested);
@@ -58,7 +58,7 @@ export async function calledModel(
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   if (model === undefined) return requested;
-  // A reload may route a model to another upstream, whose answers differ.
+  // After a reload, a model may have routes to a different upstream with different replies.
   const served = model.routes.map(({ id, upstream }) => [id, upstream.baseUrl]);
   return [model.id, nameInReply(model, requested as string), served];
 }
@@ -74,11 +74,11 @@ async function computeHash(text: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Canonical JSON: sorted members, no white space, texts prefixed by their length, so that only equal objects give equal texts. */
+/** Returns canonical JSON: members are sorted and texts have their length as prefix, so only equal objects give equal texts. */
 function canonical(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  // Kept as written: as doubles, 2⁵³ and 2⁵³ + 1 would be equal.
+  // Long numbers stay texts, because 2⁵³ and 2⁵³ + 1 are equal as doubles.
   if (JSON.isRawJSON(value)) return value.rawJSON;
   let text = '';
   if (Array.isArray(value)) {

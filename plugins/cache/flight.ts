@@ -2,34 +2,34 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** Seconds until a dead leader's claim expires, and between extensions by a live one. */
+/** Lifetime of a claim, and interval at which a live leader extends it. */
 const claimLifetimeSeconds = 15;
 const extendInterval = 5;
-/** Ms between the followers' polls, in case the leader's signal is lost, and their longest wait. */
+/** Interval of the followers' polls, which find a reply whose signal was lost, and the followers' maximum wait. */
 const pollInterval = 500;
 const maxWait = 120_000;
 
-/** Held by the leader, the only one of several identical exchanges that calls the upstream while its followers wait. */
+/** The right to call the upstream. Its holder leads several identical exchanges, and the others wait as followers. */
 export interface FlightLead {
-  /** Stores the reply and wakes the followers; frees them when the store fails. */
+  /** Stores the reply and wakes the followers. Frees them if the store fails. */
   store(value: Buffer, seconds: number): Promise<void>;
-  /** Ends the lead because its client disconnected: one of the followers takes over. */
+  /** Ends the lead because its client disconnected. One of the followers takes over. */
   handOver(): Promise<void>;
   /**
-   * Ends the lead because its reply failed or cannot be cached: all followers make their own calls immediately. Their replies
+   * Ends the lead because its reply failed or cannot be cached. All followers make their own calls immediately. Their replies
    * would probably fail as well, and with successive leaders each follower would wait for all calls before it.
    */
   free(): Promise<void>;
 }
 
-/** A leader's signal to its followers: check the store, or make your own call. */
+/** A leader's signal to its followers: `look` to check the store, `go` to make their own calls. */
 type LeaderSignal = 'look' | 'go';
 
 /**
  * Gets a cached entry, or the lead to create it.
  *
  * @throws SharedUnavailable
- * @returns undefined on timeout, when the leader freed its followers, or when the exchange is over: the caller then makes its own
+ * @returns undefined on timeout, if the leader freed its followers, or if the exchange is over; the caller then makes its own
  *   call
  */
 export async function joinFlight(

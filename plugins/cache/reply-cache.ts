@@ -30,8 +30,8 @@ const heldLead = defineFact<HeldLead>('cache_lead');
 const warnIntervalMs = 60_000;
 
 /**
- * The cached replies. An exchange without a cached reply takes the lead: identical exchanges wait until it has stored its reply
- * or given up the lead.
+ * Finds and stores cached replies. An exchange without a cached reply takes the lead, and identical exchanges wait until it has stored
+ * its reply or given up the lead.
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
@@ -41,7 +41,7 @@ export class ReplyCache {
     this.#options = options;
   }
 
-  /** The cached reply to the same request; undefined if this exchange must make the call. */
+  /** Returns the cached reply to the same request; undefined if this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     const { shared, catalog } = this.#options;
     const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);
@@ -69,7 +69,7 @@ export class ReplyCache {
     const held = exchange.find(heldLead);
     if (held === undefined) return undefined;
     if (reply.status !== 200) {
-      // Needed if the client disconnected during the lookup: `release` ran before the exchange got the lead.
+      // If the client disconnected during the lookup, `release` ran before the exchange got the lead.
       this.#endLead(exchange, held);
       return undefined;
     }
@@ -94,12 +94,12 @@ export class ReplyCache {
     if (held !== undefined) this.#endLead(exchange, held);
   }
 
-  /** A disconnected client does not affect the reply, so only then do followers wait for another leader. */
+  /** Lets a follower lead if only the client disconnected. In all other cases frees the followers, whose calls would wait in vain. */
   #endLead(exchange: Exchange, held: HeldLead): void {
     this.#settle(held, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }
 
-  /** Settles the lead once. A store failure costs no client its reply. */
+  /** Settles the lead once. If the store fails, clients still get their replies. */
   #settle(held: HeldLead, work: (lead: FlightLead) => Promise<void>): void {
     if (held.isSettled) return;
     held.isSettled = true;
@@ -116,7 +116,7 @@ export class ReplyCache {
   }
 }
 
-/** Undefined if a stage has changed the answer: its content is then read each time it is sent. */
+/** Returns undefined if a stage has changed the content, which is then digested whenever the reply is sent. */
 function digestsOf(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }

@@ -7,15 +7,15 @@ import { ReplyCache } from './reply-cache.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 const header = 'x-service-cache';
-/** Identical requests wait up to two minutes for the first, and then for the store. */
+/** Identical requests wait up to two minutes for the leader, and then for the store. */
 const maxWaitSeconds = 150;
 
 /**
- * Caches replies for clients that ask for it with `X-Service-Cache: SECONDS`, for each account separately. Identical
- * requests in flight cause one upstream call: the others wait for its reply, and each makes its own call when that reply
- * fails or is too large to cache.
+ * Caches replies for clients that send `X-Service-Cache: SECONDS`, for each account separately. Identical requests in flight
+ * cause one upstream call. The others wait for its reply, and each makes its own call if that reply fails or is too large
+ * to cache.
  *
- * @throws GatewayError `invalid_request` if the header is not an integer in range, also on endpoints without caching
+ * @throws GatewayError `invalid_request` if the header is not an integer in range, even on endpoints without caching
  */
 export const cacheStage = defineStage({
   name: 'cache',
@@ -51,14 +51,14 @@ export const cacheStage = defineStage({
         if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
         return cache.find(exchange, seconds);
       },
-      // The client of a detached exchange has already received another answer.
+      // The client of a detached exchange has already received a different reply.
       leave: (exchange, reply) => (exchange.taker === undefined ? cache.store(exchange, reply) : reply),
       done: (exchange) => cache.release(exchange),
     };
   },
 });
 
-/** True for uploads, which are not cached because they are rarely identical. */
+/** Returns true for uploads, which are not cached because they are rarely identical. */
 function isForm({ headers }: Exchange): boolean {
   return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
 }

@@ -4,14 +4,14 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
-/** Version of the layout; part of every cache key, so that two versions of the gateway can run side by side. */
+/** Version of the layout. It is part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;
 
-/** A stored reply is this object on one line of JSON, followed by the body. */
+/** The head of a stored reply: one line of JSON, followed by the body. */
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;
-  /** Absent if they are unknown. */
+  /** Digests of the reply's content; undefined if unknown. */
   readonly digests?: AnswerDigests | undefined;
 }
 
@@ -41,7 +41,7 @@ export function decodeStored(stored: Buffer): StoredReply | undefined {
 /**
  * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails as the source fails.
  *
- * @param onEnd called with the whole body at its end, or with undefined as soon as it is too large; not called when the
+ * @param onEnd called with the complete body at its end, or with undefined as soon as it is too large; not called if the
  *   stream fails before
  */
 export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {

@@ -8,7 +8,7 @@ import {
   hourMs,
 } from '#core/gateway/records/usage.ts';
 
-/** Both periods need at least this much for a fall to be reported. */
+/** Minimum counts of both periods for a report. */
 const least = { calls: 200, inputTokens: 2_000_000 };
 /** Minimum fall of the share, as a fraction of the input. */
 const minFall = 0.15;
@@ -29,7 +29,7 @@ export interface FallenShare {
 
 type Counts = Pick<UsageCounts, 'answered' | 'cached' | 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** Counts by names; names are null for calls without any. */
+/** Counts of calls with the same names. A name is null if the calls have none. */
 export interface CallCounts {
   readonly route: string | null;
   readonly model: string | null;
@@ -37,7 +37,7 @@ export interface CallCounts {
   readonly counts: Counts;
 }
 
-/** Counts of a period, over all clients and by client. */
+/** Counts of a period, by route and model, and also by client. */
 export interface Times {
   readonly byRoute: readonly CallCounts[];
   readonly byClient: readonly CallCounts[];
@@ -45,7 +45,7 @@ export interface Times {
 
 /**
  * Finds routes whose share has fallen, then models outside these routes, then clients outside these routes and models. The largest
- * loss comes first.
+ * loss is first.
  */
 export function findFallen(week: Times, day: Times): FallenShare[] {
   const routes = fallenBy('route', week.byRoute, day.byRoute);
@@ -68,10 +68,10 @@ function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: reado
   });
 }
 
-/** Undefined if there are too few calls. */
+/** Returns the share of cached input; undefined if there are too few calls. */
 function shareOf(counts: Counts | undefined): number | undefined {
   if (counts === undefined) return undefined;
-  // Answers from the gateway's own cache involve no vendor.
+  // Replies from the gateway's own cache involve no vendor.
   const isEnough = counts.answered - counts.cached >= least.calls && counts.inputTokens >= least.inputTokens;
   return isEnough ? calculateCacheShares(counts)?.read : undefined;
 }
@@ -97,7 +97,7 @@ function add(one: Counts, other: Counts): Counts {
   };
 }
 
-/** @param now epoch ms; the day is the last 24 hours, the running one included */
+/** Compares the last 24 hours, including the running hour, with the week before. @param now epoch ms */
 export async function readFallen(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
   const since = startOfHours(now, dayHours);
   const [week, day] = await Promise.all([
@@ -125,7 +125,7 @@ function callsOf(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[]): C
 const maxAge = 300_000; // ms
 const deadline = 10_000; // ms
 
-/** Fallen shares, read every five minutes at most. */
+/** Returns the cached reading of fallen shares, which are read at most every five minutes. */
 export const fallenReading = cacheReading(
   { maxAgeMs: maxAge, staleWhileReadMs: maxAge, timeoutMs: deadline },
   ({ database, now }) => readFallen(database.records, now()),

@@ -3,7 +3,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { countUsage, calculateCacheShares, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { knownClient } from './known-clients.ts';
 
-/** Hours that a share covers. */
+/** Hours of input that a share covers. */
 const hours = 24;
 const maxAge = 60_000; // ms
 const deadline = 5_000; // ms
@@ -17,7 +17,7 @@ interface Line {
   readonly written: number;
 }
 
-/** Shares of the last day, read once a minute at most, so both metrics and all scrapers agree. */
+/** Returns the cached reading of shares. They are read at most once a minute, so both metrics and all scrapers agree. */
 const shares = cacheReading({ maxAgeMs: maxAge, staleWhileReadMs: maxAge, timeoutMs: deadline }, async (host) =>
   (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat(),
 );
@@ -33,7 +33,7 @@ async function readLines({ database, now, catalog }: Host, by: Line['by']): Prom
   });
 }
 
-/** Returns only names from gateway.yaml or the code: client input must not create series. */
+/** Returns the name if gateway.yaml or the code has it, because client input must not create series. */
 function nameOf(by: Line['by'], name: string | null | undefined, { models }: Host['catalog']): string | undefined {
   if (name === null || name === undefined) return undefined;
   if (by === 'client') return knownClient(name);

@@ -6,7 +6,7 @@ import { cachedInputReading } from './reading.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Monitors vendors' prompt caching: an alert when the share of cached input falls, metrics, and a reading of the operator's API. */
+/** Monitors vendors' prompt caching with metrics, a resource of the operator's API, and an alert if the share of cached input falls. */
 export const plugin: GatewayPlugin = {
   name: 'cached-input',
   register({ gateway }) {

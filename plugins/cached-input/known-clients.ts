@@ -1,4 +1,4 @@
-/** Names of programs and SDKs in the user agent, in lower case. All others count as `other` in metrics. */
+/** Lower-case names of programs and SDKs in user agents. */
 const known: ReadonlySet<string> = new Set([
   'ai-sdk',
   'aider',

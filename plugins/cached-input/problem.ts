@@ -12,7 +12,7 @@ declare module '#core/gateway/events/events.ts' {
 /** Maximum number of listed shares. */
 const listed = 5;
 
-/** Routes, models or clients whose prompts are cached much less than in the week before: the same use costs several times as much. */
+/** The problem of prompts that are cached much less than in the week before, so that the same use costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,
@@ -59,7 +59,7 @@ function describeFallen({ of, name, before, now }: FallenShare, { t, format }: P
     severity: 'warn',
     title: t('cached_input.problem'),
     subject: name,
-    // The name is a piece of its own, because an asterisk in it would end the emphasis.
+    // The name is a separate piece, because an asterisk in it would end the emphasis.
     pieces: [{ text: name, isStrong: true }, ...readEmphasis(`: ${t(`cached_input.problem.${of}`, shares)}`)],
     step: { path: '/operator/routes', label: t('cached_input.problem.label', { name }) },
   };

@@ -3,7 +3,7 @@ import { countUsage, startOfHours, cacheSharesToJson } from '#core/gateway/recor
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 
-/** Hours, by the name of a span. */
+/** Hours by the name of the span. */
 const spans = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
 const cachedInputQuery = object({
   by: { enum: ['route', 'model', 'client', 'account'], description: 'Default: route. Clients name themselves.' },

@@ -2,7 +2,7 @@ import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 
-/** Identified by the id of the closure. */
+/** A closed key, by the id of its closure. */
 const closedKey: SubjectKind = {
   name: 'closure',
   async find(host, handle) {

@@ -15,9 +15,9 @@ declare module '#core/gateway/events/events.ts' {
 
 /** PostgreSQL channel that notifies every instance when a key is closed, tried again or accepted. */
 export const closedKeyChannel = 'daypass_closed_key';
-/** Days between two attempts with a closed key. */
+/** Days until a closed key is tried again. */
 const retryDays = 1;
-/** Days since the last possible attempt, after which a key that is not in gateway.yaml is forgotten. */
+/** Days after `retry_at` until the closure of a key that is not in gateway.yaml is deleted. */
 const forgottenAfterDays = 7;
 const maxWordsLength = 300;
 
@@ -64,7 +64,7 @@ export async function listClosedKeys({ database, catalog }: Pick<Host, 'database
   });
 }
 
-/** Places of keys in gateway.yaml, by key digest. */
+/** Finds the places of all keys in gateway.yaml, by key digest. */
 function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
   const places = new Map<string, ClosedKey['places'][number][]>();
   for (const upstream of catalog.upstreams) {
@@ -87,7 +87,7 @@ export async function forgetClosures({ database, catalog }: Pick<Host, 'database
   );
 }
 
-/** @returns true if the key was open on all instances before */
+/** Stores that a vendor has refused a key as closed. @returns true if the key was not closed before */
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,

@@ -7,7 +7,7 @@ export const ClosedKeyRow = defineEntity({
   tableName: 'closed_key',
   properties: {
     id: p.uuid().primary(),
-    /** Digest of the key and its host; identifies the key on all instances. */
+    /** Digest of the key and its host, which identifies the key on all instances. */
     digest: impersonal(p.text()),
     /** The upstream whose request was refused. */
     upstream: impersonal(p.text()),
@@ -18,7 +18,7 @@ export const ClosedKeyRow = defineEntity({
     /** The vendor's page about such messages. */
     source: impersonal(p.text()),
     closedAt: p.datetime(),
-    /** Time from which a request may try the key. */
+    /** Earliest time when a request may try the key. */
     retryAt: p.datetime(),
     refusals: p.integer().default(1),
   },

@@ -19,7 +19,7 @@ const forgetJob: JobDefinition = {
   run: (_data, host) => forgetClosures(host),
 };
 
-/** Remembers the keys that vendors have closed: requests skip them, and operators are notified of each once. */
+/** Remembers keys that vendors have closed. Requests skip them, and operators are notified of each key once. */
 export const plugin: GatewayPlugin = {
   name: 'closed-keys',
   register({ gateway }) {

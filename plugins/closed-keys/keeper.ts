@@ -5,15 +5,15 @@ import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure
 
 type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 
-/** Keeps closed keys in the database, which all instances read. No request waits for it. */
+/** Shares closed keys between instances through the database. No request waits for it. */
 export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
-  /** The running reading, and the next one, which waits for its end. */
+  /** The running reading, and the reading that will follow it. */
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** Keys whose closing or opening this instance is writing. */
   readonly #writing = new Set<string>();
-  /** Keys that changed on this instance during the running reading, so the record of them is older. */
+  /** Keys that changed on this instance during the running reading, so their stored closures may be older. */
   #newer = new Set<string>();
   #unlisten: (() => void) | undefined;
 
@@ -61,7 +61,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
       this.#reading = this.#adopt().finally(() => (this.#reading = undefined));
       return this.#reading;
     }
-    // The next reading serves all callers that ask before it begins.
+    // The next reading serves all callers that arrive before it starts.
     this.#next ??= this.#reading
       .catch(() => undefined)
       .then(() => {
@@ -82,9 +82,9 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     for (const { digest, left } of stored) {
       if (this.#newer.has(digest)) continue;
       const closure = closures.getById(digest);
-      // Responses to requests sent before the closure may still arrive; they must not open the key for all instances.
+      // Late responses to requests sent before the closure must not open the key for all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
-      // A key that may be tried stays known, so that its acceptance is noted.
+      // A key that may be tried stays marked, so that its acceptance is recorded.
       closure.until = Math.max(1, now + Math.min(left, retryAfter));
     }
   }

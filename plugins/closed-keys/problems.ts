@@ -6,7 +6,7 @@ import { closedKeysPath } from './resource.ts';
 /** Maximum number of listed keys. */
 const listed = 10;
 
-/** Keys and accounts that vendors have closed. Only the operator can fix this. */
+/** Problems for keys and accounts that vendors have closed. */
 export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
@@ -55,7 +55,7 @@ function placesOf({ places }: ClosedKey, { t }: ProblemReader): string {
   return places.map((place) => t('closed-keys.place', place)).join(', ');
 }
 
-/** Effect of the closure: models of upstreams without another key stop. */
+/** Describes the effect on models. Models stop if their upstreams have no open key. */
 function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const closedOf = (name: string) =>
     new Set(all.flatMap(({ places }) => places.flatMap((place) => (place.upstream === name ? [place.position] : []))))

@@ -3,7 +3,7 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { personal } from '#core/platform/database/personal.ts';
 import type { ConsentWords } from './section.ts';
 
-/** A consent given by an account, with the words that were shown; in force until withdrawn. */
+/** A consent given by an account, with the shown words. It is in force until withdrawn. */
 export const ConsentRow = defineEntity({
   name: 'ConsentRow',
   tableName: 'consent',
@@ -14,9 +14,9 @@ export const ConsentRow = defineEntity({
     name: personal(p.text()),
     label: personal(p.json<ConsentWords>()),
     digest: personal(p.text()),
-    /** Language in which the words were shown. */
+    /** Language of the shown words. */
     language: personal(p.text()),
-    /** Where the consent was given: at *Pay*, or on the account's page. */
+    /** Page where the consent was given. */
     place: personal(p.enum(['checkout', 'account'] as const)),
     givenAt: personal(p.datetime().defaultRaw('clock_timestamp()')),
     withdrawnAt: personal(p.datetime().nullable()),

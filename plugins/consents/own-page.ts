@@ -17,7 +17,7 @@ const giveForm = defineForm({
   },
 });
 
-/** Also accepts consents that gateway.yaml no longer declares. */
+/** Withdraws a consent, even if gateway.yaml no longer declares it. */
 const withdrawForm = defineForm({
   path: `${ownPath}/withdraw`,
   fields: object(['name'], { name: string({ maxLength: 40 }) }),
@@ -61,7 +61,7 @@ function describe({ name, label, digest }: Consent, inForce: readonly GivenConse
     : { words, state: t('consents.given', { day: format.day(given.givenAt).text }), ...withdrawing(name) };
 }
 
-/** True for a consent whose words are no longer in use. */
+/** Describes a given consent whose words are no longer in use. */
 function describeEarlier({ name, label, givenAt }: GivenConsent, { t, format, language }: PageRequest) {
   const state = t('consents.earlier', { day: format.day(givenAt).text });
   return { words: label[language], state, ...withdrawing(name) };

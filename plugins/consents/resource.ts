@@ -31,7 +31,7 @@ export const consents = defineResource({
   },
 });
 
-/** @throws InvalidQuery for a name that gateway.yaml does not declare */
+/** Returns the consents with a name; all without one. @throws InvalidQuery for a name that gateway.yaml does not declare */
 function choose(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
   const chosen = declared.filter((one) => name === undefined || one.name === name);
   if (name === undefined || chosen.length > 0) return chosen;

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Maximum number of consents: each is a checkbox at *Pay*. */
+/** Maximum number of consents. Each is a checkbox at *Pay*. */
 export const mostConsents = 5;
 
 const words = {
@@ -46,7 +46,7 @@ export interface Consent {
   readonly digest: string;
 }
 
-/** Consents that gateway.yaml declares, in its order. */
+/** Lists the consents that gateway.yaml declares, in its order. */
 export function declaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
   return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
     name,

@@ -5,10 +5,10 @@ import { ownPath } from './own-page.ts';
 import { type Consent, declaredConsents, mostConsents } from './section.ts';
 import { give, readInForce } from './store.ts';
 
-/** Checkboxes are named by position: a step declares its fields once, while gateway.yaml may change. */
+/** Names a checkbox by its position, because a step declares its fields once, while gateway.yaml may change. */
 const boxAt = (index: number) => `consent_${index + 1}`;
 
-/** An unticked checkbox at *Pay* for each consent that the account has not given. */
+/** Shows an unticked checkbox at *Pay* for each consent that the account has not given. */
 export const consentStep: CheckoutStep = {
   name: 'consents',
   fields: {
@@ -22,7 +22,7 @@ export const consentStep: CheckoutStep = {
     if (asked.length === 0) return undefined;
     const { t, language, form } = request;
     const consents = asked.map(({ digest }) => digest).join(' ');
-    // A rejected form returns its ticks by position: after a configuration change they would belong to other words.
+    // A rejected form returns its ticks by position. After a configuration change, the positions belong to different words.
     const before = form.values['consents'];
     if (before !== undefined && before !== consents) return undefined;
     return {
@@ -34,7 +34,7 @@ export const consentStep: CheckoutStep = {
   submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {
     const language = languages.find((known) => known === shownIn);
     const ticked = new Set(consents.split(' ').filter((_, index) => ticks[boxAt(index)] === '1'));
-    // No consent is recorded for words that changed meanwhile. The purchase continues; the next page asks again.
+    // Words that have changed meanwhile are not recorded. The purchase continues, and the next checkout shows the new words.
     const given = declaredConsents(host).filter(({ digest }) => ticked.has(digest));
     if (language === undefined || given.length === 0) return undefined;
     return async (transaction, { accountId }) => {

@@ -9,7 +9,7 @@ import type { Consent, ConsentWords } from './section.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Number of withdrawn consents kept as proof per account and name. */
+/** Maximum number of withdrawn consents that are kept as proof, per account and name. */
 const maxWithdrawn = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
@@ -19,13 +19,13 @@ type Columns = Row<typeof ConsentRow, (typeof columns)[number]> & { readonly lab
 /** A recorded consent. */
 export type GivenConsent = RecordOf<Columns>;
 
-/** Language and place in which the words were shown. */
+/** Language and page of the shown words. */
 interface Shown {
   readonly language: Language;
   readonly place: GivenConsent['place'];
 }
 
-/** Records consents; consents in force are not changed. The caller holds the account's lock. */
+/** Records consents. Does not change consents in force. The caller holds the account's lock. */
 export async function give(
   transaction: EntityManager,
   accountId: string,
@@ -41,7 +41,7 @@ export async function give(
   );
 }
 
-/** Runs `give` in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
+/** Records a consent in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
 export async function giveNow(
   database: Pick<Database, 'fork'>,
   accountId: string,
@@ -62,7 +62,7 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
       'update consent set withdrawn_at = clock_timestamp() where account_id = ? and name = ? and withdrawn_at is null',
       [accountId, name],
     );
-    // Removes the oldest ones, since an account can consent and withdraw without limit.
+    // The oldest are removed, because an account can consent and withdraw without limit.
     await transaction.execute(
       `delete from consent where id in (
          select id from consent where account_id = ? and name = ? and withdrawn_at is not null order by id desc offset ?
@@ -72,7 +72,7 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
   });
 }
 
-/** Consents of an account in force, newest first. */
+/** Reads an account's consents in force, newest first. */
 export async function readInForce(database: Queries, accountId: string): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ? and withdrawn_at is null', [accountId]);
 }
@@ -100,8 +100,8 @@ type ReachableRow = Pick<Columns, 'id' | 'name' | 'place' | 'given_at'> & {
 export type Reachable = RecordOf<ReachableRow>;
 
 /**
- * Lists the accounts that consented to the current words and may be contacted: accounts with an address that are not blocked, paused or
- * deleted, and have not unsubscribed since. Newest consent first.
+ * Lists accounts that have consented to the current words and may be contacted, the newest consent first. They have an address, are not
+ * blocked, paused or deleted, and have not unsubscribed since.
  *
  * @param after id of the last consent on the previous page
  */

@@ -1,10 +1,10 @@
 import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
 import { readGiven } from './store.ts';
 
-/** Number of consents shown, newest first. */
+/** Maximum consents shown, newest first. */
 const listed = 20;
 
-/** Given and withdrawn consents of an account, on the operators' page of the account. */
+/** Reads an account's given and withdrawn consents for the timeline on its operator page. */
 export const readConsentStory: ReadStory = async ({ host, t, language }, account) => {
   const given = await readGiven(host.database, account, listed);
   return given.flatMap(({ name, label, place, givenAt, withdrawnAt }): StoryEntry[] => {

@@ -84,7 +84,7 @@ async function run(file: string, options: Options, context: CommandContext, vend
     text = await readText(file);
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
-    // Read twice, so that no secret takes the name of a variable that the file mentions further below.
+    // The file is read twice, so that no secret gets the name of a variable that the file mentions later.
     const first = new ImportDraft();
     source.readConfiguration(value, first, vendors);
     const draft = new ImportDraft(first.named);
@@ -107,7 +107,7 @@ function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
     throw new CommandFailed('--env-file cannot be combined with --users.', 2);
 }
 
-/** Writes the secrets in `.env` format, readable by the owner only. */
+/** Writes the secrets in `.env` format. Only the file's owner can read them. */
 async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((one) => !value.includes(one));

@@ -58,7 +58,7 @@ interface DraftVariable {
 /** Variables that the written gateway.yaml uses for its own settings. */
 const ownVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
 
-/** Another gateway's configuration in the terms of gateway.yaml, where an equivalent exists. */
+/** Another gateway's configuration, converted to the terms of gateway.yaml where an equivalent exists. */
 export class ImportDraft {
   readonly upstreams = new Map<string, DraftUpstream>();
   readonly models = new Map<string, DraftModel>();
@@ -76,7 +76,7 @@ export class ImportDraft {
     this.#reserved = reserved;
   }
 
-  /** @returns undefined, so that a caller can return it as the converted value */
+  /** Records a setting that was not imported. @returns undefined, so that a caller can return it as the converted value */
   note(path: string, reason: string): undefined {
     this.unmapped.push({ path, reason });
     return undefined;
@@ -127,7 +127,7 @@ export class ImportDraft {
     return name;
   }
 
-  /** Adds a model, or adds routes to an existing one; notes a name that is not valid here. */
+  /** Adds a model, or adds routes to an existing model. Notes names that are invalid in gateway.yaml. */
   addModel(path: string, model: DraftModel): void {
     const reason = whyNoName(model.name);
     if (reason !== undefined) return this.note(path, reason);

@@ -12,7 +12,7 @@ export interface UpstreamEndpoint {
   readonly auth?: string | undefined;
 }
 
-/** Other hosts of vendors according to their documentation, with the host of the preset's `baseUrl`. */
+/** Hosts of presets' `baseUrl`, by other hosts that the vendor documents. */
 const otherHosts: Readonly<Record<string, string>> = {
   'api.moonshot.cn': 'api.moonshot.ai',
   'open.bigmodel.cn': 'api.z.ai',
@@ -25,7 +25,7 @@ const otherHosts: Readonly<Record<string, string>> = {
 const endpointPath = /\/(?:chat\/completions|completions|responses|messages|embeddings|models)?\/*$/;
 
 /**
- * Finds the upstream settings for a URL: the vendor's preset if the host is known, with the URL if it differs from the preset's; otherwise
+ * Finds the upstream settings for a URL. For a known host, returns the vendor's preset, with the URL if it differs; otherwise returns
  * the URL with its format.
  *
  * @param url the base URL or an endpoint's URL
@@ -47,7 +47,7 @@ export function endpointAt(
   return { formats: [format], baseUrl, ...(format === 'messages' && { auth: 'x-api-key' }) };
 }
 
-/** Undefined for a vendor without a fixed host, or with a local server, where other software may run as well. */
+/** Returns a vendor's host; undefined if it has none, or if it is local, because other software may run there. */
 function hostOf({ baseUrl }: Vendor): string | undefined {
   const url = URL.parse(baseUrl ?? '');
   return url === null || url.hostname === '127.0.0.1' ? undefined : url.host;

@@ -12,7 +12,7 @@ export class ImportError extends Error {
   }
 }
 
-/** Reasons for not importing members, by name; `''` if the member does not affect serving, such as statistics. */
+/** Reasons for not importing members, by name. Members that do not affect serving, such as statistics, have `''`. */
 export type Reasons = Readonly<Record<string, string>>;
 
 const unknown = 'is not known to this import';

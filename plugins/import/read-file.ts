@@ -3,9 +3,9 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ImportError } from './members.ts';
 import { readCsv } from './read-csv.ts';
 
-/** Maximum file size in bytes: a table of 100,000 users takes about 30 MB. */
+/** Maximum file size. A table of 100,000 users takes about 30 MB. */
 const maxBytes = 64 * 1024 * 1024;
-/** YAML has a lower limit: it is written by hand and parsed at only a few MB per second. */
+/** Maximum size of YAML, which is written by hand and parsed at only a few MB per second. */
 const maxYamlBytes = 4 * 1024 * 1024;
 
 /**
@@ -39,7 +39,7 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** True if the first line is plain names separated by commas; a YAML line has a colon or a dash. */
+/** Returns true if the first line consists of names separated by commas. A YAML line has a colon or a dash. */
 function isCsv(text: string): boolean {
   const [first = ''] = text.split(/\r?\n/, 1);
   return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(first);
@@ -55,7 +55,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An unterminated alternative matches up to the end of the text, so no part is scanned twice. */
+/** Replaces comments with spaces. Unterminated strings and comments match to the end of the text, so no part is scanned twice. */
 function withoutComments(text: string): string {
   return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (found) =>
     found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, ' '),

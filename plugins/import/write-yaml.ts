@@ -8,7 +8,7 @@ import {
   Reference,
 } from './draft.ts';
 
-/** Formats the draft as gateway.yaml; settings that were not imported are comments at the top. Secrets are variables. */
+/** Renders the draft as gateway.yaml. Settings that were not imported are comments at the top, and secrets are variables. */
 export function writeYaml(draft: ImportDraft, from: string, file: string): string {
   return [
     `# Imported from ${from} (${oneLine(file)}). \`daypass check\` validates it and prints what would run.`,
@@ -94,7 +94,7 @@ function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftMode
   ];
 }
 
-/** Omits priorities if the list order implies them. */
+/** Sorts routes by priority and omits priorities that the list order implies. */
 function inOrder(routes: readonly DraftRoute[]): unknown[] {
   const sorted = routes.toSorted((first, second) => first.priority - second.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
@@ -109,7 +109,7 @@ function inOrder(routes: readonly DraftRoute[]): unknown[] {
   });
 }
 
-/** Formats a value as YAML on one line. `${` in the imported file is text, not a variable. */
+/** Renders a value as one line of YAML. Escapes `${`, which is text in the imported file, not a variable. */
 function write(value: unknown): string {
   if (value instanceof Reference) return `"${value.text}"`;
   if (Array.isArray(value)) return `[${value.map(write).join(', ')}]`;
@@ -122,7 +122,7 @@ function write(value: unknown): string {
   return writeText(value.replaceAll('${', () => '$${'));
 }
 
-/** Formats a name: unlike values, names in gateway.yaml cannot contain variables. */
+/** Quotes a text where YAML needs it. Does not escape `${`, because names in gateway.yaml cannot contain variables. */
 function writeText(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escape);
 }
@@ -132,7 +132,7 @@ function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** True if every YAML version reads the unquoted word as this text. */
+/** Returns true if every YAML version reads the unquoted word as this text. */
 function isPlain(text: string): boolean {
   const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
   return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);

@@ -32,7 +32,7 @@ export const keyCommand: Command = {
   },
 };
 
-/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
+/** Loads the implementation of the commands on demand, because MikroORM would slow down all other commands. */
 async function accounts() {
   const [keys, all, ledger] = await Promise.all([
     import('#core/business/accounts/account-key.ts'),

@@ -15,7 +15,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 const countMaxAgeSeconds = 1;
 
-/** Describes `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */
+/** Creates the reply to `GET /v1/key`, with the caller's plan, limits and request count. The balance is a time. */
 export async function describeKey(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {
@@ -59,7 +59,7 @@ function describePeriod(current: Entitlement | undefined): object | null {
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Limits of model calls, and of other requests. Null if no stage limits requests. */
+/** Describes the limits of model calls and of other requests; null if no stage limits requests. */
 function describeLimit(state: RateLimitState | undefined): object | null {
   if (state === undefined) return null;
   const { concurrent, other } = state;

@@ -44,7 +44,7 @@ export interface LimitOptions {
   readonly weight?: number;
 }
 
-/** Reads the limits among the options; undefined if none is given. */
+/** Reads the limits from the options; undefined if there are none. */
 export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
   const given = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given);
@@ -74,7 +74,7 @@ function describeSpan({ startsAt, endsAt }: PeriodRecord): TimeSpan {
   return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Renders human-readable output: one field per line. */
+/** Renders one field per line, for people. */
 export function renderFields({ record, key }: ShownAccount): string[] {
   const { id, name, email, createdAt, requestCount } = record;
   const fields: [string, string | undefined][] = [

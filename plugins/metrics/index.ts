@@ -7,7 +7,7 @@ import { readModelHealth, type ModelState } from '#core/business/model-health/mo
 import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
 
-/** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
+/** Serves `GET /metrics` on the operator's listener, in the text format of Prometheus. */
 export const plugin: GatewayPlugin = {
   name: 'metrics',
   register(server) {
@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** State of database and shared state; each scrape queries them. */
+/** The state of database and shared store. Each scrape queries them. */
 const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
@@ -51,7 +51,7 @@ const dependencyGauge = gaugeBy(
   async (host) => (await pingDependencies(host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
 );
 
-/** The verdict of each health check; the operator pages and `/readyz?verbose` have the reasons. */
+/** Creates the gauge of health checks. The operator pages and `/readyz?verbose` show the reasons. */
 const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
   gaugeBy(
     ['check'],
@@ -60,7 +60,7 @@ const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
     async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
   );
 
-/** Problems for operators; their overview lists each, and so does `/readyz?verbose`. */
+/** Creates the gauge of problems, which the operators' overview and `/readyz?verbose` list. */
 const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
   gaugeBy(
     ['problem', 'severity'],
@@ -75,7 +75,7 @@ const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
 
-/** The state of each model, as the status page shows it. */
+/** Creates the gauge of the models' states on the status page. */
 const modelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
   gaugeBy(
     ['model'],

@@ -26,7 +26,7 @@ interface Branch<Reading> {
 
 /**
  * A metric that each request updates. prom-client validates and joins the labels at every observation, which costs more than the
- * counting; here each label value is one look-up, and prom-client gets the series at a scrape.
+ * counting. A meter needs one look-up for each label value, and prom-client gets the series at a scrape.
  */
 abstract class Meter<Reading, Labels extends Names> {
   abstract readonly type: MetricFamily['type'];
@@ -78,7 +78,7 @@ interface Count {
   total: number;
 }
 
-/** A count that only grows. */
+/** A counter. */
 export class CountMeter<const Labels extends Names> extends Meter<Count, Labels> {
   readonly type = 'counter';
 
@@ -96,7 +96,7 @@ export class CountMeter<const Labels extends Names> extends Meter<Count, Labels>
 }
 
 interface Distribution {
-  /** Observations per bucket: up to its bound and above the previous bound. */
+  /** Observations per bucket, which are above the previous bound and at most the bucket's bound. */
   readonly buckets: number[];
   sum: number;
   count: number;
@@ -107,7 +107,7 @@ export class DistributionMeter<const Labels extends Names> extends Meter<Distrib
   readonly type = 'histogram';
   readonly #bounds: readonly number[];
 
-  /** @param description with the upper bounds of the buckets, ascending */
+  /** @param description the metric, with ascending upper bounds of its buckets */
   constructor(description: MeterDescription<Labels> & { readonly bounds: readonly number[] }) {
     super(description);
     this.#bounds = description.bounds;

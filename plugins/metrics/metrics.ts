@@ -6,7 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { prefix, RequestMeters } from './request-meters.ts';
 
-/** Maximum number of a gauge's readings taken in one turn; thousands of routes each have a reading. */
+/** Maximum readings of a gauge per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
 const readingsPerTurn = 2_000;
 
 /** All metrics of this process, in the text format of Prometheus. */
@@ -24,13 +24,13 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** All metrics, for consumers other than Prometheus. */
+  /** Reads all metrics, for consumers other than Prometheus. */
   families(): Promise<readonly MetricFamily[]> {
-    // prom-client types the names of its kinds as a number, and its values as those of a gauge.
+    // The types of prom-client are wrong: metric types are declared as numbers, and all values as a gauge's.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
-  /** Concurrent callers share one result, because readings are replaced over several turns of the event loop. */
+  /** Renders all metrics. Concurrent callers share one result, because readings are replaced over several turns of the event loop. */
   read(): Promise<string> {
     this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;

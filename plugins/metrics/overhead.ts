@@ -1,6 +1,6 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 
-/** The part of an exchange that the overhead is computed from. Times are ms since the request arrived. */
+/** The times of an exchange from which its overhead is computed, ms since the request arrived. */
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
@@ -11,8 +11,8 @@ interface TimedExchange {
 }
 
 /**
- * Returns the gateway's own ms until the first byte of the reply: excludes waiting for the body, waiting for slots of the key and of
- * upstreams, and attempts, whose time goes into connections and answers of upstreams. Overlapping attempts are subtracted once.
+ * Returns the ms that the gateway itself took until the first byte of the reply. Excludes waiting for the body and for slots of the key
+ * and of upstreams, and the time of attempts, which upstreams take. Overlapping attempts are subtracted once.
  *
  * @returns undefined if no byte was sent
  */
@@ -26,7 +26,7 @@ export function overheadOf({
   const until = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
   let waited = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
   let reached = 0;
-  // Attempts are in the order of their starts.
+  // Attempts are sorted by start.
   for (const { startedAt, duration } of delivery?.attempts ?? []) {
     const end = Math.min(startedAt + duration, until);
     waited += Math.max(0, end - Math.max(startedAt, reached));

@@ -6,12 +6,12 @@ import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
 import { CountMeter, DistributionMeter } from './meters.ts';
 import { overheadOf } from './overhead.ts';
 
-/** Prefix of every metric, for services of any name: alerts and dashboards rely on it. */
+/** Prefix of every metric. It does not depend on the service's name, because alerts and dashboards rely on it. */
 export const prefix = 'daypass_';
 
-/** Buckets in seconds: model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
+/** Bucket bounds in seconds. Model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Buckets in seconds of the gateway's overhead, which is a millisecond when idle. */
+/** Bucket bounds in seconds of the gateway's overhead, which is a millisecond when idle. */
 const overheads = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
@@ -25,7 +25,7 @@ const tokenKinds = {
 type CountedUsage = keyof typeof tokenKinds;
 
 /**
- * Counts exchanges and their attempts when they end. Labels hold only names of endpoints, models and routes, and fixed words:
+ * Counts exchanges and their attempts when they end. Labels contain only names of endpoints, models and routes, and fixed words, so
  * client input never creates a series.
  */
 export class RequestMeters implements Observer {

@@ -4,19 +4,19 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { hadFailed, isFailure } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
-/** Time after an incident's end in which records of its requests arrive; and maximum age of an incident, after a pause. */
+/** Delay before an ended incident is examined, because records of its requests arrive late. Ended longer ago than the maximum: ignored. */
 const records = `interval '10 minutes'`;
 const oldest = `interval '3 days'`;
-/** Time before the incident was seen, which contains the failures that revealed it. */
+/** Time before an incident's start that is searched for the failures that revealed it. */
 const before = `interval '10 minutes'`;
-/** Minimum number of failing accounts without a probe: odd requests of a single account earn no credit. */
+/** Minimum number of failing accounts if no probe failed, so that unusual requests of a single account earn no credit. */
 const minAccounts = 2;
 
 /**
- * Finds the outages of ended incidents, once: from the first to the last failed request between two that a route answered, so all routes
- * were down meanwhile. The probe that confirmed an incident counts as a failed request. An outage is confirmed by such a probe, or by
- * accounts without failures before the incident was opened: the others may have caused it. If several instances run this, only one finds
- * them.
+ * Finds and stores the outages of ended incidents, once for each incident, even if several instances run it. An outage is a run of failed
+ * requests without an answered request in between, because then all routes were down. The probe that confirmed an incident counts as
+ * a failed request. An outage is confirmed by such a probe or by enough accounts without failures before the incident was opened, because
+ * accounts with earlier failures may have caused it themselves.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minutes } = section(outagesSection);
@@ -25,7 +25,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
     const found = await transaction.execute<
       { incident_id: string; model: string; from_at: number; until_at: number; is_confirmed: boolean }[]
     >(
-      `with over as (
+      `with ended as (
          select id, model, started_at, opened_at, ended_at, confirmed_at from incident i
          where i.kind = 'down' and i.opened_at is not null
            and i.ended_at between statement_timestamp() - ${oldest} and statement_timestamp() - ${records}
@@ -35,21 +35,21 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
            r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
            r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
            ${isFailure} as is_failed
-         from over i cross join lateral (
-           -- With the offset, only the time of each incident is read.
+         from ended i cross join lateral (
+           -- OFFSET 0 prevents flattening, so only the time range of each incident is scanned.
            select * from request_log r where r.started_at between i.started_at - ${before} and i.ended_at
              and coalesce(r.alias_of, r.model) = i.model and r.is_metered offset 0
          ) r
          union all
-         select id, model, opened_at, null, true, confirmed_at, false, true from over where confirmed_at is not null
+         select id, model, opened_at, null, true, confirmed_at, false, true from ended where confirmed_at is not null
        ), runs as (
          select *, count(*) filter (where is_served) over (partition by id order by at, is_served desc rows unbounded preceding) as run
          from requests where is_served or is_failed
        )
        select id as incident_id, model, ${epoch('min(at)')} as from_at, ${epoch('max(at)')} as until_at,
          bool_or(is_probe) or (
-           select count(*) from unnest(array_agg(distinct account_id)) as felt (account_id)
-           where account_id is not null and not ${hadFailed('felt.account_id', 'runs.model', 'runs.opened_at')}
+           select count(*) from unnest(array_agg(distinct account_id)) as affected (account_id)
+           where account_id is not null and not ${hadFailed('affected.account_id', 'runs.model', 'runs.opened_at')}
          ) >= ${minAccounts} as is_confirmed
        from runs where is_failed group by id, model, opened_at, run
        having max(at) - min(at) >= make_interval(mins => ?)

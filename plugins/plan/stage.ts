@@ -7,14 +7,14 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**
- * Seconds for which a refused account's record counts as fresh: the database's clock may have been set back since, and an account
- * that has paid must not be refused because of the earlier time.
+ * Maximum age of the account record that a refusal is based on. The database's clock may have been set back since the record was read,
+ * and an account that has paid must not be refused because of the earlier time.
  */
 const refusedMaxAge = 1;
 
 /**
  * Refuses model calls by accounts without an active period. Counting tokens needs a period too, because it uses the operator's
- * vendor key. The check runs once, when the request arrives: a plan that ends during a stream does not cut it off.
+ * vendor key. The check runs once, when the request arrives, so a plan that ends during a stream does not cut it off.
  *
  * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
  */
@@ -49,7 +49,7 @@ export const plan = defineStage({
   },
 });
 
-/** @throws GatewayError `plan_inactive` */
+/** Stores the entitlement. @throws GatewayError `plan_inactive` if the request needs an active plan */
 function apply(exchange: Exchange, current: Entitlement): void {
   const { inactiveReason } = current;
   if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
@@ -57,7 +57,7 @@ function apply(exchange: Exchange, current: Entitlement): void {
   exchange.set(entitlement, current);
 }
 
-/** False for lists, the key and stored responses, which stay readable without a plan. */
+/** Returns false for lists, the key and stored responses, which stay readable without a plan. */
 function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }

@@ -3,21 +3,21 @@ import { cacheReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** Cache lifetime of a checkup, ms: routes are probed only once a day. */
+/** Cache lifetime of checkups. Routes are usually probed once a day. */
 const checkupAge = 60_000;
 
 const checkupReading = cacheReading({ maxAgeMs: checkupAge, timeoutMs: 2_000, maxWaitMs: 1_000 }, async (host) =>
   checkupsOf(await readProbedRoutes(host)),
 );
 
-/** Checkups for the status page, if operators publish them. */
+/** Reads the checkups for the status page; empty unless operators publish them. */
 export const readCheckups: ReadCheckups = async (host) => {
   const { enabled, publish } = host.section(probesSection);
   return enabled && publish ? checkupReading(host).get() : new Map();
 };
 
 /**
- * Summarizes checks by model. A model has the state of all of its routes, since any of them may serve it. Inconclusive results are ignored.
+ * Summarizes checks by model. A model passes only if all its routes pass, since any of them may serve it. Ignores inconclusive results.
  */
 export function checkupsOf(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
   const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, own]) => {

@@ -20,7 +20,7 @@ interface Options extends Output {
 
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** Creates `daypass probe`: lists the last results; with a route, tries it now; with a URL, tries a vendor that is not configured. */
+/** Creates `daypass probe`. Without a target it lists the last results; with one, it tests a route or the URL of a new vendor. */
 export function probeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
@@ -106,7 +106,7 @@ async function tryRoute(
   if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
 }
 
-/** If the gateway runs the vendor itself, as in the demo, starts it in this process. */
+/** Starts the vendor in this process if the gateway provides it, as in the demo, and returns the route to it. */
 async function reachable(
   route: Route,
   { vendors }: Pick<Registry, 'vendors'>,
@@ -138,7 +138,7 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
   );
 }
 
-/** Prints the preset of a self-hosted server, without sending a billable request. */
+/** Prints the preset of a self-hosted server. Sends no billable request. */
 async function recogniseUrl(
   { vendors }: Pick<Registry, 'vendors'>,
   print: CommandContext['print'],
@@ -160,7 +160,7 @@ async function recogniseUrl(
   for (const line of describeServer(found, preset)) print(line);
 }
 
-/** Needs neither gateway.yaml nor a database, because the vendor is not configured yet. */
+/** Tests a vendor that is not configured yet, so it needs neither gateway.yaml nor a database. */
 async function tryUrl(
   gateway: Registry,
   { print }: CommandContext,
@@ -204,7 +204,7 @@ async function tryUrl(
   print(yaml.trimEnd());
 }
 
-/** Reads the key from the option, the environment or stdin; only the option is visible in process lists. */
+/** Reads the key from the option, the environment or stdin. Process lists show the option only. */
 async function readKey(option: string | undefined): Promise<string> {
   if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
   const chunks: Buffer[] = [];

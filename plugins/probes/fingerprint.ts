@@ -1,14 +1,14 @@
-/** Several answers to each prompt. */
+/** Answers of a model, by prompt. */
 export type Samples = Readonly<Record<string, readonly string[]>>;
 
-/** Answers to collect for each prompt. */
+/** Number of answers to collect for each prompt. */
 export const samplesPerPrompt = 3;
 
 const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
 
 /**
  * Prompts whose short answers differ between models: about themselves, their knowledge, arithmetic and preferences. Never edit a
- * prompt in place: baselines hold the answers to the prompts with which they were taken.
+ * prompt in place, because stored baselines contain answers to the current prompts.
  */
 export const prompts: readonly string[] = [
   makerPrompt,
@@ -38,7 +38,7 @@ export interface Comparison {
 
 /** If the probability is below this twice in a row, with new answers, the route serves a different model. */
 export const significance = 0.001;
-/** Random permutations of the answers from which the probability is estimated. */
+/** Number of random permutations used to estimate the probability. */
 const permutations = 4_999;
 
 /**
@@ -47,7 +47,7 @@ const permutations = 4_999;
  * permuting the answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?"
  * (2024).
  *
- * @param random in [0, 1)
+ * @param random returns numbers in [0, 1)
  */
 export function compare(baseline: Samples, current: Samples, random: () => number = seeded(1)): Comparison {
   const shared = Object.keys(baseline).filter(
@@ -110,7 +110,7 @@ class Group {
     return `${this.#prompt} Before: “${before.slice(0, 80)}”, now: “${now.slice(0, 80)}”`;
   }
 
-  /** Mean similarity of all pairs of different answers. It runs hundreds of thousands of times per comparison: it creates no lists. */
+  /** Returns the mean similarity of all pairs of different answers. Creates no lists, because one comparison calls it very often. */
   #mean(first: readonly number[], second: readonly number[]): number {
     let [total, pairs] = [0, 0];
     for (const a of first)
@@ -127,7 +127,7 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }
 
-/** Shared words of two texts as a fraction of all their words. */
+/** Returns the number of shared words divided by the number of all words. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const all = a.union(b).size;
   return all === 0 ? 1 : a.intersection(b).size / all;
@@ -146,7 +146,7 @@ function shuffled(order: readonly number[], random: () => number): number[] {
   return mixed;
 }
 
-/** Deterministic random numbers (mulberry32), so that the same answers always give the same result. */
+/** Creates deterministic random numbers (mulberry32), so that the same answers always give the same result. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -157,7 +157,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Names of makers in answers of models. */
+/** Patterns that recognise a maker in an answer. */
 const makers: Readonly<Record<string, RegExp>> = {
   OpenAI: /\b(openai|gpt)\b/i,
   Anthropic: /\b(anthropic|claude)\b/i,

@@ -10,7 +10,7 @@ import { probeGauges, probesCheck } from './state.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Tests by schedule and by command whether routes have the abilities that they declare. Off by default. */
+/** Tests by schedule and on demand whether routes have the capabilities that they declare. Off by default. */
 export const plugin: GatewayPlugin = {
   name: 'probes',
   register({ gateway }) {

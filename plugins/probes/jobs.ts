@@ -12,13 +12,13 @@ import { Trials, type TrialSources } from './trials.ts';
 const hour = 3_600_000;
 const interval = 600; // s between runs of the job
 const maxRunTime = 480_000; // ms
-/** Ms until an inconclusive check is tried again. */
+/** Delay before an inconclusive check is retried. */
 const retryAfter = hour;
 const maxIncidents = 100;
 
 /**
- * Runs the checks that are due, starting with the route that was tried longest ago. The check `answers` is also due if a model of
- * the route has begun to fail or recovered since the last try: if every route of the model fails, the incident is confirmed.
+ * Runs the checks that are due, least recently tried routes first. The check `answers` is also due if a model of
+ * the route has begun to fail or recovered since the last try. An incident is confirmed if every route of its model fails.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
@@ -70,7 +70,7 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   await confirmIncidents(host, incidents);
 }
 
-/** Recent incidents in which a model was down, and current or suspected ones in which it fails. */
+/** Reads recent incidents with a model down, and current or suspected incidents with a failing model. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
   const recent = await listIncidents(database, { since: now() - retryAfter, limit: maxIncidents });
   const down = recent.filter(({ kind }) => kind === 'down');
@@ -87,7 +87,7 @@ function concerns({ catalog }: Host, route: Route): (incident: Incident) => bool
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
 
-/** Confirms incidents during which every route of the model was tried and failed to answer. Rate limits do not count as failures. */
+/** Confirms incidents during which every route of the model failed a check. Rate limits do not count as failures. */
 async function confirmIncidents({ database, catalog }: Host, incidents: readonly Incident[]): Promise<void> {
   for (const incident of incidents) {
     const { model, startedAt, endedAt = Infinity } = incident;

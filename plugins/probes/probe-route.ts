@@ -21,10 +21,10 @@ import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, sign
 import { beginCheck, endCheck, extendCheck, type Measured, readBaseline, type Terms } from './results.ts';
 import type { TrialReply, Trials } from './trials.ts';
 
-/** Output tokens for an answer to a prompt of the fingerprint. */
+/** Output limit for answers to fingerprint prompts. */
 const shortAnswer = 48;
 
-/** Only collects answers; `probe` compares them. */
+/** Declares the fingerprint's cost and tries; `compareFingerprint` runs it, because it needs the stored baseline. */
 const fingerprint: Check = {
   name: 'fingerprint',
   tries: 2,
@@ -34,7 +34,7 @@ const fingerprint: Check = {
   run: async () => ok,
 };
 
-/** In the order of execution: no other checks run on a route that does not answer. */
+/** Checks of chat routes in the order of execution. `answers` is first: the others do not run on a route that fails it. */
 const conversational: readonly Check[] = [
   answers,
   streams,
@@ -51,14 +51,14 @@ const conversational: readonly Check[] = [
   fingerprint,
 ];
 
-/** Returns the checks of a route's declared abilities. Probing other kinds of models would cost more than it is worth. */
+/** Returns the checks for a route's declared capabilities. Other kinds of models have none, because probing them costs too much. */
 export function checksOf(model: Model, route: Route): readonly Check[] {
   if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
   if (model.kind !== 'chat' || !isConversational(route)) return [];
   return conversational.filter((check) => check.isDeclared(route));
 }
 
-/** Returns each route once, together with the first model that it serves. */
+/** Returns each route that has checks once, together with the first model that it serves. */
 export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
   const found = new Map<string, { readonly model: Model; readonly route: Route }>();
   for (const model of catalog.models)
@@ -69,7 +69,7 @@ export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: 
 interface ProbeParts extends Terms {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
-  /** True to make the answers the baseline for later ones. */
+  /** True to store the answers as the new baseline. */
   readonly isBaseline?: boolean;
 }
 
@@ -107,7 +107,7 @@ export async function probe(
   return result;
 }
 
-/** Repeats a failed check: only repeated failures count. */
+/** Repeats a failed check up to its limit, because only repeated failures count. */
 async function tryUntilSure(
   check: Check,
   route: Route,
@@ -148,12 +148,12 @@ export class Meter {
     return reply;
   };
 
-  /** Status with which the vendor refused the last request. */
+  /** Status of the vendor's refusal of the last request. */
   get status(): number | undefined {
     return this.#last?.status;
   }
 
-  /** Speed of the last streamed answer. Tokens per second are undefined if it arrived at once, because the vendor held it back. */
+  /** Speed of the last stream. Tokens per second are undefined if it arrived all at once, because then the vendor buffered it. */
   get speed(): Pick<Measured, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentAfter === undefined) return {};
@@ -199,7 +199,7 @@ function isSamples(collected: Samples | CheckVerdict): collected is Samples {
   return !('state' in collected && typeof collected.state === 'string');
 }
 
-/** Requests all answers to one prompt concurrently. */
+/** Collects answers to all prompts, one prompt at a time. Answers to the same prompt are requested concurrently. */
 async function collect(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
   const samples: Record<string, string[]> = {};
   for (const prompt of prompts) {

@@ -13,7 +13,7 @@ interface RecognisedServer {
   readonly models: readonly string[];
 }
 
-/** Presets by the `owned_by` of a server's models. Observed, or read in the source for Ollama: docs/upstreams.md. */
+/** Presets by the `owned_by` of a server's models. Values were observed, Ollama's read in its source: docs/upstreams.md. */
 const owners: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
@@ -24,7 +24,7 @@ const timeout = 10_000; // ms
 const maxListBytes = 8_388_608;
 
 /**
- * Recognises a server by its list of models, whose request is free.
+ * Recognises a server by its list of models. Requesting the list is free.
  *
  * @returns undefined if the list does not identify the vendor
  */
@@ -58,7 +58,7 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
   }
 }
 
-/** Describes the YAML for the server, line by line, with the quirks of its preset as comments. */
+/** Renders the server's YAML as lines, with the quirks of its preset as comments. */
 export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
   const { title, formats, capabilities, quirks } = preset;
   const known = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });

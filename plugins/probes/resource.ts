@@ -4,7 +4,7 @@ import { defineResource } from '#core/web/resources/resource.ts';
 import type { LastResult } from './results.ts';
 import type { ProbedRoute } from './state.ts';
 
-/** Characters of a vendor's message on pages. */
+/** Maximum characters of a vendor's message on pages. */
 const maxDetail = 160;
 
 const kinds = { ok: 'ok', drifted: 'bad', changed: 'warn', waiting: 'waiting' } as const;

@@ -7,11 +7,11 @@ import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
-/** Timeout of a check, ms: an older unfinished one belongs to a killed process. */
+/** Maximum duration of a check. An older unfinished check belongs to a killed process. */
 const abandonedAfter = 20 * 60_000;
-/** Period of the token budget, ms. */
+/** Period of the token budget. */
 const budgetPeriod = 24 * 3_600_000;
-/** Retention of results; baselines are kept. */
+/** Retention of results; baselines never expire. */
 const retentionDays = 60;
 
 const figures = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
@@ -40,14 +40,14 @@ type Budget = number | undefined;
 /** Limits of a check. */
 export interface Terms {
   readonly budget: Budget;
-  /** Last start of the check that the caller knows of, epoch ms; undefined for checks started by an operator. */
+  /** The check's last start that the caller has read, epoch ms; undefined for checks started by an operator. */
   readonly lastTry?: number | undefined;
 }
 
 type Queries = Pick<Database, 'query' | 'fork'>;
 
 /**
- * Records the start of a check and reserves its maximum tokens. Only one of several processes can begin it, unless an operator
+ * Records the start of a check and reserves its maximum tokens. Only one of several processes can start it, unless an operator
  * starts it.
  *
  * @returns the check's id; undefined if another process runs it; `over_budget` if too few tokens are left
@@ -184,7 +184,7 @@ export async function readLastTries(
   );
 }
 
-/** Reads the samples with which later samples of a route are compared. */
+/** Reads the route's baseline for comparing later samples. */
 export async function readBaseline(database: Pick<Database, 'query'>, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,

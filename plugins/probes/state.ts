@@ -11,7 +11,7 @@ import en from './texts/en.json' with { type: 'json' };
 
 const say = defineSentences(en);
 
-/** Ms after which results are reread: health checks run every few seconds on every instance. */
+/** Minimum age before results are reread, because health checks run every few seconds on every instance. */
 const rereadAfter = 30_000;
 /** Routes listed in a message. */
 const maxListed = 5;
@@ -20,13 +20,13 @@ export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
   readonly results: readonly LastResult[];
-  /** Failed checks of abilities that the route declares. */
+  /** Failed checks of capabilities that the route declares. */
   readonly drifted: readonly LastResult[];
   /** The fingerprint, if it differs from the baseline. */
   readonly changed: LastResult | undefined;
 }
 
-/** Reads all routes that can be probed, with results for their current declarations: correcting a declaration ends a drift. */
+/** Reads all routes that can be probed. Includes only results of currently declared capabilities, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = routesOf(host);
   const results = await readLastResults(
@@ -75,7 +75,7 @@ export function probeState(host: Pick<Host, 'keep'>): ProbeState {
   return host.keep('probes/state', () => new ProbeState());
 }
 
-/** Fails while a route lacks a declared ability or answers like a different model. Running it also refreshes the cached state. */
+/** Fails while a route lacks a declared capability or answers like a different model. Running it also refreshes the cached state. */
 export const probesCheck: HealthCheck = {
   name: 'probes',
   page: '/operator/probes',
@@ -104,7 +104,7 @@ export const probesCheck: HealthCheck = {
 
 type RouteReading = (route: ProbedRoute) => number | undefined;
 
-/** A gauge by route; routes without a value are omitted. */
+/** Creates a gauge by route. Routes without a value are omitted. */
 const routeGauge = (name: string, description: string, read: RouteReading) =>
   gaugeBy(['route'], name, description, (host) =>
     probeState(host).routes.flatMap((route) => {
@@ -113,7 +113,7 @@ const routeGauge = (name: string, description: string, read: RouteReading) =>
     }),
   );
 
-/** Gauges without values while probes are off. */
+/** Gauges of probed routes. They have no values while probes are off. */
 export const probeGauges = [
   routeGauge(
     'route_drifted',

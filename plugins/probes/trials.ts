@@ -11,9 +11,9 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-const timeout = 120_000; // ms for one request
-const maxAnswer = 4_194_304; // bytes of an answer that are read
-const maxError = 300; // characters of an error that are reported
+const timeout = 120_000; // per request
+const maxAnswer = 4_194_304;
+const maxError = 300;
 
 /** Stages and endpoints that plugins have registered, as needed for trials. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
@@ -26,14 +26,14 @@ export interface TrialRequest {
 }
 
 export interface TrialReply {
-  /** The whole answer; undefined if it was streamed or is missing. */
+  /** The non-streaming reply; undefined if the reply was streamed or is missing. */
   readonly body: JsonObject | undefined;
   /** The events of a stream. */
   readonly events: readonly JsonObject[];
-  /** Reason for a missing or incomplete answer; `request` if the gateway itself rejected the request. */
+  /** Reason for a missing or incomplete reply; `request` if the gateway itself rejected the request. */
   readonly fault: FaultKind | 'request' | undefined;
   readonly error: string | undefined;
-  /** Status of the vendor's response; undefined if it sent none or the answer is complete. */
+  /** Status of the vendor's refusal; undefined if the vendor sent no response or the reply is complete. */
   readonly status: number | undefined;
   readonly usage: Usage | undefined;
   /** Features of the request that were not sent to the route. */
@@ -44,7 +44,7 @@ export interface TrialReply {
 
 /**
  * Sends the gateway's own requests to individual routes through the same stages as customers' requests, with the same formats,
- * quirks, credentials and deadlines. No other stage sees them, so that they affect no records, metrics or limits.
+ * quirks, credentials and deadlines. They skip all other stages, so they affect no records, metrics or limits.
  */
 export class Trials implements AsyncDisposable {
   readonly #host: Host;
@@ -57,7 +57,7 @@ export class Trials implements AsyncDisposable {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
   }
 
-  /** @returns undefined if the pipeline has no stage that sends requests */
+  /** Builds a pipeline of the stages that send requests. @returns undefined if the gateway lacks such stages */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
     const sending = host.stages.flatMap(({ definition: { name }, options }) => {
       const definition = stages.get(name);
@@ -68,7 +68,7 @@ export class Trials implements AsyncDisposable {
     return new Trials(host, await buildPipeline(sending, host), endpoints);
   }
 
-  /** Never rejects because of the route: route failures are part of the result. */
+  /** Sends one request. Does not reject if the route fails; the failure is part of the result. */
   async send(model: Model, route: Route, { endpoint: name, params = {}, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
@@ -124,7 +124,7 @@ export class Trials implements AsyncDisposable {
   }
 }
 
-/** Text of an answer, and the error that interrupted it. */
+/** Reads a reply's text, and the error that interrupted it. */
 async function collectText(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
   const { body } = reply;
   if (!(body instanceof Readable)) return { text: String(body ?? ''), broken: undefined };

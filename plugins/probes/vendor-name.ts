@@ -1,4 +1,4 @@
-/** Returns the name of the upstream: `example` for https://api.example.com/v1. */
+/** Derives an upstream's name from its URL: `example` for https://api.example.com/v1, `vendor` for an IP address. */
 export function upstreamNameOf(url: string): string {
   const { hostname } = new URL(url);
   const labels = hostname.split('.');
@@ -7,7 +7,7 @@ export function upstreamNameOf(url: string): string {
   return label.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'vendor';
 }
 
-/** Returns the environment variable of an upstream's key, whose name cannot begin with a digit. */
+/** Derives the environment variable for an upstream's key. Adds a prefix where the name would start with a digit. */
 export function variableOf(upstream: string): string {
   const name = `${upstream.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   return /^\d/.test(name) ? `VENDOR_${name}` : name;

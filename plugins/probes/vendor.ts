@@ -36,11 +36,11 @@ interface Access {
 }
 
 interface VendorFindings {
-  /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor did not answer. */
+  /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor gave no usable response. */
   readonly yaml: string | undefined;
-  /** Why the vendor cannot be reached, in sentences; undefined if it can. */
+  /** Error message with advice; undefined if the vendor is reachable. */
   readonly unreachable?: string;
-  /** Name of the variable that holds the key. */
+  /** Name of the environment variable for the key. */
   readonly variable: string;
   readonly lines: readonly string[];
 }
@@ -56,7 +56,7 @@ const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme
 
 const noReasoning: Settings = { capabilities: { reasoning: false } };
 const otherLimit: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
-/** Settings to try for a vendor's first answer. Reasoning models need more room for tokens. */
+/** Settings to try until the vendor answers. Reasoning models need a higher token limit. */
 const firstGuesses: readonly Settings[] = [noReasoning, merge(noReasoning, otherLimit), {}, otherLimit];
 
 const connectTimeout = 10_000; // ms
@@ -65,7 +65,7 @@ interface Step {
   readonly check: Check;
   /** Changes that may make the check pass, the most likely first. */
   readonly guesses: readonly Settings[];
-  /** Settings to declare if no change helps; if missing, the failure is only reported. */
+  /** Settings to declare if no guess passes; without them, the failure is only reported. */
   readonly fallback?: Settings;
 }
 
@@ -100,7 +100,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Tests the abilities of a vendor's endpoint by requests and writes a configuration for it.
+ * Tests the capabilities of a vendor's endpoint by requests and proposes a configuration.
  *
  * @throws ConfigError for an invalid URL or key
  */
@@ -136,7 +136,7 @@ export async function tryVendor(
     const best = await firstPassing(candidate, access, settings, check, guesses);
     if (best === undefined) continue;
     const isKnown = best.verdict.state === 'ok' || best.verdict.state === 'failed';
-    // A model that gave its first answer only with room for reasoning would give none without it.
+    // A model that answered only with a token limit for reasoning would stop answering without it.
     const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
     const last = isKnown && !needsRoom ? (fallback ?? {}) : {};
     const added = best.verdict.state === 'ok' ? best.guess : last;
@@ -158,7 +158,7 @@ async function findAccess(
 ): Promise<FirstAnswer | undefined> {
   const plain = url.replace(/\/+$/, '');
   const urls = /\/(?:v\d\w*|api)$/.test(plain) ? [plain] : [plain, `${plain}/v1`];
-  const refused = new Set<string>(); // formats with schemes that are not worth another try
+  const refused = new Set<string>(); // format and scheme, separated by a space
   for (const baseUrl of urls) {
     const found = await findFormats(candidate, baseUrl, key, refused, note);
     if (found !== undefined) return found;
@@ -187,7 +187,7 @@ async function findFormats(
       note(name, verdict, verdict.state === 'ok' ? guess : {});
       if (verdict.state !== 'ok') {
         if (status === 401) refused.add(name); // a 403 may be for an unknown path
-        // It would not respond to the other formats either, each after the longest wait.
+        // An unreachable server would let every other format time out as well.
         if (found === undefined && verdict.reason === 'unreachable' && status === undefined) return undefined;
         continue;
       }
@@ -199,7 +199,7 @@ async function findFormats(
   return found;
 }
 
-/** The result of a check, and the status with which the vendor refused its last request. */
+/** The result of a check, and the status of the vendor's refusal of its last request. */
 interface Trial {
   readonly verdict: CheckVerdict;
   readonly status: number | undefined;
@@ -209,7 +209,7 @@ interface Best extends Trial {
   readonly guess: Settings;
 }
 
-/** The first guess with which the check passes, otherwise the very first guess. Undefined if the check does not apply. */
+/** Returns the first guess that passes the check; if none passes, the first one tried. Undefined if the check does not apply. */
 async function firstPassing(
   candidate: Candidate,
   access: Access,
@@ -228,7 +228,7 @@ async function firstPassing(
   return first;
 }
 
-/** False for faults that other settings of the model would meet as well: of the key, the model's name, the path or the server. */
+/** Returns false if the fault has a cause that other settings cannot mend: the key, the model's name, the path or the server. */
 function dependsOnSettings({ verdict, status }: Trial): boolean {
   if (verdict.state === 'ok') return true;
   switch (verdict.reason) {
@@ -237,13 +237,13 @@ function dependsOnSettings({ verdict, status }: Trial): boolean {
     case 'throttled':
       return false;
     case 'unreachable':
-      return status === 500; // with which some servers refuse a parameter
+      return status === 500; // some servers refuse a parameter with 500
     default:
       return verdict.state === 'failed' || verdict.reason === 'unclear';
   }
 }
 
-/** True if the same request may pass the next time: models vary in their answers, and overloaded servers recover. */
+/** Returns true if a retry may pass, because answers of models vary and overloaded servers recover. */
 function mayPassLater({ verdict, status = 0 }: Trial): boolean {
   if (verdict.state !== 'failed') return false;
   if (verdict.reason === 'unreachable') return status > 500;
@@ -259,7 +259,7 @@ function merge(base: Settings, changes: Settings): Settings {
   };
 }
 
-/** Configurations of one vendor, each parsed in the same way as by `daypass check`. */
+/** Tries configurations of one vendor. Each is parsed in the same way as by `daypass check`. */
 class Candidate {
   readonly variable: string;
   readonly #gateway: Registry;
@@ -275,7 +275,7 @@ class Candidate {
     this.variable = variableOf(this.#name);
   }
 
-  /** @returns undefined if the configuration does not declare the checked ability */
+  /** Runs a check with these settings. @returns undefined if they do not declare the checked capability */
   async run(access: Access, settings: Settings, check: Check): Promise<Trial | undefined> {
     const { model, route, host } = this.#open(access, settings);
     if (!check.isDeclared(route)) return undefined;
@@ -318,7 +318,7 @@ class Candidate {
   }
 }
 
-/** The last part of a vendor's model name, as clients would write it. */
+/** Returns a public name for a vendor's model: the last part of its path, in the characters that names may have. */
 function modelName(model: string): string {
   const last = model.split('/').at(-1) ?? model;
   return (

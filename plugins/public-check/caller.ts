@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 
-/** A response as it arrived. */
+/** A received response. */
 export interface PublicAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Chunks of the body with the time of their arrival, ms of the monotonic clock. */
   readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[];
-  /** False for a body that was cut off. */
+  /** False if the body was truncated. */
   readonly isWhole: boolean;
   readonly seconds: number; // from the call to the end of the body
 }
@@ -25,7 +25,7 @@ interface PublicCall {
 /** Maximum bytes kept of a body, because proxies may respond with any content. */
 const maxKeptBytes = 100_000;
 
-/** Calls the public address as clients do, over HTTP/1.1 and on a new connection for each call. Follows no redirects. */
+/** Calls the public address like a client, over HTTP/1.1 with a new connection for each call. Follows no redirects. */
 export class PublicCaller {
   readonly #base: string;
   readonly #pass: string;
@@ -36,7 +36,7 @@ export class PublicCaller {
     this.#pass = pass;
   }
 
-  /** @throws Error of the connection, before the head of a response has arrived */
+  /** Calls a path and reads the response. @throws Error if the connection fails before the head of a response */
   async call(path: string, options: PublicCall): Promise<PublicAnswer> {
     const began = performance.now();
     const request = this.open(path, options);
@@ -60,13 +60,13 @@ export class PublicCaller {
     };
   }
 
-  /** URL of a path, with the headers of every request. */
+  /** Returns the URL of a path and the headers that all requests send. */
   addressOf(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
     const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
     return { url: new URL(this.#base + path), headers };
   }
 
-  /** Sends a request whose response the caller reads, or abandons. */
+  /** Sends a request. The caller reads the response or aborts. */
   open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicCall): ClientRequest {
     const { url, headers: own } = this.addressOf(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -87,12 +87,12 @@ export class PublicCaller {
   }
 }
 
-/** False for a proxy's response. */
+/** Returns false for a proxy's response. */
 function isOfGateway({ headers }: PublicAnswer): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }
 
-/** Explains a response that is not the expected one. */
+/** Describes an unexpected response, by the gateway or a proxy. */
 export function describeUnexpected(answer: PublicAnswer, advice: string): Finding {
   const { status, headers, seconds } = answer;
   if (isOfGateway(answer)) {

@@ -5,10 +5,10 @@ import { toGatewayError } from '#core/platform/errors/table.ts';
 import { echoEndpoint } from './paths.ts';
 import { requirePass } from './passes.ts';
 
-/** Ms that a WebSocket stays open; bytes of a message. */
+/** Maximum ms that a WebSocket stays open, and maximum bytes of a message. */
 const limits = { open: 30_000, message: 1_000 };
 
-/** Sends each message back, so that doctor sees whether a proxy carries WebSockets. @param host of the running configuration */
+/** Creates the WebSocket endpoint that echoes messages. @param host returns the host of the running configuration */
 export function echoSocket(host: () => Host): SocketEndpoint {
   const running = new Set<WebSocket>();
   return {

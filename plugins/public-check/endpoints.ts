@@ -9,14 +9,14 @@ import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths, testStream } from './paths.ts';
 import { requirePass } from './passes.ts';
 
-/** Waiting calls of all passes; a run of doctor needs five. */
+/** Maximum waiting calls of all passes. A run of doctor needs five. */
 const maxWaiting = 64;
 const departureWaitSeconds = 60;
 const departureMemorySeconds = 300;
 
 type Answer = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
 
-/** @param host of the running configuration */
+/** Creates the endpoints that doctor calls. @param host returns the host of the running configuration */
 export function publicCheckEndpoints(host: () => Host): Endpoint[] {
   const define = (path: string, answer: Answer, method: 'GET' | 'POST' = 'GET'): Endpoint => ({
     name: 'public_check',
@@ -93,13 +93,13 @@ const silent = (seconds: number): Events =>
     yield 'data: [DONE]\n\n';
   };
 
-/** An event stream with keep-alives, like a model's. */
+/** Creates an event stream with keep-alives, like a model's reply. */
 function streamed(exchange: Exchange, host: Host, events: Events): Reply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
   return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
 }
 
-/** A response without any bytes before its time, because the head is sent with the first bytes of the body. */
+/** Creates a reply that sends nothing until the time is over, because the head is sent with the first bytes of the body. */
 function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   const body = waiting(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });
@@ -108,7 +108,7 @@ function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-/** @throws GatewayError `rate_limited` while too many calls wait */
+/** Creates a body of delayed events. @throws GatewayError `rate_limited` if too many calls wait */
 function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   const running = host.keep('public-check', () => new Set<Exchange>());
   if (running.size >= maxWaiting)

@@ -5,7 +5,7 @@ import { passPath } from './paths.ts';
 import { issuePass } from './passes.ts';
 import { publicCheckEndpoints } from './endpoints.ts';
 
-/** `daypass doctor --url`: calls the gateway at its public address, and paths that answer these calls without an upstream. */
+/** `daypass doctor --url`: tests the public address by calls to paths that respond without an upstream. */
 export const plugin: GatewayPlugin = {
   name: 'public-check',
   register({ gateway, host }) {

@@ -3,18 +3,18 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
-/** Covers the longest check and its preparation. */
+/** Lifetime of a pass. Covers the longest check and its preparation. */
 const validitySeconds = 900;
 const form = /^Bearer (check_[\w-]{32})$/;
 
 /** Grants one run of `daypass doctor --url` access to the public listener's paths. */
 interface Pass {
   readonly pass: string;
-  readonly seconds: number; // for which it is valid
+  readonly seconds: number; // lifetime
 }
 
 /**
- * Issues a pass. All instances know it, because a call through the proxy reaches any of them; only its digest is stored.
+ * Issues a pass. Stores its digest for all instances, because a call through the proxy may reach any of them.
  *
  * @throws SharedUnavailable
  */

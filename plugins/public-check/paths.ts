@@ -1,4 +1,4 @@
-/** On the operator listener: issues a pass. */
+/** Path of the operator listener that issues a pass. */
 export const passPath = '/public-check/pass';
 
 /** Paths of the public listener; each needs a pass. */
@@ -15,7 +15,7 @@ export const publicPaths = {
   silence: '/v1/public-check/silence',
   /** Responds after `?seconds`, without streaming. */
   wait: '/v1/public-check/wait',
-  /** Like the last two, for a minute and under `?id`: the client leaves during the call. */
+  /** Like `silence` and `wait`, but for a minute and with an `?id`. The client disconnects during the call. */
   leaveSilence: '/v1/public-check/leave-silence',
   leaveWait: '/v1/public-check/leave-wait',
   /** Reports whether the client of `?id` has left. */

@@ -14,7 +14,7 @@ export function servingOf(host: Pick<Host, 'keep'>): Serving {
   return host.keep('rate-limit.serving', (): Serving => ({ options: undefined }));
 }
 
-/** Survives a reload, and with it the counts that this instance keeps while the store is unavailable. */
+/** Returns the limiter. It survives a reload, together with this instance's counts for when the store is unavailable. */
 export function limiterOf(host: Host): LocalFallback {
   return host.keep(
     'rate-limit.limiter',
@@ -27,7 +27,7 @@ export function slotQueueOf(host: Host): SlotQueue {
   return host.keep('rate-limit.slot-queue', () => new SlotQueue(limiterOf(host), () => host.monotonic()));
 }
 
-/** The limits that the stage applies to the key of this account. */
+/** Reads the limits that the stage applies to the account's key, and their state. */
 export const readAllowance: ReadAllowance = async (host, account, now) => {
   const { options } = servingOf(host);
   if (options === undefined || account.key === undefined) return undefined;

@@ -3,7 +3,7 @@ import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
 import { limitsOfOthers, type RateLimitOptions } from './options.ts';
 
-/** Returns the rate limit headers of a dialect: requests per period, and how many can be sent at once now. */
+/** Creates a dialect's rate limit headers: requests per period, and how many can be sent at once now. */
 export function limitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
@@ -44,10 +44,10 @@ export function describeLimits(options: RateLimitOptions): StageDocumentation {
   };
 }
 
-/** In the order in which `limitHeaders` writes them. */
+/** Suffixes of text keys, in the order of the headers. */
 const texts = ['limit', 'remaining', 'reset'];
 
-/** Google's clients get OpenAI's headers. */
+/** Describes a dialect's headers with an example. Google's clients get OpenAI's headers. */
 function describeHeaders(dialect: Dialect, { limit, period, burst }: RateLimitOptions): DocumentedHeader[] {
   const example = { limit, period, burst, remaining: Math.max(0, burst - 1), resetAfter: period / limit };
   const written = limitHeaders(dialect, example, Date.UTC(2026, 0, 1));

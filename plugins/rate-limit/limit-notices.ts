@@ -2,11 +2,11 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SectionValues } from '#core/config/section.ts';
 import { type CallLimits, limitsOfCalls, type RateLimitOptions } from './options.ts';
 
-/** Shorter periods express a rate, and a burst above it is a pause of seconds. */
+/** Shorter periods are not checked, because they express a rate and a larger burst needs only a pause of seconds. */
 const longPeriodSeconds = 60;
 const maxRequestSeconds = 3_600;
 
-/** Warns about limits of rate-limit and of plans that contradict each other. */
+/** Finds contradictory limits of the stage and of plans. */
 export function limitNotices(options: RateLimitOptions, all: SectionValues): string[] {
   const plans = all.get(plansSection).filter(({ limits }) => limits !== undefined);
   return [

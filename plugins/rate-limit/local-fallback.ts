@@ -6,8 +6,8 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 const warnIntervalMs = 60_000;
 
 /**
- * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants its share of
- * the limit, starting from the store's last answer for the key. The store itself decides when it can be asked again; its calls
+ * Limits with the shared store, or within this instance while the store is unavailable. Each instance then grants its share of
+ * the limit, starting from the store's last result for the key. The store itself decides when it is retried, and its calls
  * fail at once while it is down.
  */
 export class LocalFallback implements Limiter {
@@ -38,7 +38,7 @@ export class LocalFallback implements Limiter {
     return this.#ask('peek', key, limits);
   }
 
-  /** Releases the slot at the limiter that granted it; the other one only mirrored it. */
+  /** Releases the slot in both limiters: the one that granted it and the one that mirrored it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
@@ -49,9 +49,9 @@ export class LocalFallback implements Limiter {
     let isWaiting = false;
     const share = () => shareOf(limits, this.#shared.instances);
     const local = () => this.#local[call](key, share());
-    // A late store has counted the request or will do so. The local share may let it pass now; only the store may refuse it.
+    // A slow store counts the request in any case, so the local share may let it pass early, but only the store may refuse it.
     const fallback = () => {
-      // A store whose replies are late calls this before it returns.
+      // A store that is known to be slow calls this function before it returns.
       if (call === 'take' && !this.#hasRoom(key, share(), isWaiting ? 0 : 1)) return undefined;
       const take = local();
       isLocal = take.refusedBy === undefined;
@@ -78,8 +78,8 @@ export class LocalFallback implements Limiter {
   }
 
   /**
-   * True if half of the share would remain after all waiting requests. Other instances may have used allowance that this one
-   * does not know of, so a key near its limit waits until the store responds or is down.
+   * Returns true if half of the share would remain after all waiting requests. Other instances may have used more of the limit than this
+   * instance has seen, so a key near its limit waits until the store responds or is down.
    *
    * @param more requests that are not waiting yet
    */
@@ -110,7 +110,7 @@ export class LocalFallback implements Limiter {
   }
 }
 
-/** Share of one instance, so that all together grant the limit; at least one request each. */
+/** Divides limits so that all instances together grant them. Each instance grants at least one request. */
 function shareOf(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const part = (whole: number) => Math.max(1, Math.floor(whole / instances));

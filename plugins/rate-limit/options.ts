@@ -33,7 +33,7 @@ export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** Returns the limits of a key's model calls. Each comes from the key, else from the running plan, else from the configuration. */
+/** Returns the limits of a key's model calls. Limits of the key precede those of the running plan and the configuration. */
 export function limitsOfCalls(
   options: RateLimitOptions,
   own: RateLimits | undefined,
@@ -49,7 +49,7 @@ export function limitsOfCalls(
 }
 
 /**
- * Returns the limits of a key's other requests: the configured ones, but never stricter than those of its model calls, so that a client can
+ * Returns the limits of a key's other requests. They are never stricter than the limits of its model calls, so that a client can
  * count the tokens of every call.
  */
 export function limitsOfOthers(configured: Limits, calls: Limits): Limits {

@@ -6,8 +6,8 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 const retryIntervalMs = 500;
 
 /**
- * Requests that wait for a slot of their key, in order of arrival. Only the first request of a key asks for a slot: when this process
- * has released a slot, and every half second.
+ * Queues requests that wait for a slot of their key, in order of arrival. Only the first request of a key tries to take a slot, every
+ * half second and when this process has released a slot.
  */
 export class SlotQueue {
   readonly #limiter: Limiter;
@@ -21,7 +21,7 @@ export class SlotQueue {
   }
 
   /**
-   * As `Limiter.take`, but waits while all slots of the key are in use.
+   * Calls `Limiter.take`, and waits while all slots of the key are in use.
    *
    * @param milliseconds maximum wait, after which the refusal is returned
    * @throws the abort reason of the exchange
@@ -32,7 +32,7 @@ export class SlotQueue {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
     }
-    // The client left during the call to the limiter, so this request would never be woken.
+    // If the client left during the call to the limiter, nothing would wake this request.
     if (exchange.isAborted) throw exchange.abortReason;
     const waiter = new Waiter();
     const queue = this.#queues.get(key) ?? new Set();
@@ -43,7 +43,7 @@ export class SlotQueue {
         const left = Math.max(0, end - this.#now());
         exchange.isQueued = true;
         await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryIntervalMs) : left);
-        // From here on the request waits for the store, not for a slot.
+        // The request now waits for the store, not for a slot.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
         const isOver = this.#now() >= end;
@@ -80,7 +80,7 @@ class Waiter {
     this.#woken.resolve();
   }
 
-  /** Resolves on a wake-up, including one since the last pause. */
+  /** Resolves after this time or on a wake-up, including a wake-up since the last pause. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#woken.promise], milliseconds);
     this.#woken = Promise.withResolvers();

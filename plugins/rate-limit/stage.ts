@@ -21,9 +21,9 @@ import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from '.
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**
- * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
- * responses, unknown paths) per period, from a separate, wider allowance. Limits of the running plan replace the configured
- * ones, and those of the key replace both.
+ * Limits the requests of each key. Model calls are limited per period and in flight. All other requests (lists, the key, token counts,
+ * stored responses, unknown paths) have a separate, wider allowance per period. The key's limits precede the limits of the running plan,
+ * and these precede the configured limits.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
@@ -79,7 +79,7 @@ export const rateLimitStage = defineStage({
       const state = { ...limits, ...leftOf(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
-      // The client may have disconnected during the call to the store, in which case `done` may already have run.
+      // If the client disconnected during the call to the store, `done` may already have run.
       if (lease !== undefined && exchange.isAborted) slots.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
@@ -114,7 +114,7 @@ function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remainin
   return { remaining, resetAfter };
 }
 
-/** @param isModelCall false for the allowance of other requests */
+/** Writes the error message. @param isModelCall false for the allowance of other requests */
 function explainRefusal(
   { refusedBy, retryAfter }: Take,
   limits: Limits,

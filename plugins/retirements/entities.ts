@@ -10,13 +10,13 @@ export const RetirementRoute = defineEntity({
     checkedAt: p.datetime(),
     /** Time when the vendor last listed the model; null if it never has. */
     listedAt: p.datetime().nullable(),
-    /** Digest of the key whose list last had the model: lists may differ between keys of a vendor. */
+    /** Digest of the key whose list last had the model. Lists may differ between keys of a vendor. */
     listedFor: impersonal(p.text().nullable()),
-    /** Time since which a list that had the model lacks it. */
+    /** Time when a list that had the model was first seen without it. */
     missingSince: p.datetime().nullable(),
     /** First day (UTC) without the model, from the list. */
     endsOn: impersonal(p.text().nullable()),
-    /** The model that the list recommends instead, or the latest of the family. */
+    /** The model that the list recommends instead, or the latest model of the family. */
     successor: impersonal(p.text().nullable()),
     /** Reason why the list could not be read. */
     error: impersonal(p.text().nullable()),

@@ -4,13 +4,13 @@ import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, servedSuccessor, shownDay } from './retirements.ts';
 
-/** Ms; lists are read once a day. */
+/** Cache lifetime. Lists are read once a day. */
 const maxAge = 60_000;
 const deadline = 10_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
 
-/** Retirements that are a minute or two old at most, cached because pages are updated every few seconds. */
+/** Returns retirements that are at most two minutes old. They are cached because pages are updated every few seconds. */
 export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   const options = {
     maxAgeMs: maxAge,
@@ -24,7 +24,7 @@ export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   return reading.get();
 }
 
-/** Notes on *Routes* about models that end. */
+/** Reads the notes on *Routes* about retiring models. */
 export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
   (await recentRetirements(host)).map(({ route, state, endsOn }) => ({
     about: route,
@@ -33,7 +33,7 @@ export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
     path: retirementsPath,
   }));
 
-/** Notes for customers: models without any route after a day, which is the last end among their routes. */
+/** Reads the notes for customers about models that lose all routes. The day is the last end among their routes. */
 export const retiringModels: NoteSource = async ({ host, t, format }) => {
   const all = await recentRetirements(host);
   const lost = new Set(all.flatMap((one) => one.lost));

@@ -8,14 +8,14 @@ import { digestsOf, findListed, type KeyList, latestOfFamily, maxKeys, readVendo
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A vendor retires, or has retired, the model of a route. Sent when it is first seen, and again a week before the end. */
+    /** A vendor retires, or has retired, a route's model. Sent when this is first seen, and again a week before the end. */
     'model.retiring': { readonly route: string; readonly state: string };
   }
 }
 
 type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Days before the end at which operators are notified again. */
+/** Days before the end for the final notification. */
 const lastNotice = 7;
 
 /** Reads each vendor's list once, stores the state of the routes' models, and records news for operators. */
@@ -44,8 +44,8 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
 }
 
 /**
- * Some vendors do not list all models, or not for all keys, so a model counts as missing if the list that had it lacks it, or if
- * all lists do and that list's key was replaced.
+ * Stores the state of a route's model. Some vendors do not list all models for all keys, so a model counts as missing if the list that
+ * had it lacks it, or if all lists lack it and the key of that list was replaced.
  */
 async function note(
   { database, now }: ListHost,

@@ -12,13 +12,13 @@ export interface Retirement {
   readonly state: 'ending' | 'ended' | 'missing';
   /** First day (UTC) without the model; undefined if it is only missing from the list. */
   readonly endsOn: string | undefined;
-  /** Epoch ms since which the list lacks the model. */
+  /** Epoch ms when the list was first seen without the model. */
   readonly missingSince: number | undefined;
   /** The vendor's name of a suggested successor. */
   readonly successor: string | undefined;
   /** Public names of the models that the route serves. */
   readonly models: readonly string[];
-  /** Public names without a route to a model that stays. */
+  /** Public names of the models whose routes all retire. */
   readonly lost: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** Reads the routes of models that have ended or end soon, the earliest end first, by the vendor's list or its published dates. */
+/** Reads routes whose model has ended or ends soon, by the vendor's list or its published dates. The earliest end is first. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
   const routes = uniqueRoutes(catalog.models);
@@ -72,17 +72,17 @@ export function uniqueRoutes(models: readonly Model[]): Route[] {
   return [...new Map(models.flatMap(({ routes }) => routes.map((route) => [route.id, route]))).values()];
 }
 
-/** Returns the day in UTC, as vendors give days. */
+/** Returns the day in UTC, like the days that vendors publish. */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Returns a vendor's day, in words; the same day in every zone. */
+/** Formats a vendor's day. The result is the same in every time zone. */
 export function shownDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
   return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
 }
 
-/** Returns a model of the catalog that already routes to the successor, as an alternative for customers. */
+/** Finds a public model that already routes to the successor, as an alternative for customers. */
 export function servedSuccessor(
   { catalog }: Pick<Host, 'catalog'>,
   { successor }: Pick<Retirement, 'successor'>,

@@ -34,14 +34,14 @@ const endMembers = [
   { presets: ['mistral'], end: 'deprecation', successor: 'deprecation_replacement_model' },
 ] as const;
 
-/** Maximum number of keys to ask a vendor with: a key may be refused, or see other models. */
+/** Maximum number of keys to try, because a key may be refused or see different models. */
 export const maxKeys = 3;
 
 function keysOf({ apiKeys }: Upstream): string[] {
   return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
 }
 
-/** Digests of all keys of an upstream. */
+/** Returns the digests of all keys of an upstream. */
 export function digestsOf(upstream: Upstream): string[] {
   return keysOf(upstream).map((key) => keyDigest(upstream, key));
 }
@@ -53,9 +53,9 @@ export interface KeyList extends VendorList {
 }
 
 /**
- * Yields the lists for an upstream's keys, each fetched on demand: usually the first one that arrives has all models.
+ * Yields the lists for an upstream's keys. Each is fetched on demand, because the first list usually has all models.
  *
- * @throws LookupFailed of the last key if all look-ups failed
+ * @throws LookupFailed for the last key if all look-ups failed
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
@@ -73,14 +73,14 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   if (!isAnswered && failure !== undefined) throw failure;
 }
 
-/** Path of the list; a paginated list is requested as one page. */
+/** Returns the path of the list. A paginated list is requested as one page. */
 function pathOf({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
   return vendor === 'anthropic' ? '/models?limit=1000' : '/models';
 }
 
-/** Reads lists in the formats of OpenAI, Anthropic, Gemini and Ollama. */
+/** Parses a list in the format of OpenAI, Anthropic, Gemini or Ollama. */
 export function toList(answer: JsonObject, preset: string | undefined): VendorList {
   const list = answer['data'] ?? answer['models'];
   const members = endMembers.find(({ presets }) => presets.some((one) => one === preset));
@@ -99,14 +99,14 @@ export function toList(answer: JsonObject, preset: string | undefined): VendorLi
   return { models, isWhole: answer['has_more'] !== true && answer['nextPageToken'] === undefined };
 }
 
-/** The day, such as `2026-12-11`, of a date or time; undefined if it is invalid or zero, which some vendors send for no date. */
+/** Parses the day of a date or time, such as `2026-12-11`. Undefined if invalid or zero, which some vendors send for no date. */
 function dayOf(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {
-  // PostgreSQL takes no NUL.
+  // PostgreSQL cannot store NUL.
   return typeof value === 'string' && value !== '' && !value.includes('\0') ? value.slice(0, 200) : undefined;
 }
 
@@ -133,7 +133,7 @@ export function latestOfFamily({ models }: VendorList, name: string): string | u
   return latest?.id;
 }
 
-/** The name without versions and dates: `claude-sonnet` for all versions of it. */
+/** Removes versions and dates from a name, which leaves for example `claude-sonnet`. */
 function familyOf(name: string): string {
   return name
     .toLowerCase()

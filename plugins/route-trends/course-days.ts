@@ -6,16 +6,16 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type PassedAt, readCourse } from './read-trends.ts';
 
 const days = 14;
-/** Hours whose days are read for each view; includes yesterday, so that it is complete after midnight. */
+/** Hours that are read for each view. They include yesterday, so that it is complete after midnight. */
 const recentHours = 48;
-/** Ms after which earlier days are read again: only late records change them, and their histograms take most of a view. */
+/** Cache lifetime of earlier days. Only late records change them, and reading their histograms takes most of the time. */
 const maxAge = 600_000;
 const deadline = 10_000;
 const maxRoutes = 100;
 
 const earlierDays = perCatalog(() => new LRUCache<string, FreshValue<PassedAt[]>>({ max: maxRoutes }));
 
-/** Reads the last fourteen days of a route in the service's time zone, the latest first. Days before yesterday may be ten minutes old. */
+/** Reads a route's last fourteen days in the service's time zone, latest first. Counts before yesterday may be ten minutes old. */
 export async function readCourseDays(host: Host, route: string): Promise<PassedAt[]> {
   const timeZone = host.section(service).time_zone;
   const read = (hours: number) =>

@@ -5,7 +5,7 @@ import { trendPage } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Attempts that vendors accept over time, from hourly counts: a step down becomes a note on *Routes*. */
+/** Shows trends of routes from hourly counts. A step down becomes a note on *Routes*. */
 export const plugin: GatewayPlugin = {
   name: 'route-trends',
   register({ gateway }) {

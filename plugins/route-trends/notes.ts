@@ -7,7 +7,7 @@ import type { StepDown } from './trends.ts';
 
 export const trendPath = '/operator/route-trends';
 
-/** Ms; counts are by hour. */
+/** Cache lifetime. Counts are by hour. */
 const maxAge = 600_000;
 const deadline = 30_000;
 
@@ -29,7 +29,7 @@ export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
   return reading.get();
 }
 
-/** Notes on *Routes* whose vendors let less through than before. */
+/** Reads the notes on *Routes* about routes that have become worse. */
 export const trendNotes: NoteSource = async (reader) =>
   (await recentTrends(reader.host)).flatMap(({ route, steps }) =>
     steps.map((step) => ({
@@ -40,7 +40,7 @@ export const trendNotes: NoteSource = async (reader) =>
     })),
   );
 
-/** Describes `429: 0.4% → 6.1%`. */
+/** Describes a step, for example `429: 0.4% → 6.1%`. */
 export function describeStep(
   { kind, before, now }: StepDown,
   { t, format }: Pick<PageRequest, 't' | 'format'>,

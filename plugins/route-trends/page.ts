@@ -11,7 +11,7 @@ import { speedOf } from './trends.ts';
 
 const hours = 48;
 
-/** `/operator/route-trends?route=…`: the course of a route by hour and day. */
+/** `/operator/route-trends?route=…`: counts of a route by hour and by day. */
 export const trendPage: Page = {
   path: trendPath,
   role: 'operator',

@@ -16,7 +16,7 @@ export interface RouteTrend {
   readonly steps: readonly StepDown[];
 }
 
-/** Finds routes that let less through in the last 24 hours than in the seven days before. @param now epoch ms */
+/** Finds routes that were worse in the last 24 hours than in the seven days before. @param now epoch ms */
 export async function readTrends(database: Queries, now: number): Promise<RouteTrend[]> {
   const middle = startOfHours(now, hoursOfDay);
   const first = startOfHours(now, hoursOfDay * (1 + daysBefore));
@@ -87,7 +87,7 @@ interface Row {
   readonly latency: LatencyHistogram | null;
 }
 
-/** Reads one route over time, the latest first. Days are in the time zone. */
+/** Reads a route's counts by hour or day, latest first. Days are in the time zone. */
 export async function readCourse(
   database: Queries,
   route: string,

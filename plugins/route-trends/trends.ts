@@ -6,7 +6,7 @@ export interface Passed {
   /** Attempts that the vendor throttled. */
   readonly throttled: number;
   readonly firstContent: LatencyHistogram;
-  /** Tokens of streams that are long enough to measure a speed, and their ms. */
+  /** Tokens and ms of streams that are long enough to measure a speed. */
   readonly streamedTokens: number;
   readonly streamedMs: number;
 }
@@ -17,16 +17,16 @@ export type StepDown =
   | { readonly kind: 'first_token'; readonly before: number; readonly now: number } // ms, medians
   | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
 
-/** Minimum counts of a day for a comparison. */
+/** Minimum counts of both periods for a comparison. */
 const least = { attempts: 200, answers: 100, tokens: 20_000 };
-/** Thresholds of a step down: vendors vary by a third from day to day. */
+/** Thresholds of a step down. They are wide, because vendors vary by a third from day to day. */
 const steps = {
   throttled: { share: 0.02, times: 3 },
   firstToken: { ms: 300, times: 1.5 },
   speed: { times: 0.7 },
 };
 
-/** Compares the last day of a route with the week before it. @returns the figures that became worse */
+/** Compares a route's last day with the week before. @returns the figures that became worse */
 export function findSteps(before: Passed, now: Passed): StepDown[] {
   return [...throttledStep(before, now), ...firstTokenStep(before, now), ...speedStep(before, now)];
 }

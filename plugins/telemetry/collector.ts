@@ -24,11 +24,11 @@ export type Sent =
 const compress = promisify(gzip);
 /** Source: OTLP/HTTP, "Retryable Response Codes". */
 const retryable = new Set([429, 502, 503, 504]);
-/** Maximum ms to wait, even if the collector asks for longer. */
+/** Maximum wait before a retry, even if the collector asks for a longer one. */
 const maxRetryAfterMs = 60_000;
-/** Bytes of a response that are read to find a reason. */
+/** Maximum bytes of a response that are read to find an error message. */
 const answerLength = 4_096;
-/** Characters of a reason. */
+/** Maximum characters of a reason. */
 const reasonLength = 300;
 
 const forms = {
@@ -73,7 +73,7 @@ export class Collector {
   }
 }
 
-/** Reads the beginning of a response; it may be long or endless. */
+/** Reads the start of a response, which may be very long or endless. */
 async function readBeginning({ body }: Response): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const piece of body ?? []) {
@@ -98,27 +98,27 @@ interface PartialSuccess {
   readonly reason: string;
 }
 
-/** `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and `errorMessage`. */
+/** Parses the count in `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and `errorMessage`. */
 function partialSuccessOf(text: string): PartialSuccess {
-  // An empty response, or one in another form, is as good: its status suffices.
+  // An empty or malformed response is accepted, because the status suffices.
   const answer = (parseJson(text) ?? {}) as { partialSuccess?: Readonly<Record<string, unknown>> | null };
   const partialSuccess = answer.partialSuccess ?? {};
   const [, rejected = 0] = Object.entries(partialSuccess).find(([name]) => name.startsWith('rejected')) ?? [];
   return { rejected: Number(rejected) || 0, reason: reasonOf(String(partialSuccess['errorMessage'] ?? '')) };
 }
 
-/** The same in the binary form, where all signals have the same numbers. */
+/** Decodes a partial success from Protocol Buffers, where all signals use the same field numbers. */
 function partialSuccessIn(bytes: Buffer): PartialSuccess {
   const partialSuccess = readProtobuf(bytesIn(bytes, 1));
   return { rejected: Number(partialSuccess.get(1)) || 0, reason: reasonOf(String(partialSuccess.get(2) ?? '')) };
 }
 
-/** The message of an error, which is a `google.rpc.Status`. */
+/** Decodes the message of an error, which is a `google.rpc.Status`. */
 function messageIn(bytes: Buffer): string {
   return bytesIn(bytes, 2).toString();
 }
 
-/** The same in its JSON form; collectors also answer in plain text. */
+/** Parses the message of an error in JSON or plain text. */
 function messageOf(text: string): string {
   const { message } = (parseJson(text) ?? {}) as { message?: unknown };
   return typeof message === 'string' ? message : text;
@@ -133,7 +133,7 @@ function reasonOf(text: string): string {
   return oneLine(text).slice(0, reasonLength);
 }
 
-/** Writes `name=value,name=value` with percent-encoded values. */
+/** Parses `name=value,name=value` with percent-encoded values. */
 export function pairsOf(text: string): [name: string, value: string][] {
   return text
     .split(',')

@@ -35,7 +35,7 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
   });
 }
 
-/** UCUM unit by the name's ending; '' for counts. Unit 1 is a ratio: behind a collector, Prometheus names such a gauge `…_ratio`. */
+/** Returns the UCUM unit for the name's suffix; '' for counts. Collectors add `_ratio` to Prometheus names of gauges with unit 1. */
 function unitOf(name: string): string {
   const [, word = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
   return units[word] ?? '';
@@ -61,7 +61,7 @@ function histogramPoints({ name, values }: MetricFamily, times: Times): object[]
       count: String(valueOf(own, `${name}_count`)),
       sum: valueOf(own, `${name}_sum`),
       explicitBounds: buckets.map(({ bound }) => bound).filter(Number.isFinite),
-      // Buckets of Prometheus are cumulative.
+      // Prometheus buckets are cumulative, OTLP buckets are not.
       bucketCounts: buckets.map(({ value }, index) => String(value - (buckets[index - 1]?.value ?? 0))),
     };
   });

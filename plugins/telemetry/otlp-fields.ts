@@ -8,7 +8,7 @@ function message(fields: Readonly<Record<string, readonly [number, FieldType | M
   return new Map(Object.entries(fields).map(([name, [number, type]]) => [name, { number, type }]));
 }
 
-/** A value may contain values, so its fields follow below. */
+/** Values may contain values, so the fields are added after `keyValue`, which needs this map. */
 const valueFields = new Map<string, MessageField>();
 const value: MessageFields = valueFields;
 const keyValue = message({ key: [1, 'string'], value: [2, value] });
@@ -70,13 +70,13 @@ const origin = {
   scope: [1, message({ name: [1, 'string'], version: [2, 'string'] })],
 } as const;
 
-/** A request with these items, by signal. Its only member has the number 1 in all of them. */
+/** Defines the request of one signal. Its only member has number 1 for every signal. */
 function requestOf(resources: string, scopes: string, items: string, item: MessageFields) {
   const scoped = message({ scope: origin.scope, [items]: [2, item] });
   return { [resources]: [1, message({ resource: origin.resource, [scopes]: [2, scoped] })] } as const;
 }
 
-/** The request of any signal: each has a member of its own. */
+/** The requests of all signals in one message, because each signal has its own member name. */
 export const exportRequest = message({
   ...requestOf('resourceSpans', 'scopeSpans', 'spans', span),
   ...requestOf('resourceMetrics', 'scopeMetrics', 'metrics', metric),

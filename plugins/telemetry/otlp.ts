@@ -47,7 +47,7 @@ export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export const statusError = 2;
 export const severity = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
 
-/** Attributes with a value; null and undefined are left out. */
+/** Converts members to attributes. Omits null and undefined. */
 export function attributesOf(members: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(members).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [{ key, value: anyValue(value) }],

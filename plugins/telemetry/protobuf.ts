@@ -1,4 +1,4 @@
-/** How a field is written, if it is not a nested message. */
+/** Encoding of a field that is not a nested message. */
 export type FieldType =
   | 'string'
   | 'hex'
@@ -17,12 +17,12 @@ export interface MessageField {
 /** Fields by name. A field whose value is a list is repeated. */
 export type MessageFields = ReadonlyMap<string, MessageField>;
 
-/** Bytes of an integer of 64 bits. */
+/** Maximum bytes of a 64-bit integer. */
 const longestVarint = 10;
 const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /**
- * A value in the wire format of Protocol Buffers.
+ * Encodes a value in the wire format of Protocol Buffers.
  *
  * @param value as in the JSON form of Protocol Buffers, but bytes are hexadecimal
  * @throws Error if the message has no such field
@@ -33,7 +33,7 @@ export function toProtobuf(fields: MessageFields, value: object): Buffer {
   return writer.bytes();
 }
 
-/** The integers and texts of a message by field number, the last one of each; of a broken message, those before the break. */
+/** Reads the integers and texts of a message by field number, the last one of each. Stops at the first malformed field. */
 export function readProtobuf(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
   const found = new Map<number, number | Buffer>();
   let at = 0;
@@ -121,7 +121,7 @@ class Writer {
     this.#length += bytes.copy(this.#buffer, this.#length);
   }
 
-  /** The length of most messages takes one byte; the content of longer ones is moved. */
+  /** Writes a nested message. Reserves one byte for its length, and moves the content if the length needs more. */
   #nested(number: number, writeContent: () => void): void {
     this.#tag(number, wire.bytes);
     this.#reserve(1);
@@ -140,7 +140,7 @@ class Writer {
     this.#varint(number * 8 + type);
   }
 
-  /** @param value an integer; a negative one is written as its two's complement of 64 bits */
+  /** @param value an integer; negative values are written as 64-bit two's complement */
   #varint(value: number): void {
     this.#reserve(longestVarint);
     if (value < 0) return this.#negative(BigInt.asUintN(64, BigInt(value)));

@@ -1,7 +1,7 @@
 import { parseJson } from '#core/platform/json.ts';
 import { anyValue, attributesOf, type LogRecord, nanoseconds, severity } from './otlp.ts';
 
-/** A line of the journal: the columns of a record, or a body of its request. */
+/** A line of the journal, with the columns of a record or a body of its request. */
 interface Line extends Readonly<Record<string, unknown>> {
   readonly at: 'end' | 'content';
   readonly id: string;
@@ -9,7 +9,7 @@ interface Line extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Returns a line of the journal as an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`),
+ * Converts a line of the journal to an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`),
  * or `daypass.request.content` with the text of a prompt or a response, which the journal has only if the operator records them.
  *
  * @param now epoch ms

@@ -5,9 +5,9 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
-/** Ms between two attempts while the collector accepts no items. */
+/** Delays between attempts while the collector accepts no items. */
 const retries = { min: 1_000, max: 30_000 };
-/** Ms between two log lines about failed attempts. */
+/** Minimum time between log lines about failed attempts. */
 const remindEvery = 60_000;
 
 /** Sends items of one signal until the collector has accepted or refused them. */
@@ -40,13 +40,13 @@ export class SignalSender {
     this.#dropped += count;
   }
 
-  /** From now on each delivery gets one more attempt. */
+  /** Stops retries and ends pauses. Each later delivery gets one attempt. */
   close(): void {
     this.#isClosing = true;
     this.#closing.resolve();
   }
 
-  /** Resolves after these ms, or when the sender closes. */
+  /** Resolves after this time, or when the sender closes. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#closing.promise], milliseconds);
   }

@@ -3,10 +3,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { SignalSender } from './signal-sender.ts';
 import type { OtlpSpan } from './otlp.ts';
 
-/** Maximum number of waiting spans and of spans per request, and ms until waiting spans are sent. */
+/** Maximum waiting spans, maximum spans per request, and maximum delay in ms before spans are sent. */
 const limits = { queue: 8_192, batch: 512, delay: 2_000 };
 
-/** Spans on their way to the collector. While it is unavailable, spans wait up to the limit, and further ones are dropped. */
+/** Sends spans in batches. While the collector is unavailable, spans wait up to the limit, and further spans are dropped. */
 export class SpanQueue implements AsyncDisposable {
   readonly #sender: SignalSender;
   readonly #log: Logger;

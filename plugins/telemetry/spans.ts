@@ -14,7 +14,7 @@ import { attemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gate
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { attributesOf, nanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
-/** Prefixes of vendor names with their well-known values of `gen_ai.provider.name`. Other vendors keep their names. */
+/** Standard values of `gen_ai.provider.name` by prefix of the vendor's name. Other vendors keep their names. */
 const providers: readonly (readonly [vendor: string, provider: string])[] = [
   ['gemini', 'gcp.gemini'],
   ['vertex', 'gcp.vertex_ai'],
@@ -41,8 +41,8 @@ const operations: Readonly<Record<string, string>> = {
 };
 
 /**
- * Spans of a finished request: one for the request, one for each attempt, and one for each stage if configured. They follow the HTTP
- * semantic conventions 1.41, and those of generative AI as of November 2026, which are still in development.
+ * Creates the spans of a finished request, of its attempts, and of its stages if configured. They follow the HTTP
+ * semantic conventions 1.41 and the generative AI conventions of November 2026, which are still in development.
  *
  * @returns an empty list for a request that is not sampled
  */

@@ -15,9 +15,9 @@ import { logRecordsOf } from './record-logs.ts';
 import { SpanQueue } from './span-queue.ts';
 import { spansOf } from './spans.ts';
 
-/** Maximum ms to send the last spans and metrics on shutdown. Records wait on disk for the next start. */
+/** Timeout for sending the last spans and metrics on shutdown. Records wait on disk for the next start. */
 const flushTimeout = 3_000;
-/** Ms between two searches for records of dead instances. */
+/** Interval between searches for records of dead instances. */
 const searchEvery = 10_000;
 
 /** Telemetry of this process. There is one instance, from start to shutdown. */
@@ -65,7 +65,7 @@ export class Telemetry implements AsyncDisposable {
     return this.#spool?.waiting ?? 0;
   }
 
-  /** Skips a report while the last one still waits: the sums of the next one include it. */
+  /** Sends metrics unless a report still waits. Skipped reports lose nothing, because sums are cumulative. */
   #report(): Promise<void> {
     this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
     return this.#reporting;
@@ -90,7 +90,7 @@ export class Telemetry implements AsyncDisposable {
     }
   }
 
-  /** @returns false if no records wait */
+  /** Sends the records of the oldest file and removes it. @returns false if no records wait */
   async #shipOldest(spool: RecordSpool): Promise<boolean> {
     const oldest = spool.oldest();
     if (oldest === undefined) return false;

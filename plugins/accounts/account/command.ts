@@ -43,7 +43,7 @@ export const accountReading: OperatorReading = {
   async read(host, handle) {
     const details = await readAccountDetails(host, await findAccountByHandle(host, handle));
     const written = writeAccount(details);
-    // `account` and `sign_ins` are former names, until 0.7.
+    // `account` and `sign_ins` are deprecated aliases, removed in 0.7.
     return { account: writeFacts(details), signIns: written.identities, ...written };
   },
 };
@@ -59,7 +59,7 @@ function describeAccount(details: AccountDetails, timeZone: string): string[] {
 const ledgerHelp = `Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
 has passed. Both are entries of the ledger: nothing in it is changed.`;
 
-/** Command names of the actions. `asks: false` skips the confirmation, for compatibility. */
+/** Command names and texts of the actions. `needsConfirmation: false` skips the confirmation, for compatibility. */
 const actions = [
   [
     'account.block',
@@ -116,7 +116,7 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** `daypass account …`: for the operator. Runs next to a gateway, which PostgreSQL notifies of every change. */
+/** `daypass account …`: manages accounts. Works next to a running gateway, which PostgreSQL notifies of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {

@@ -10,7 +10,7 @@ import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** Newest orders that are searched for open ones; an account has few of these. */
+/** Number of newest orders that are searched for open orders. An account has few open orders. */
 const maxRecentOrders = 50;
 
 function phraseOf(request: PageRequest): string {
@@ -25,7 +25,7 @@ const deleteForm = defineForm({
     const { id } = accountOf(request);
     if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
-    // Their charges must no longer be payable. A payment that still arrives is flagged for the operator.
+    // The charges of cancelled orders cannot be paid. A payment that still arrives is flagged for the operator.
     for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
     await deleteAccount(host.database, id);
     await request.signOut();
@@ -33,7 +33,7 @@ const deleteForm = defineForm({
   },
 });
 
-/** Lists what is deleted and what is kept, with the form that deletes the account. */
+/** `/account/delete`: the form that deletes the account, and the data that is deleted or kept. */
 export const deletePage: Page = {
   path,
   role: 'account',
@@ -83,7 +83,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Consequences of deleting an open order: undecided money, cancellation, or loss of the bought code; empty for a closed order. */
+/** Describes what happens to an order: an undecided payment, the loss of the bought code, or the cancellation. Empty if none applies. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {

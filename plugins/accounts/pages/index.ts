@@ -5,7 +5,7 @@ import { ownDataDownload } from './own-data.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Pages on which owners export their data, and delete their account. */
+/** Adds the pages where owners export their data or delete their account. */
 export function addAccountPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.page(deletePage);

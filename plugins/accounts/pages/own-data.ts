@@ -4,10 +4,10 @@ import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Downloads per account: each one reads all of the account's records. */
+/** Downloads per account. They are limited because each one reads all of the account's records. */
 const limits = { limit: 6, period: 3600, burst: 3 };
 
-/** All data about the account as one JSON file. */
+/** `/account/data.json`: downloads all data of the account. */
 export const ownDataDownload: Page = {
   path: '/account/data.json',
   role: 'account',

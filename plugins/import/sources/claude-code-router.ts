@@ -11,7 +11,7 @@ export const claudeCodeRouter: ImportSource = {
   readConfiguration(value, draft, vendors) {
     const root = new ImportedObject(value, '', draft);
     const providers = [...root.list('Providers').entries(), ...root.list('providers').entries()];
-    // Models by the names that the router uses: provider,model.
+    // Keys have the router's form `provider,model`.
     const known = new Map<string, string>();
     for (const [index, entry] of providers) readProvider(entry, `Providers[${index}]`, known, draft, vendors);
     readRouter(root.members('Router'), known, draft);
@@ -54,7 +54,7 @@ function readProvider(
   }
 }
 
-/** Names of transformers in `use`, each alone or followed by its options. */
+/** Reads the names in `use`, where each is a string or a list of the name and its options. */
 function transformers(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
   return use.map((one: unknown) => String(Array.isArray(one) ? one[0] : one));
@@ -110,7 +110,7 @@ function noteTransformers(
   transformer.finish();
 }
 
-/** The router also treats `$NAME` and `${NAME}` as variables. */
+/** Adds a provider's key. Like the router, treats `$NAME` and `${NAME}` as variables. */
 function keyOf(key: string, name: string, path: string, draft: ImportDraft): Reference {
   const [, plain, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
   const variable = plain ?? braced;
@@ -118,7 +118,7 @@ function keyOf(key: string, name: string, path: string, draft: ImportDraft): Ref
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
-/** Claude Code requests Anthropic's model names, which the router replaces; aliases do that here. */
+/** Imports the router's rules as aliases of Anthropic's model names, which Claude Code requests. */
 function readRouter(router: ImportedObject | undefined, known: ReadonlyMap<string, string>, draft: ImportDraft): void {
   if (router === undefined) return;
   const targetOf = (name: string) => {

@@ -7,7 +7,7 @@ interface Target {
   readonly model: string;
 }
 
-/** Claude on Amazon Bedrock, whose Messages endpoint takes the same ids. Source: AWS, "Inference using Anthropic Messages API". */
+/** Imports Claude on Amazon Bedrock. Its Messages endpoint uses the same ids. Source: AWS, "Inference using Anthropic Messages API". */
 export function bedrock(parameters: ImportedObject, model: string, draft: ImportDraft): Target | undefined {
   const path = parameters.at('model');
   if (!/(?:^|\.)anthropic\./.test(model))
@@ -38,7 +38,7 @@ export function bedrock(parameters: ImportedObject, model: string, draft: Import
   return { upstream, model };
 }
 
-/** Gemini and Claude on Google Vertex AI. */
+/** Imports Gemini and Claude on Google Vertex AI. */
 export function vertex(parameters: ImportedObject, model: string, draft: ImportDraft): Target | undefined {
   const project = parameters.text('vertex_project') ?? parameters.text('vertex_ai_project');
   const location = parameters.text('vertex_location') ?? parameters.text('vertex_ai_location');

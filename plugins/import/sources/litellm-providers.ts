@@ -1,4 +1,4 @@
-/** A LiteLLM provider; its endpoint is set if Daypass can call it. */
+/** A LiteLLM provider whose endpoint Daypass can call. */
 export interface Provider {
   /** Preset for endpoints on the operator's own hosts. */
   readonly vendor?: string;
@@ -49,7 +49,7 @@ const bareNames: readonly (readonly [pattern: RegExp, provider: string])[] = [
   [/^claude-/, 'anthropic'],
 ];
 
-/** Splits a model into its provider and the provider's name of the model. */
+/** Splits LiteLLM's model name into the provider and the provider's model name. */
 export function providerOf(model: string, given: string | undefined): [provider: string, model: string] {
   const slash = model.indexOf('/');
   const prefix = slash === -1 ? '' : model.slice(0, slash);
@@ -58,7 +58,7 @@ export function providerOf(model: string, given: string | undefined): [provider:
   return [bareNames.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
-/** Prefixes such as `responses/` choose an endpoint, which the format determines here; `converse/` is Bedrock's. */
+/** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint, which the format determines here. */
 function modelBehind(prefix: string, model: string): string {
   const words = {
     openai: /^(?:responses|chat)\//,

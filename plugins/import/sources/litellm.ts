@@ -35,7 +35,7 @@ interface Deployment {
   readonly requests: number | undefined;
 }
 
-/** @returns undefined for a deployment that was noted instead */
+/** Imports a deployment. @returns undefined if it was noted instead */
 function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.text('model_name');
@@ -109,7 +109,7 @@ interface Target {
   readonly model: string;
 }
 
-/** Reads the upstream and model of a deployment; undefined after noting the reason if it cannot be served here. */
+/** Imports a deployment's upstream. Notes the reason and returns undefined if it cannot be served here. */
 function readTarget(
   parameters: ImportedObject,
   kind: string | undefined,
@@ -142,7 +142,7 @@ function readTarget(
   return { upstream, model };
 }
 
-/** Self-hosted servers need a key only if the operator has set one. */
+/** Chooses the authorization. Self-hosted servers need a key only if the operator has set one. */
 function authOf({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
   const auth = vendors.get(vendor ?? '')?.auth ?? 'bearer';
   if (hasKey) return auth === 'none' ? { auth: 'bearer' } : {};
@@ -171,7 +171,7 @@ function endpointOf(
   return { vendor, baseUrl: found.baseUrl };
 }
 
-/** Adapts the endpoint's format to the model's kind; undefined if the preset has no endpoint for it. */
+/** Adapts the endpoint's format to the model's kind. Returns undefined if the preset has no endpoint for the kind. */
 function fitKind(endpoint: UpstreamEndpoint, kind: string | undefined, vendors: Vendors): UpstreamEndpoint | undefined {
   const format = formatOfKind[kind ?? ''];
   if (format === undefined) return endpoint;

@@ -66,7 +66,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a login of ChatGPT, not an API key' },
 };
 
-/** Placeholders that stand for a URL. */
+/** URLs by the plan name that may be used instead of a `base_url`. */
 export const plans: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',

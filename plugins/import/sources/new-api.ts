@@ -5,7 +5,7 @@ import type { ImportSource } from '../source.ts';
 import { channelReasons, channelTypes, plans, silentColumns } from './new-api-channels.ts';
 import { readNewApiUsers } from './new-api-users.ts';
 
-/** The table channels of new-api. Source: QuantumNous/new-api, model/channel.go, constant/channel.go. */
+/** The table `channels` of new-api. Source: QuantumNous/new-api, model/channel.go, constant/channel.go. */
 export const newApi: ImportSource = {
   name: 'new-api',
   title: 'new-api',
@@ -72,7 +72,7 @@ function keyOf(key: string, name: string, index: number, path: string, draft: Im
   return draft.addSecret(`${name}_API_KEY${index === 0 ? '' : `_${index + 1}`}`, key, path);
 }
 
-/** @returns reason why the endpoint of a channel type cannot be called from here */
+/** Finds the endpoint of a channel. @returns the reason if it cannot be called from here */
 function endpointOf(type: number, base: string | undefined, vendors: Vendors): UpstreamEndpoint | string {
   const known = channelTypes[type];
   if (known === undefined) return `channels of type ${type} are not known to this import`;

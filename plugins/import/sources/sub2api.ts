@@ -75,7 +75,7 @@ function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   credentials?.finish(credentialReasons);
 }
 
-/** Only accounts with a mapping list the models that they serve. */
+/** Imports the models of an account's mapping. Accounts without one do not list their models. */
 function addModels(
   mapping: ImportedObject | undefined,
   upstream: string,

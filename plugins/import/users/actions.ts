@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
-/** Users per action, so that the records of a long import show its progress. */
+/** Maximum users per action. Small batches let the records of a long import show its progress. */
 export const usersAtOnce = 500;
 
 /** Shared subject of all records: accounts have no ids before they are created. */
@@ -29,7 +29,7 @@ export const importAction = defineAction({
     }),
     keys: boolean('Whether the new keys are shown, once. Otherwise owners see theirs when they sign in.'),
   }),
-  // E-mail addresses are stored with the accounts only.
+  // Email addresses are stored with the accounts only.
   unrecorded: ['users', 'keys'],
   secrets: ['imported'],
   tells: { source: describeAsIs },
@@ -48,7 +48,7 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/** Creates the import action with keys that are already saved, so a lost response loses none. @param keys keys by the users' source ids */
+/** Creates the import action with keys that are already saved, so a lost response loses no keys. @param keys keys by source id */
 export function importActionWith(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

@@ -9,25 +9,25 @@ import type { ImportedUser } from '../imported-user.ts';
 /** Result of importing a user. */
 export interface UserOutcome {
   readonly id: string;
-  /** `created`: with a key. `joined`: days added to the account with this address. `known`: imported before. `refused`: see `reason`. */
+  /** `joined` means that the days were added to the account with this address, `known` that the user was imported before. */
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;
-  /** The new key, if it is to be shown. */
+  /** The new key; undefined if its owner sees it after signing in. */
   readonly key?: string | undefined;
   readonly reason?: string | undefined;
 }
 
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
-/** Controls whether the operator hands out keys; otherwise owners see theirs when they sign in. */
+/** Options for the key of a new account. */
 interface Keys {
-  readonly areShown: boolean;
+  readonly areShown: boolean; // true if the operator hands out keys; otherwise owners see them after signing in
   /** Saved key for a new account; default: a generated one. */
   readonly key?: string | undefined;
 }
 
-/** Days of 24 hours until `end`, rounded up so that no paid time is lost. */
+/** Returns the days of 24 hours until `end`, rounded up so that no paid time is lost. */
 function daysUntil(end: number | undefined, now: number): number {
   return end === undefined ? 0 : Math.max(0, Math.ceil((end - now) / 86_400_000));
 }

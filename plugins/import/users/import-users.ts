@@ -58,7 +58,7 @@ async function* previews(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** Imports in batches, each with its own record. If keys are wanted, they are on disk before their accounts are created. */
+/** Imports users in batches, each with its own record. Requested keys are written to disk before their accounts are created. */
 async function* imports(
   host: Host,
   { name, title }: ImportSource,

@@ -6,18 +6,18 @@ import { syncFolder } from '#core/platform/sync-folder.ts';
 
 const head = 'user,email,account,key\n';
 
-/** The key of a new account, for the operator to hand out. */
+/** A new account's key, which the operator hands out. */
 interface KeyLine {
   readonly user: string;
   readonly email: string | undefined;
-  /** Undefined until its account is created. */
+  /** Account id; undefined until the account is created. */
   readonly account: string | undefined;
   readonly key: string;
 }
 
 /**
  * The file of `--keys`, readable by the owner only. Keys are written to disk before their accounts are created, without an account, so that
- * a crash in between loses none. Then the file is rewritten with the account ids and without unused keys.
+ * a crash in between loses no keys. Then the file is rewritten with the account ids and without unused keys.
  */
 export class KeysFile {
   readonly #path: string;
@@ -28,18 +28,18 @@ export class KeysFile {
     this.#path = path;
   }
 
-  /** @throws CommandFailed if the file exists or cannot be written */
+  /** Creates the file. @throws CommandFailed if it exists or cannot be written */
   static async create(path: string): Promise<KeysFile> {
     await write(path, head);
     return new KeysFile(path);
   }
 
-  /** Resolves when the keys of accounts to be created are on disk. */
+  /** Adds the keys of accounts that are about to be created. Resolves when they are on disk. */
   propose(lines: readonly KeyLine[]): Promise<void> {
     return this.#replace(this.#done + textOf(lines));
   }
 
-  /** Replaces the last proposed lines. */
+  /** Replaces the last proposed lines with the lines of created accounts. */
   async settle(lines: readonly KeyLine[]): Promise<void> {
     this.#done += textOf(lines);
     await this.#replace(this.#done);
@@ -54,7 +54,7 @@ export class KeysFile {
   }
 }
 
-/** Creates the file, never overwrites one: others might read an existing file, or it might be a link. */
+/** Creates a file. Never overwrites an existing one, because it might be readable by others or be a link. */
 async function write(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(

@@ -70,7 +70,7 @@ function subscriptionsOf(value: unknown): readonly unknown[] {
   return found === undefined ? [] : rowsOf((value as Record<string, unknown>)[found], found);
 }
 
-/** Ends of active subscriptions by user id. */
+/** Reads the ends of active subscriptions by user id. */
 function readEnds(
   rows: readonly unknown[],
   tables: UserTables,
@@ -87,7 +87,7 @@ function readEnds(
   return ends;
 }
 
-/** Ends found in the user's row: joined subscription columns, or a list of subscriptions. */
+/** Reads the ends in the user's row, which may have joined subscription columns or a list of subscriptions. */
 function readOwnEnds(user: ImportedObject, tables: UserTables, draft: ImportDraft, now: number): number[] {
   const joined = user.names.includes(tables.end) ? readTime(user, tables.end, draft) : undefined;
   const nested = user

@@ -70,7 +70,7 @@ const citySchema = {
   additionalProperties: false,
 };
 
-/** Requests prose while a schema is set: an endpoint that ignores the schema answers in prose. */
+/** Asks for prose while a schema is set, so an endpoint that ignores the schema is noticed by its prose. */
 export const schema: Check = {
   name: 'schema',
   tries: 3,
@@ -99,7 +99,7 @@ function isCity({ city, founded, island, ...others }: JsonObject): boolean {
   return isTyped && Object.keys(others).length === 0;
 }
 
-/** Draws one of 360 pictures, so that a model that cannot see it has to guess. */
+/** Shows one of 360 random pictures, so a model without vision can only guess. */
 export const image: Check = {
   name: 'image',
   tries: 3,

@@ -20,7 +20,7 @@ const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by s
 const always = () => true;
 const streamed = { stream: true, stream_options: { include_usage: true } };
 
-/** The check `answers` for routes that serve conversations. Any fault but throttling fails it: the route gives no answer. */
+/** The check `answers` for chat routes. Every fault except throttling fails it. */
 export const answers: Check = {
   name: 'answers',
   tries: 2,
@@ -51,7 +51,7 @@ export const streams: Check = {
 /** Tolerance for tokens billed in addition to the visible text, such as prompt templates. */
 const tolerance = { factor: 5, tokens: 500 };
 
-/** Fails if the vendor reports no usage, because the gateway could only estimate it, or bills too many tokens. */
+/** Fails if the vendor bills too many tokens or reports no usage. The gateway could only estimate missing usage. */
 export const usage: Check = {
   name: 'usage',
   tries: 2,
@@ -86,14 +86,14 @@ function checkUsage(reply: TrialReply, promptLength: number, where: string): Che
   );
 }
 
-/** Requested limit of output tokens, and tolerance above it, because vendors count the end of an answer differently. */
+/** Requested output limit. The tolerance is needed because vendors count the end of a text differently. */
 const requestedLimit = { tokens: 16, tolerance: 8 };
 
 export const maxTokens: Check = {
   name: 'max_tokens',
   tries: 2,
   isDeclared: always,
-  // If the vendor ignores the limit, the model counts to the end.
+  // If the vendor ignores the limit, the model counts to 200.
   cost: () => 600,
   async run(_route, ask) {
     const prompt = 'Write the numbers from 1 to 200 in digits, separated by spaces. Write nothing else.';
@@ -129,13 +129,13 @@ export const stop: Check = {
   },
 };
 
-/** Endpoint that counts tokens and member with the count, by format. */
+/** Token-counting endpoints by format; `count` is the member of the response that holds the number. */
 const counters = {
   messages: { endpoint: 'count_tokens', count: 'input_tokens' },
   responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
 } as const;
 
-/** Plausible ratio of a count to the estimate. */
+/** Plausible range of the vendor's count divided by the gateway's estimate. */
 const countRange = { min: 0.4, max: 3 };
 
 export const countTokens: Check = {
@@ -166,7 +166,7 @@ function countEndpoint({ upstream, profile }: Route) {
   return name && counters[name];
 }
 
-/** The check `answers` for routes that serve embeddings. */
+/** The check `answers` for embedding routes. */
 export const embeds: Check = {
   name: 'answers',
   tries: 2,

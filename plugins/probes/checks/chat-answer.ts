@@ -6,13 +6,13 @@ export interface MadeCall {
   readonly arguments: string; // JSON
 }
 
-/** An answer in the Chat format, whole or streamed. */
+/** The content of a Chat reply, streamed or not. */
 interface ReadAnswer {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly MadeCall[];
   readonly finish: string | undefined;
-  /** Number of events with a part of the text. */
+  /** Number of streamed events that contain text. */
   readonly deltas: number;
 }
 
@@ -21,7 +21,7 @@ export function readChat({ body, events }: TrialReply): ReadAnswer {
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : object(delta)));
   const calls = new Map<string, { name: string; arguments: string }>();
   for (const [position, call] of parts.flatMap(({ tool_calls: all }) => list(all)).entries()) {
-    // Pieces of a streamed call carry its index; whole calls have no index.
+    // Deltas of a streamed call carry its index. Calls in a non-streaming reply have none.
     const index = String(call['index'] ?? `whole ${position}`);
     const piece = object(call['function']);
     const earlier = calls.get(index) ?? { name: '', arguments: '' };

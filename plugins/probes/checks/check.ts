@@ -50,7 +50,7 @@ const reasons = [
 ] as const;
 export type Reason = (typeof reasons)[number];
 
-/** The result of a check. `unknown`: the check was inconclusive and says nothing about the route. */
+/** The result of a check. `unknown` means that the check was inconclusive. */
 export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
@@ -64,9 +64,9 @@ export interface Check {
   readonly name: CheckName;
   /** True if the route declares the checked capability. */
   isDeclared(route: Route): boolean;
-  /** Maximum tokens of one try, input and output together. */
+  /** Returns the maximum number of input and output tokens of one try. */
   cost(route: Route): number;
-  /** Tries before the check counts as failed: models do not always use their capabilities. */
+  /** Tries before the check counts as failed, because models do not always use their capabilities. */
   readonly tries: number;
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
@@ -81,12 +81,12 @@ export function unknown(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
 
-/** Returns the profile of a route for requests of Chat clients, which go to the route's Chat endpoint if it has one. */
+/** Returns the profile that applies to Chat clients. Their requests use the route's Chat endpoint if it has one. */
 export function profileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
-/** Returns true if the route can answer Chat clients. */
+/** Returns true if the route can serve Chat clients. */
 export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
@@ -96,10 +96,10 @@ function isReasoning(route: Route): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Output tokens that a reasoning model may need before its first word. */
+/** Output tokens reserved for reasoning before the first word. */
 const thought = 2_048;
 
-/** Returns the output tokens for a short answer, including reasoning if the model reasons. */
+/** Returns the output limit for a short text, with room for reasoning if the model reasons. */
 export function tokenBudget(route: Route, tokens: number): number {
   return isReasoning(route) ? tokens + thought : tokens;
 }
@@ -110,7 +110,7 @@ export function question(route: Route, content: JsonValue, tokens: number, membe
   return { endpoint: 'chat', body: { messages, max_tokens: tokenBudget(route, tokens), ...effort, ...members } };
 }
 
-/** Evaluates a route that gave no answer; returns undefined if it answered. */
+/** Returns the verdict for a failed request, or undefined if the request succeeded. */
 export function faultOf({ fault, error }: TrialReply): FailedVerdict | undefined {
   switch (fault) {
     case undefined:

@@ -4,14 +4,14 @@ import { type Check, failed, faultOf, isConversational, ok, question, tokenBudge
 
 /** Share of the declared window to fill. */
 const fillRatio = 0.9;
-/** Lines of the text for measuring tokens per line. */
+/** Lines of the sample that measures tokens per line. */
 const sampleLines = 40;
-/** If the vendor counts less than this share of the sent tokens, it has truncated the prompt. */
+/** Minimum share of the sent tokens that the vendor must count; less means that it truncated the prompt. */
 const minCounted = 0.6;
 
 const line = (index: number) => `Line ${index}: the river carried leaf ${(index * 7919) % 1000} past the old mill.`;
 
-/** Puts a code at the beginning and one in the middle and asks for both at the end: a truncated prompt loses one of them. */
+/** Places one code at the start and one in the middle, then asks for both. A truncated prompt has lost one of them. */
 export const context: Check = {
   name: 'context',
   tries: 1,
@@ -39,7 +39,7 @@ export const context: Check = {
       return failed('cut', `${counted} tokens counted of about ${Math.round(count * perLine)}`);
     const { text } = readChat(reply);
     if (text.includes(String(code)) && text.includes(String(other))) return ok;
-    // The model may overlook the second code. If the first is missing, the vendor has truncated the prompt at its beginning.
+    // The model may overlook the second code. A missing first code means that the start of the prompt was truncated.
     return text.includes(String(code)) ? unknown('unclear', text) : failed('cut', text);
   },
 };

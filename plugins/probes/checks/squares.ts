@@ -10,7 +10,7 @@ export const colours: Readonly<Record<string, readonly [number, number, number]>
   white: [255, 255, 255],
 };
 
-/** Pixels. */
+/** Width and height of one square, pixels. */
 const size = 64;
 
 /**

@@ -9,7 +9,7 @@ const forgedAddress = '192.0.2.77';
 const replaceAdvice =
   "Let the proxy replace X-Forwarded-For, -Proto and -Host, and never forward or append to the client's headers (docs/proxies.md).";
 
-/** Checks that the gateway knows the address of a client, and that a client cannot choose it. */
+/** Checks that the gateway sees the client's address, and that clients cannot forge it. */
 export async function checkForwarded(caller: PublicCaller, isSecure: boolean, signal: AbortSignal): Promise<Finding> {
   const forgeries = [
     { 'x-forwarded-for': forgedAddress, 'x-forwarded-proto': 'gopher' },

@@ -6,14 +6,14 @@ import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../cal
 import { type Departure, publicPaths } from '../paths.ts';
 
 const pollIntervalMs = 250;
-/** Ms for the call to arrive, and for the gateway to notice that its client left: two keep-alives and some slack. */
+/** Maximum waits for the call to arrive, and for the gateway to notice the departure (two keep-alives and some slack). */
 const waitsMs = { arrival: 15_000, departure: 18_000 };
-/** A departure noticed within this time counts as immediate, including the poll's round trip. */
+/** Maximum time, with the poll's round trip, for a departure to count as noticed at once. */
 const immediateMs = 2_500;
 const advice =
   'Let the proxy pass on that a client has left, because the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
 
-/** Checks that the gateway notices a client that leaves in the middle of a call. */
+/** Checks that the gateway notices when a client disconnects during a call. */
 export async function checkDeparture(caller: PublicCaller, isStream: boolean, signal: AbortSignal): Promise<Finding> {
   const id = randomUUID();
   const leaving = new AbortController();
@@ -35,7 +35,7 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   return warning(`the gateway notices it after ${(after / 1000).toFixed(0)} s, by a keep-alive`, advice);
 }
 
-/** @returns ms until the call is in this state; undefined if it never is; a finding if the response is invalid */
+/** Waits for a state of the call. @returns the wait in ms; undefined after the timeout; a finding if a response is invalid */
 async function waitFor(
   caller: PublicCaller,
   id: string,

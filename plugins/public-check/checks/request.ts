@@ -3,10 +3,10 @@ import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
-/** As long as corporate cookies and tokens; the gateway accepts 16 KB for all headers. */
+/** Length of large corporate cookies and tokens. The gateway accepts 16 KB for all headers. */
 const longHeaderBytes = 12_000;
 
-/** Checks that `%2F` reaches the gateway: SDKs put model names into the path. */
+/** Checks that `%2F` reaches the gateway unchanged, because SDKs put model names into the path. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
@@ -17,7 +17,7 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
 
-/** Checks that long conversations pass. @param bytes limit of the gateway */
+/** Checks that the proxy accepts long bodies. @param bytes length of the body */
 export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
   const body = Buffer.alloc(bytes, 'x');
   const answer = await caller.call(publicPaths.body, { method: 'POST', body, signal });

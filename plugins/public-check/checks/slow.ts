@@ -5,7 +5,7 @@ import { publicPaths } from '../paths.ts';
 const longer =
   'Raise the timeout of the proxy for a response above `deadline` of the stage upstream (180 s): proxy_read_timeout in nginx, timeout server in HAProxy, timeout in a route of Envoy.';
 
-/** Checks that a stream survives silence, with the keep-alives that the gateway sends. */
+/** Checks that the gateway's keep-alives keep a silent stream open. */
 export async function checkSilence(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.silence, { query: { seconds }, signal });
   if (answer.status !== 200) return describeUnexpected(answer, longer);
@@ -15,7 +15,7 @@ export async function checkSilence(caller: PublicCaller, seconds: number, signal
   return ok(`whole after ${seconds} s of silence, with ${pings} keep-alives`);
 }
 
-/** Checks that a long call without a stream is answered. */
+/** Checks that a slow non-streaming call gets its response. */
 export async function checkSlowCall(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.wait, { query: { seconds }, signal });
   if (answer.status !== 200 || !answer.isWhole) return describeUnexpected(answer, longer);

@@ -9,7 +9,7 @@ const greeting = 'Hello';
 const advice =
   'The proxy must pass `Upgrade` on: upgrade=websocket in Apache, upgrade_configs in Envoy, two headers in nginx (docs/proxies.md). Without it clients use HTTP.';
 
-/** Checks that a WebSocket opens, and carries messages in both directions. */
+/** Checks that a WebSocket opens and carries messages in both directions. */
 export async function checkWebSocket(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const { WebSocket } = await import('ws');
   const { url, headers } = caller.addressOf(publicPaths.upgrade);

@@ -47,7 +47,6 @@ type Found = AccountRecord | undefined;
 /**
  * Finds the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together in one query.
  *
- *
  * @param maxAge seconds for which a cached key is fresh
  * @param isSuspect whether the caller has sent many unknown keys
  * @throws GatewayError `unavailable` if the database does not respond and none of the cached keys is valid

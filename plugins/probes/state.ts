@@ -26,7 +26,7 @@ export interface ProbedRoute {
   readonly changed: LastResult | undefined;
 }
 
-/** Reads all routes that can be probed. Includes only results of currently declared capabilities, so correcting a declaration ends a drift. */
+/** Reads all probed routes, with results of currently declared capabilities only, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = routesOf(host);
   const results = await readLastResults(

@@ -4,13 +4,13 @@ import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { markPath, readMark } from './qr-image/mark.ts';
+import { resolveMarkPath, readMark } from './qr-image/mark.ts';
 
-/** A charge that does not exist: real references have another format. */
-const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
-const spanMs = 60_000;
+/** A charge that cannot exist, because real references have a different format. */
+const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
+const rangeMs = 60_000;
 
-/** Checks the credentials of the payment provider: reads its latest movements, or a nonexistent charge. */
+/** Checks the credentials of the payment provider by reading its latest movements, or a nonexistent charge. */
 export function paymentDiagnosis({
   paymentProviders,
 }: {
@@ -28,7 +28,7 @@ export function paymentDiagnosis({
             ? skipped('nothing is sold: payments.provider is not set')
             : checkProvider(provider, host, signal),
       };
-      const mark = markPath(host);
+      const mark = resolveMarkPath(host);
       if (mark !== undefined) yield { subject: 'qris_mark', run: () => checkMark(mark) };
     },
   };
@@ -47,11 +47,11 @@ async function checkMark(path: string): Promise<Finding> {
 async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   if (provider.isSandbox === true) return skipped('moves no money');
   try {
-    // A connection only uses settings and clock: it does no I/O until it is called.
+    // A connection uses only settings and clock, and does no I/O until it is called.
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
-    if (connection.listMovements === undefined) await connection.status(noCharge, signal);
-    else await connection.listMovements({ since: new Date(until.getTime() - spanMs), until }, undefined, signal);
+    if (connection.listMovements === undefined) await connection.status(nonexistentCharge, signal);
+    else await connection.listMovements({ since: new Date(until.getTime() - rangeMs), until }, undefined, signal);
     return ok('takes the credentials');
   } catch (error) {
     return explainFailure(error, provider);

@@ -21,20 +21,20 @@ export function notificationRoute(host: () => Host): ServerRoute {
         override: 'application/octet-stream',
       },
     },
-    handler: (request, h) => answer(host(), request, h),
+    handler: (request, h) => respond(host(), request, h),
   };
 }
 
-async function answer(host: Host, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+async function respond(host: Host, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
   const { status, body, contentType } = await receiveNotification(host, String(request.params['provider']), {
-    headers: oneValueEach(request.raw.req.headers),
+    headers: joinHeaderValues(request.raw.req.headers),
     body: Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0),
     query: request.url.searchParams,
   });
   return h.response(body).code(status).type(contentType).header('cache-control', 'no-store');
 }
 
-function oneValueEach(headers: Request['raw']['req']['headers']): Record<string, string | undefined> {
+function joinHeaderValues(headers: Request['raw']['req']['headers']): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   );

@@ -12,7 +12,7 @@ import { paymentJobs } from './jobs.ts';
 import { plansReading } from './plans-reading.ts';
 import { addSandbox } from './sandbox/index.ts';
 
-const nobodyBuys =
+const noProviderNotice =
   'nobody can buy a plan: payments.provider is not set, and NODE_ENV is production; set it to midtrans or xendit, or to none';
 
 /** Sells plans: takes orders and follows their payments. */
@@ -27,7 +27,7 @@ export const plugin: GatewayPlugin = {
         const name = getConfiguredProviderName(host);
         // An explicit `none` is intended, so it causes no notice.
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
-        if (name === undefined) return { value: 'none', notice: nobodyBuys };
+        if (name === undefined) return { value: 'none', notice: noProviderNotice };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
         return {
           value: isSandbox ? `${name}, which moves no money` : name,

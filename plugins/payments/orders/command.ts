@@ -20,7 +20,7 @@ const exitCodes = exitCodesFor('order or account');
 const order: CommandSubject<OrderDetails> = {
   argument: ['order', 'code or id of the order'],
   exitCodes,
-  read: async (host, handle) => readOrderDetails(host.database, await findListed(host, handle)),
+  read: async (host, handle) => readOrderDetails(host.database, await findOrderWithHint(host, handle)),
   toJson: (details) => toOperatorJson(details, true) as object,
   describe: describeOrder,
 };
@@ -32,7 +32,7 @@ export const orderReading: OperatorReading = {
   read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
 };
 
-/** Returns undefined for money without an order, which has only its flag. */
+/** The order of a flag; undefined for money without an order, which has only its flag. */
 const orderOfFlag: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
@@ -42,7 +42,8 @@ const orderOfFlag: CommandSubject<OrderDetails> = {
     }),
 };
 
-const findListed = (host: Host, handle: string) => findOrder(host, handle, ' List orders with: daypass orders list');
+const findOrderWithHint = (host: Host, handle: string) =>
+  findOrder(host, handle, ' List orders with: daypass orders list');
 
 /** Command names of the actions. `asks: false` skips the confirmation, for compatibility. */
 const actions = [
@@ -70,7 +71,7 @@ const actions = [
         'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',
         'daypass orders refund ORD-7F3K2MQX --note "bought twice" --manual',
       ],
-      readRequest: askRefund,
+      readRequest: readRefundRequest,
     },
   ],
   [
@@ -83,26 +84,27 @@ const actions = [
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** Accepts the payment's id at the provider too; without an id, the order must have a single payment. */
-async function askRefund(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
+/** Reads a refund of a payment by our id or the provider's; without an id, the order must have a single payment. */
+async function readRefundRequest(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
   if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
   // Imported here, because loading MikroORM would slow down every other command.
   const { findOrderOfPayment, findRefundablePayment: paymentToRefund } =
     await import('#core/business/payments/refunds.ts');
-  const paid = handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findListed(host, handle);
-  if (paid === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
+  const paidOrder =
+    handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findOrderWithHint(host, handle);
+  if (paidOrder === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
   const payment =
     id === undefined
-      ? paymentToRefund(paid)
-      : paid.payments.find((candidate) => candidate.id === id.toLowerCase() || candidate.paymentId === id);
-  if (payment === undefined) throw new CommandFailed(`Order ${paid.code} has no payment ${id}.`, 3);
-  const money = formatMoney(rest.amount ?? computeRefundable(paid, payment), payment.currency);
-  const how = rest.manual === true ? 'as paid back by you' : `by ${paid.provider}`;
+      ? paymentToRefund(paidOrder)
+      : paidOrder.payments.find((candidate) => candidate.id === id.toLowerCase() || candidate.paymentId === id);
+  if (payment === undefined) throw new CommandFailed(`Order ${paidOrder.code} has no payment ${id}.`, 3);
+  const money = formatMoney(rest.amount ?? computeRefundable(paidOrder, payment), payment.currency);
+  const method = rest.manual === true ? 'as paid back by you' : `by ${paidOrder.provider}`;
   return {
-    handle: paid.id,
+    handle: paidOrder.id,
     input: { payment: payment.id, ...rest },
-    question: [`Refund ${money} of order ${paid.code} ${how}?`],
+    question: [`Refund ${money} of order ${paidOrder.code} ${method}?`],
   };
 }
 

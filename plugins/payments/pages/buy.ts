@@ -10,38 +10,38 @@ import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
-import { planOf } from './gift.ts';
-import { daysOf, nextOf } from './order-view.ts';
+import { formatPlan } from './gift.ts';
+import { formatDays, describeRetry } from './order-view.ts';
 import { determineOrderView } from '#core/business/payments/order-view.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** Number of recent orders searched for an open one. */
-const recentOrders = 10;
+/** Number of recent orders searched for an open order. */
+const maxRecentOrders = 10;
 
-const ownFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
+const pageFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
 
-/** The price comes from gateway.yaml: a form only names a plan, and whether to wait for it or buy it as a gift. */
+/** Creates the form to buy a plan, wait for it, or buy it as a gift. The price comes from gateway.yaml, never from the form. */
 const buyForm = (steps: CheckoutSteps) =>
   defineForm({
     // Evaluated on submit, when all plugins have registered their steps.
     get fields() {
-      return checkoutFields(ownFields, steps);
+      return checkoutFields(pageFields, steps);
     },
-    async submit({ days, wait, gift, ...sent }, request) {
+    async submit({ days, wait, gift, ...stepFields }, request) {
       try {
         if (wait !== undefined) return await joinList(days, request);
         const { code } = await startOrder(request.host, accountOf(request).id, days, {
           address: request.address,
           isGift: gift !== undefined,
-          record: await submitSteps(steps, sent, request),
+          record: await submitSteps(steps, stepFields, request),
         });
         return new Redirect(`/orders/${code}`);
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
         const isSoldOut = gift !== undefined && error.kind === 'sold_out';
         throw new FieldErrors(
-          { days: isSoldOut ? 'payments.buy.sold_out_gift' : textOf(error) },
-          nextOf(error, request),
+          { days: isSoldOut ? 'payments.buy.sold_out_gift' : selectErrorText(error) },
+          describeRetry(error, request),
         );
       }
     },
@@ -51,24 +51,24 @@ async function joinList(days: number, request: PageRequest): Promise<Redirect> {
   const { host } = request;
   if (!host.section(plansSection).some((plan) => plan.days === days))
     throw new FieldErrors({ days: 'payments.buy.plan_gone' });
-  await (await placesOf(host))?.joinWaitingList(host, accountOf(request).id, days);
+  await (await loadPlaceSteps(host))?.joinWaitingList(host, accountOf(request).id, days);
   return new Redirect(`/buy?days=${days}`);
 }
 
-/** Place steps of the plugin that limits places; undefined without it. */
-const placesOf = async ({ database }: PageRequest['host']) => placeSteps.of(database.fork())?.();
+/** Loads the steps of the plugin that limits places; undefined without it. */
+const loadPlaceSteps = async ({ database }: PageRequest['host']) => placeSteps.of(database.fork())?.();
 
 const leaveForm = defineForm({
   path: '/buy/leave',
   fields: { type: 'object' },
   async submit(_input, request) {
-    await (await placesOf(request.host))?.leaveWaitingList(request.host, accountOf(request).id);
+    await (await loadPlaceSteps(request.host))?.leaveWaitingList(request.host, accountOf(request).id);
     return new Redirect('/buy');
   },
 });
 
-function textOf({ kind }: CheckoutError): string {
-  const known: Partial<Record<CheckoutError['kind'], string>> = {
+function selectErrorText({ kind }: CheckoutError): string {
+  const texts: Partial<Record<CheckoutError['kind'], string>> = {
     unknown_plan: 'payments.buy.plan_gone',
     no_gifts: 'payments.buy.no_gifts',
     plan_changed: 'payments.buy.plan_gone',
@@ -79,10 +79,10 @@ function textOf({ kind }: CheckoutError): string {
     blocked: 'payments.buy.blocked',
     no_provider: 'payments.buy.no_provider',
   };
-  return known[kind] ?? 'payments.buy.provider_down';
+  return texts[kind] ?? 'payments.buy.provider_down';
 }
 
-/** The plans, with the start and the price of each if bought now. */
+/** Creates the page of the plans, with the start and the price of each if bought now. */
 export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
@@ -97,7 +97,7 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
       plans.map(({ days }) => days),
       request,
     );
-    const isGift = isAsGift(request);
+    const isGift = isGiftRequested(request);
     const isActive = await hasTimeLeft(request);
     const places = await readPlaces(request, isGift);
     const { t, host } = request;
@@ -122,12 +122,12 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
   forms: [buyForm(steps), leaveForm],
 });
 
-/** True for a gift, which is chosen by a link so that the page shows it without a script. */
-function isAsGift({ host, query, form }: PageRequest): boolean {
+/** Returns true for a gift. A link selects it, so that the page needs no script. */
+function isGiftRequested({ host, query, form }: PageRequest): boolean {
   return sellsGifts(host) && (form.values['gift'] ?? query['gift']) === '1';
 }
 
-/** Links to buy for oneself or as a gift; empty if gifts are not sold. */
+/** Describes the links to buy for oneself or as a gift; empty if gifts are not sold. */
 function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
   if (!sellsGifts(host)) return [];
   return [
@@ -148,7 +148,7 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
   if (isGift) return { soldOut: await readSoldOut(host, undefined), wait: undefined };
   const [soldOut, wait] = await Promise.all([
     readSoldOut(host, id),
-    placesOf(host).then((places) => places?.findWait(host, id)),
+    loadPlaceSteps(host).then((places) => places?.findWait(host, id)),
   ]);
   return { soldOut, wait };
 }
@@ -157,7 +157,7 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
 function describeWait(wait: Places['wait'], request: PageRequest) {
   const { t, format, host } = request;
   if (wait === undefined || wait.isOrdered) return undefined;
-  const name = daysOf(wait.days, request);
+  const name = formatDays(wait.days, request);
   const { reservedUntil, position, reserveMinutes } = wait;
   if (reservedUntil !== undefined) {
     const title = t('payments.buy.reserved', { time: format.time(reservedUntil).text });
@@ -167,23 +167,23 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
     kind: 'info',
     title: t('payments.buy.wait_position', { position: format.number(position), days: name }),
     text: t(sendsMail(host.section) ? 'payments.buy.wait_more' : 'payments.buy.wait_no_mail', {
-      time: hoursText(reserveMinutes, request),
+      time: formatHours(reserveMinutes, request),
     }),
     leave: t('payments.buy.leave'),
   };
 }
 
-/** `24 hours`; in minutes unless they are whole hours. */
-function hoursText(minutes: number, { t }: Pick<PageRequest, 't'>): string {
+/** Formats a duration in hours, such as `24 hours`, or in minutes unless it is a whole number of hours. */
+function formatHours(minutes: number, { t }: Pick<PageRequest, 't'>): string {
   return minutes % 60 === 0
     ? t('payments.buy.hours', { count: minutes / 60 })
     : t('payments.buy.minutes', { count: minutes });
 }
 
-/** The requested plan, or the middle one. */
+/** Returns the days of the requested plan, or of the middle plan. */
 function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
-  const asked = Number(form.values['days'] ?? query['days']);
-  return offered.includes(asked) ? asked : offered[Math.floor(offered.length / 2)];
+  const requestedDays = Number(form.values['days'] ?? query['days']);
+  return offered.includes(requestedDays) ? requestedDays : offered[Math.floor(offered.length / 2)];
 }
 
 async function describePlan(
@@ -203,7 +203,7 @@ async function describePlan(
     total,
     number: format.number(days),
     unit: t('payments.buy.days', { count: days }),
-    name: daysOf(days, request),
+    name: formatDays(days, request),
     perDay: t('payments.buy.per_day', { price: format.money(Math.round(price / days), currency) }),
     pay: t('payments.buy.pay', { price: total }),
     ticks: planTicks(days),
@@ -242,7 +242,7 @@ async function describeTime(
     return { starts, ends: format.dayTime(endsAt, host.now()).text, problem: '' };
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
-    return { starts: '', ends: '', problem: t(textOf(error)) };
+    return { starts: '', ends: '', problem: t(selectErrorText(error)) };
   }
 }
 
@@ -253,13 +253,16 @@ async function hasTimeLeft(request: PageRequest): Promise<boolean> {
 
 async function findOpenOrder(request: PageRequest) {
   const { host, t, format } = request;
-  const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, recentOrders);
-  const found = orders.find((order) => ['waiting', 'preparing'].includes(determineOrderView(order)));
-  if (found === undefined) return undefined;
-  const { code, price, currency } = found;
+  const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, maxRecentOrders);
+  const openOrder = orders.find((order) => ['waiting', 'preparing'].includes(determineOrderView(order)));
+  if (openOrder === undefined) return undefined;
+  const { code, price, currency } = openOrder;
   return {
     path: `/orders/${code}`,
-    text: t('payments.buy.open_order_more', { days: planOf(found, request), price: format.money(price, currency) }),
+    text: t('payments.buy.open_order_more', {
+      days: formatPlan(openOrder, request),
+      price: format.money(price, currency),
+    }),
     action: t('payments.buy.continue', { code }),
   };
 }

@@ -8,37 +8,42 @@ export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
 /** Returns the form fields including those of all steps; cached, because schemas are compiled. */
-export function checkoutFields<S extends JsonSchema>(own: S, steps: CheckoutSteps): S {
-  const known = schemas.get(steps) ?? withSteps(own, steps);
-  schemas.set(steps, known);
-  return known as S;
+export function checkoutFields<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
+  const schema = schemas.get(steps) ?? addStepFields(pageFields, steps);
+  schemas.set(steps, schema);
+  return schema as S;
 }
 
-function withSteps(own: JsonSchema, steps: CheckoutSteps): JsonSchema {
-  const asked = [...steps.values()].flatMap(({ fields }) => Object.entries(fields));
-  const taken = asked.find(([name]) => own.properties?.[name] !== undefined);
-  if (taken !== undefined) throw new Error(`a checkout step has the field "${taken[0]}", which the page has itself`);
+function addStepFields(pageFields: JsonSchema, steps: CheckoutSteps): JsonSchema {
+  const stepFields = [...steps.values()].flatMap(({ fields }) => Object.entries(fields));
+  const duplicate = stepFields.find(([name]) => pageFields.properties?.[name] !== undefined);
+  if (duplicate !== undefined)
+    throw new Error(`a checkout step has the field "${duplicate[0]}", which the page has itself`);
   return {
-    ...own,
+    ...pageFields,
     properties: {
-      ...own.properties,
-      ...Object.fromEntries(asked.map(([name, maxLength]) => [name, string({ maxLength })])),
+      ...pageFields.properties,
+      ...Object.fromEntries(stepFields.map(([name, maxLength]) => [name, string({ maxLength })])),
     },
   };
 }
 
-/** Runs all steps on the submitted fields. @returns function that stores their data; undefined without any */
+/**
+ * Runs all steps on the submitted fields.
+ *
+ * @returns a function that stores their data; undefined without any data
+ */
 export async function submitSteps(
   steps: CheckoutSteps,
-  sent: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
   request: PageRequest,
 ): Promise<RecordOrder | undefined> {
   const records: RecordOrder[] = [];
   for (const step of steps.values()) {
-    const own = Object.keys(step.fields).flatMap((name) =>
-      typeof sent[name] === 'string' ? [[name, sent[name]]] : [],
+    const values = Object.keys(step.fields).flatMap((name) =>
+      typeof fields[name] === 'string' ? [[name, fields[name]]] : [],
     );
-    const record = await step.submit(Object.fromEntries(own), request);
+    const record = await step.submit(Object.fromEntries(values), request);
     if (record !== undefined) records.push(record);
   }
   if (records.length === 0) return undefined;
@@ -49,7 +54,7 @@ export async function submitSteps(
   };
 }
 
-/** Collects what the steps show: sentences below the button, hidden fields, checkboxes and folded sections. */
+/** Describes all steps: sentences below the button, hidden fields, checkboxes and folded sections. */
 export async function describeSteps(steps: CheckoutSteps, request: PageRequest) {
   const parts = await Promise.all(
     [...steps.values()].map(async (step) => ({ ...(await step.show(request)), lengths: step.fields })),
@@ -65,7 +70,7 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
     boxNotes: parts.flatMap(({ boxNote }) => (boxNote === undefined ? [] : [boxNote])),
     folds,
-    /** First error, shown above the plans: a phone shows the top of the page, while the fields are at its end. */
+    /** First error, shown above the plans because a phone shows the top of the page, while the fields are at its end. */
     problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',
   };
 }

@@ -5,9 +5,9 @@ import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { contactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { markOf } from '../qr-image/mark.ts';
+import { loadMark } from '../qr-image/mark.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
-import { planOf } from './gift.ts';
+import { formatPlan } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
 import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 
@@ -26,7 +26,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   const isPayable = view === 'waiting';
   const simulation = isPayable ? findSimulationCommand(host, order) : undefined;
   const qr = isPayable && simulation === undefined ? attempt?.qr : undefined;
-  const receiver = qr === undefined ? undefined : receiverOf(qr, request);
+  const receiver = qr === undefined ? undefined : readReceiver(qr, request);
   return {
     code,
     view,
@@ -35,7 +35,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     isPayable,
     canCheck: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
-    mark: qr === undefined ? undefined : (await markOf(host))?.dataUrl,
+    mark: qr === undefined ? undefined : (await loadMark(host))?.dataUrl,
     receiver,
     simulation: simulation === undefined ? undefined : describeSimulation(simulation, request),
     qrLabel: t('payments.pay.qr', { price: total, code }),
@@ -43,10 +43,10 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
     isSandbox: getPaymentProviders(host).get(order.provider)?.isSandbox === true,
     sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
-    days: planOf(order, request),
+    days: formatPlan(order, request),
     again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,
     starts: order.isGift ? t('payments.buy.starts_gift') : await describeStart(order, request),
-    ways: receiver === undefined ? [] : waysToPay(receiver.name, total, request),
+    ways: receiver === undefined ? [] : describeWaysToPay(receiver.name, total, request),
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
     state: describeState(order, view, request),
@@ -58,22 +58,22 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
   if (view === 'decided') return describeSettled(order, request);
   const { t } = request;
-  const usual = {
-    kind: kinds[view] ?? 'waiting',
+  const defaultNote = {
+    kind: noteKinds[view] ?? 'waiting',
     title: t(`payments.pay.${view}`),
     text: t(`payments.pay.${view}_more`),
   };
-  const note = view === 'wrong' ? describeWrong(order, request) : usual;
+  const note = view === 'wrong' ? describeWrong(order, request) : defaultNote;
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
-  // If the money is refunded or on its way back, the buyer need not read that a payment is searched for or decided about.
-  const isDecided = ended.has(view) || order.payments.every((payment) => refundable(order, payment) === 0);
+  // Once the money is refunded or being refunded, the buyer need not read about a pending search or decision.
+  const isDecided = endedViews.has(view) || order.payments.every((payment) => refundable(order, payment) === 0);
   return { ...note, text: isDecided ? refunds : `${note.text} ${refunds}` };
 }
 
-const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);
+const endedViews = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
-/** The amount to pay, or the received amount if it differs. */
+/** Describes the amount to pay, or the received amount if it differs. */
 function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
   const payment = view === 'wrong' || view === 'decided' ? wrongPayment(order) : undefined;
   if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
@@ -101,17 +101,17 @@ async function describeStart({ accountId }: Order, { host, t, format }: PageRequ
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-/** Payment deadline, with the remaining ms and the total seconds for the script. */
+/** Describes the payment deadline, with the remaining ms and the total seconds for the script. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
-  const left = Math.max(0, expiresAt.getTime() - readAt.getTime());
-  const length = Math.max(Math.ceil(left / 1000), host.section(paymentsSection).order_minutes * 60);
-  return { before: format.time(expiresAt), left, length };
+  const remainingMs = Math.max(0, expiresAt.getTime() - readAt.getTime());
+  const length = Math.max(Math.ceil(remainingMs / 1000), host.section(paymentsSection).order_minutes * 60);
+  return { before: format.time(expiresAt), left: remainingMs, length };
 }
 
-/** Payment steps on the phone that shows this page, and with a second device. */
-function waysToPay(merchant: string, price: string, { t }: PageRequest) {
+/** Describes the payment steps on the phone that shows this page, and with a second device. */
+function describeWaysToPay(merchant: string, price: string, { t }: PageRequest) {
   const steps = (way: string) =>
-    [1, 2, 3, 4].map((step) => boldParts(t(`payments.pay.${way}.${step}`, { merchant, price })));
+    [1, 2, 3, 4].map((step) => splitBold(t(`payments.pay.${way}.${step}`, { merchant, price })));
   const phone = { title: t('payments.pay.this_phone'), steps: steps('this_phone') };
   const scan = { title: t('payments.pay.scan'), steps: steps('scan') };
   return [
@@ -121,12 +121,12 @@ function waysToPay(merchant: string, price: string, { t }: PageRequest) {
 }
 
 /** Splits a text into parts; those between `**` and `**` are printed bold. */
-function boldParts(text: string) {
+function splitBold(text: string) {
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
 /** Returns the receiver as shown by wallets, and the merchant's national id, which is '' if the code has none. */
-export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
+export function readReceiver(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);
     return { name: qris.merchantName, nmid: findNmid(qris) ?? '' };
@@ -136,7 +136,7 @@ export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { n
   }
 }
 
-/** Simulation command instead of a code, printed by `views/parts/code.eta`. */
+/** Describes the simulation command that replaces the code, printed by `views/parts/code.eta`. */
 function describeSimulation(command: string, { t }: PageRequest) {
   return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }
@@ -150,7 +150,7 @@ function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageReq
   return { kind: 'info', title: t('payments.pay.checked'), text: t('payments.pay.checked_more', { time }) };
 }
 
-const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
+const noteKinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
   expired: 'warn',
   cancelled: 'warn',
   failed: 'bad',
@@ -158,8 +158,8 @@ const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
 
 const wrongPayment = ({ payments }: Order): Payment | undefined => payments.findLast(({ outcome }) => isWrong(outcome));
 
-/** "We received Rp 24.000, not Rp 48.000." */
-function titleOfWrong(order: Order, { t, format }: PageRequest): string {
+/** Returns the title, such as "We received Rp 24.000, not Rp 48.000." */
+function formatTitle(order: Order, { t, format }: PageRequest): string {
   const payment = wrongPayment(order);
   if (payment === undefined) return t('payments.state.wrong');
   const price = format.money(order.attempt?.amount ?? order.price, order.currency);
@@ -169,12 +169,12 @@ function titleOfWrong(order: Order, { t, format }: PageRequest): string {
 /** Describes the received amount and the next step. */
 function describeWrong(order: Order, request: PageRequest): Note {
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
-  return { kind: 'bad', title: titleOfWrong(order, request), text: describeDecision(order, isWrong, texts, request) };
+  return { kind: 'bad', title: formatTitle(order, request), text: describeDecision(order, isWrong, texts, request) };
 }
 
 /** Describes the received amount, the time of the decision, refunds, and the contact. */
 function describeSettled(order: Order, request: PageRequest): Note {
   const [decided, ask] = describeDecided(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];
-  return { kind: 'info', title: titleOfWrong(order, request), text: parts.filter((part) => part !== '').join(' ') };
+  return { kind: 'info', title: formatTitle(order, request), text: parts.filter((part) => part !== '').join(' ') };
 }

@@ -15,19 +15,19 @@ import {
   describeDecided,
   describeDecision,
   describeRefunds,
-  extraPayments,
+  findExtraPayments,
   isPaidTwice,
-  ownOrder,
-  pathOf,
-  titleOfRefunds,
+  readOwnOrder,
+  getOrderPath,
+  describeRefundsTitle,
 } from './order-view.ts';
 
 /** Refresh interval in seconds without JavaScript, until the first request arrives. */
-const plainRefresh = 10;
+const refreshIntervalSeconds = 10;
 
 type Pages = Pick<Registry, 'pages'>;
 
-/** Shows a key for the first time. This response is the only place that contains it. */
+/** Creates the form that shows a key for the first time. Its response is the only place that contains the key. */
 const keyForm = (gateway: Pages) =>
   defineForm({
     path: '/orders/{code}/key',
@@ -37,11 +37,11 @@ const keyForm = (gateway: Pages) =>
       const issued = await revealKey(database, service.prefix, accountOf(request).id);
       if (issued === undefined) return {};
       // An automatic refresh would lose the key.
-      return { key: issued.key, samples: samplesFor(gateway, request, issued.key), refreshSeconds: undefined };
+      return { key: issued.key, samples: describeSamples(gateway, request, issued.key), refreshSeconds: undefined };
     },
   });
 
-/** Page of a paid order: end of the days, the key and its use; for a gift, its code. */
+/** Creates the page of a paid order: end of the days, the key and its use; for a gift, its code. */
 export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -54,12 +54,12 @@ export const createDonePage = (gateway: Pages): Page => ({
     topics: ['requests'],
     parts: { first: 'payments/first-request.eta' },
     async values(request) {
-      return { first: await readFirst(await ownOrder(request), request) };
+      return { first: await readFirst(await readOwnOrder(request), request) };
     },
   },
   async show(request) {
-    const order = await ownOrder(request);
-    if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(pathOf(order));
+    const order = await readOwnOrder(request);
+    if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(getOrderPath(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
     const first = await readFirst(order, request);
     const gift = await describeGift(order, request);
@@ -78,23 +78,27 @@ export const createDonePage = (gateway: Pages): Page => ({
       extra: describeExtra(order, request),
       refundedMore: gift?.state ?? describeDaysLeft(order, request),
       refunds: describeRefunds(order, request),
-      refundsTitle: titleOfRefunds(order, request),
-      samples: samplesFor(gateway, request),
+      refundsTitle: describeRefundsTitle(order, request),
+      samples: describeSamples(gateway, request),
       first,
       home: wellKnownPaths.dashboard,
       connect: wellKnownPaths.connect,
-      ...(first === undefined && gift === undefined && { refreshSeconds: plainRefresh }),
+      ...(first === undefined && gift === undefined && { refreshSeconds: refreshIntervalSeconds }),
     };
   },
   forms: [keyForm(gateway)],
 });
 
-/** Code samples; the setup command comes first if a plugin serves its script, which asks for the key. @param key shown key */
-function samplesFor(gateway: Pages, request: PageRequest, key?: string) {
+/**
+ * Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key.
+ *
+ * @param key shown key
+ */
+function describeSamples(gateway: Pages, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = writeSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
-  const all = hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
-  return all.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
+  const allSamples = hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
+  return allSamples.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
 
 function setupToolSample({ host, t, userAgent }: PageRequest): OfferedSample {
@@ -103,7 +107,7 @@ function setupToolSample({ host, t, userAgent }: PageRequest): OfferedSample {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** The account's latest answered request since the payment, which shows a customer that the tool is connected. */
+/** Reads the account's latest answered request since the payment, which shows a customer that the tool is connected. */
 async function readFirst({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
@@ -117,11 +121,11 @@ async function readFirst({ accountId, payments, createdAt }: Order, request: Pag
   };
 }
 
-/** Describes whether the pass is active, added after the current one, or over, and when access ends. */
+/** Describes whether the pass is active, added after the current pass, or over, and when access ends. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
   const active = account === undefined ? undefined : findActivePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
-  const pass = passOf(period, readAt);
+  const pass = getPassState(period, readAt);
   const running = pass === 'over' ? 'payments.done.other_until' : 'payments.done.until';
   const until = active === undefined ? 'payments.done.ended' : running;
   return {
@@ -131,44 +135,48 @@ function describePass({ days, period, readAt }: Order, account: AccountRecord | 
   };
 }
 
-function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
+function getPassState(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
   if (period === undefined || period.endsAt <= now) return 'over';
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-/** Describes extra payments: held money and its next step, and money kept after a decision. */
+/** Describes extra payments: money that awaits a decision and its next step, and money kept after a decision. */
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
-  const extra = extraPayments(order);
-  const left = extra.filter((payment) => refundable(order, payment) > 0);
-  const open = new Set(
+  const extra = findExtraPayments(order);
+  const refundablePayments = extra.filter((payment) => refundable(order, payment) > 0);
+  const openSubjects = new Set(
     order.flags.flatMap((flag) => (isDecisionPromised(flag.kind) && !flag.resolvedAt ? [flag.subject] : [])),
   );
-  const [held, kept] = [true, false].map((isOpen) => left.filter(({ paymentId }) => open.has(paymentId) === isOpen));
+  const pendingPayments = refundablePayments.filter(({ paymentId }) => openSubjects.has(paymentId));
+  const keptPayments = refundablePayments.filter(({ paymentId }) => !openSubjects.has(paymentId));
   const texts: string[] = [];
-  if (held?.length) {
+  if (pendingPayments.length > 0) {
     const keys = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
-    texts.push(t('payments.done.second_held', { paid: sumLeft(order, held, request) }));
+    texts.push(t('payments.done.second_held', { paid: formatRefundable(order, pendingPayments, request) }));
     texts.push(describeDecision(order, isDecisionPromised, keys, request));
   }
-  if (kept?.length) {
+  if (keptPayments.length > 0) {
     const key = isPaidTwice(extra) ? 'payments.done.second_kept' : 'payments.done.other_kept';
-    texts.push(t(key, { paid: sumLeft(order, kept, request) }), ...describeDecided(order, isDecisionPromised, request));
+    texts.push(
+      t(key, { paid: formatRefundable(order, keptPayments, request) }),
+      ...describeDecided(order, isDecisionPromised, request),
+    );
   }
   if (texts.length === 0) return undefined;
   return {
-    kind: held?.length ? 'warn' : 'info',
+    kind: pendingPayments.length > 0 ? 'warn' : 'info',
     title: t(isPaidTwice(extra) ? 'payments.done.second' : 'payments.done.others'),
     text: texts.join(' '),
   };
 }
 
-/** Sum of what is left of some payments, by currency: `Rp 36.000`. */
-function sumLeft(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
+/** Formats the refundable sum of some payments by currency, such as `Rp 36.000`. */
+function formatRefundable(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
-  return Array.from(byCurrency, ([currency, some]) =>
+  return Array.from(byCurrency, ([currency, group]) =>
     format.money(
-      some.reduce((sum, payment) => sum + refundable(order, payment), 0),
+      group.reduce((sum, payment) => sum + refundable(order, payment), 0),
       currency,
     ),
   ).join(' + ');

@@ -1,11 +1,11 @@
 import { type GiftCode, readGiftCode } from '#core/business/payments/gifts.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { daysOf } from './order-view.ts';
+import { formatDays } from './order-view.ts';
 
 /** Describes the plan: `7 days`, or `7 days, as a gift`. */
-export function planOf({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request: Pick<PageRequest, 't'>): string {
-  const plan = daysOf(days, request);
+export function formatPlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request: Pick<PageRequest, 't'>): string {
+  const plan = formatDays(days, request);
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
 }
 
@@ -19,7 +19,7 @@ export async function describeGift(order: Order, request: PageRequest) {
   const isOpen = gift.state === 'open';
   return {
     kind: isOpen || gift.state === 'redeemed' ? 'ok' : 'warn',
-    title: t(`payments.gift.${gift.state}`, { days: daysOf(days, request) }),
+    title: t(`payments.gift.${gift.state}`, { days: formatDays(days, request) }),
     state: t(`payments.gift.${gift.state}_more`, { time: time(ends[gift.state]) }),
     passOn: isOpen ? describeCode(await readGiftCode(host.database, order), request) : undefined,
   };
@@ -27,12 +27,12 @@ export async function describeGift(order: Order, request: PageRequest) {
 
 /** Describes a code and its link; neither is shown if the code is unavailable. */
 function describeCode(code: GiftCode | undefined, { t, host }: PageRequest) {
-  const shown = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
-  if (code === undefined) return { ...shown, parts: [] };
+  const labels = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
+  if (code === undefined) return { ...labels, parts: [] };
   const { written, path } = code;
   const copy = { code: t('payments.gift.copy'), link: t('payments.gift.copy_link') };
   return {
-    ...shown,
+    ...labels,
     parts: [
       { id: 'code', text: t('payments.gift.code_more'), value: written, copy: copy.code, style: 'primary large' },
       {

@@ -6,8 +6,12 @@ import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
-/** Reads the reader's own order. @throws PageError 404 if it does not exist or belongs to another account */
-export async function ownOrder(request: PageRequest): Promise<Order> {
+/**
+ * Reads an order of the reader's own account.
+ *
+ * @throws PageError 404 if it does not exist or belongs to a different account
+ */
+export async function readOwnOrder(request: PageRequest): Promise<Order> {
   const { host, params } = request;
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
   if (order === undefined) throw new PageError(404, 'payments.order_unknown');
@@ -15,25 +19,25 @@ export async function ownOrder(request: PageRequest): Promise<Order> {
 }
 
 /** Returns the path of the page that the buyer of an order is sent to. */
-export function pathOf({ code, state }: Pick<Order, 'code' | 'state'>): string {
+export function getOrderPath({ code, state }: Pick<Order, 'code' | 'state'>): string {
   return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
 }
 
 /** Formats days: `7 days`. */
-export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
+export function formatDays(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
 }
 
-/** Returns the value for an error text: the time from which the buyer can try again. */
-export function nextOf(
+/** Returns the value for an error text, the time from which the buyer can try again. */
+export function describeRetry(
   { retryAt: next }: CheckoutError,
   { format }: Pick<PageRequest, 'format'>,
 ): { readonly time?: string } {
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
-/** Payments for an order in addition to the one that activated it; empty before that. */
-export function extraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
+/** Finds the payments for an order besides the payment that activated it; empty before the activation. */
+export function findExtraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
   if (!payments.some(({ outcome }) => outcome === 'activated')) return [];
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
@@ -45,16 +49,16 @@ export function isPaidTwice(extra: readonly Payment[]): boolean {
 
 /** Describes the refunds of an order, done or in progress; empty without any. */
 export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
-  const extra = extraPayments(order);
+  const extra = findExtraPayments(order);
   return order.refunds
     .filter(({ state }) => state !== 'failed')
-    .map(({ paymentId, amount: back, currency, createdAt, finishedAt }) => {
-      const amount = format.money(back, currency);
+    .map(({ paymentId, amount: refunded, currency, createdAt, finishedAt }) => {
+      const amount = format.money(refunded, currency);
       if (finishedAt === undefined) return t('payments.refund.sent', { amount, time: format.time(createdAt).text });
       const time = format.time(finishedAt).text;
-      const other = extra.find(({ id }) => id === paymentId);
-      if (other === undefined) return t('payments.refund.done', { amount, time });
-      const paid = format.money(other.amount, other.currency);
+      const extraPayment = extra.find(({ id }) => id === paymentId);
+      if (extraPayment === undefined) return t('payments.refund.done', { amount, time });
+      const paid = format.money(extraPayment.amount, extraPayment.currency);
       return t(isPaidTwice(extra) ? 'payments.refund.done_second' : 'payments.refund.done_other', {
         amount,
         time,
@@ -70,10 +74,10 @@ export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }
 
-/** Returns the title about refunds: in progress, or done. */
-export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
-  const isUnderWay = refunds.some(({ state }) => state === 'asked' || state === 'sent');
-  return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
+/** Returns the title of the refunds, in progress or done. */
+export function describeRefundsTitle({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
+  const isPending = refunds.some(({ state }) => state === 'asked' || state === 'sent');
+  return t(isPending ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
 /** Describes the operator's decision about money that activated no days, its time, and the contact for questions. */
@@ -95,7 +99,7 @@ export function describeDecided(
 }
 
 /**
- * Describes the notice about money that activated no days: a person decides by a stated time, and this page shows the result. After that
+ * Describes the notice about money that activated no days. A person decides by a stated time, and this page shows the result. After that
  * time, it shows the contact.
  *
  * @param keys texts before that time, after it, and after it for a service without a contact
@@ -103,12 +107,12 @@ export function describeDecided(
 export function describeDecision(
   { code, flags, readAt }: Order,
   isAbout: (kind: FlagKind) => boolean,
-  [key, keyLate, keyWithout]: readonly [string, string, string],
+  [key, lateKey, noContactKey]: readonly [string, string, string],
   { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
 ): string {
   const flag = flags.find(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt === undefined);
-  const by = computeDecisionDeadline(host, flag?.createdAt ?? readAt);
-  if (by > readAt) return t(key, { time: format.time(by).text });
+  const deadline = computeDecisionDeadline(host, flag?.createdAt ?? readAt);
+  if (deadline > readAt) return t(key, { time: format.time(deadline).text });
   const contact = contactOf(host.service);
-  return contact === undefined ? t(keyWithout, { code }) : t(keyLate, { code, contact });
+  return contact === undefined ? t(noContactKey, { code }) : t(lateKey, { code, contact });
 }

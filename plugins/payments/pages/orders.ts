@@ -1,8 +1,8 @@
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { planOf } from './gift.ts';
-import { pathOf } from './order-view.ts';
+import { formatPlan } from './gift.ts';
+import { getOrderPath } from './order-view.ts';
 import { type OrderView, determineOrderView } from '#core/business/payments/order-view.ts';
 
 const pageSize = 25;
@@ -27,8 +27,7 @@ export const ordersPage: Page = {
   },
 };
 
-/** Icons of the states. */
-const kinds: Readonly<Record<OrderView, IconName>> = {
+const stateIcons: Readonly<Record<OrderView, IconName>> = {
   preparing: 'waiting',
   waiting: 'clock',
   seen: 'clock',
@@ -46,12 +45,12 @@ function describeOrder(order: Order, request: PageRequest) {
   const view = determineOrderView(order);
   return {
     code,
-    path: pathOf(order),
+    path: getOrderPath(order),
     canPay: view === 'waiting' || view === 'preparing',
     hasReceipt: view === 'paid' || view === 'refunded',
     date: request.format.dayTime(createdAt, order.readAt),
-    plan: planOf(order, request),
+    plan: formatPlan(order, request),
     price: request.format.money(price, currency),
-    state: { kind: kinds[view], text: request.t(`payments.state.${view}`) },
+    state: { kind: stateIcons[view], text: request.t(`payments.state.${view}`) },
   };
 }

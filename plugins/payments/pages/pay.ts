@@ -4,11 +4,11 @@ import type { Order } from '#core/business/payments/order.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describePay, describeState } from './describe-pay.ts';
-import { nextOf, ownOrder, pathOf } from './order-view.ts';
+import { describeRetry, readOwnOrder, getOrderPath } from './order-view.ts';
 import { isOpenView, readOrderView } from '#core/business/payments/order-view.ts';
 
 /** Refresh interval in seconds without JavaScript while an order waits. */
-const plainRefresh = 10;
+const refreshIntervalSeconds = 10;
 
 /** Page with the payment of an order and its state. */
 export const payPage: Page = {
@@ -26,23 +26,23 @@ export const payPage: Page = {
     everySeconds: 3,
     parts: { state: 'payments/state.eta' },
     async values(request) {
-      const order = await ownOrder(request);
+      const order = await readOwnOrder(request);
       const view = await readOrderView(order, request.host.database);
       return view === 'paid' || view === 'refunded'
-        ? new Redirect(pathOf(order))
+        ? new Redirect(getOrderPath(order))
         : { view, state: describeState(order, view, request) };
     },
   },
   async show(request) {
-    const order = await ownOrder(request);
+    const order = await readOwnOrder(request);
     const view = await readOrderView(order, request.host.database);
-    if (view === 'paid' || view === 'refunded') return new Redirect(pathOf(order));
-    const refresh = isOpenView(view) ? { refreshSeconds: plainRefresh } : {};
+    if (view === 'paid' || view === 'refunded') return new Redirect(getOrderPath(order));
+    const refresh = isOpenView(view) ? { refreshSeconds: refreshIntervalSeconds } : {};
     return { ...(await describePay(order, view, request)), ...refresh };
   },
   forms: [
-    action('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
-    action('charge', ({ id }, { host, address }) => renewCharge(host, id, address)),
+    defineAction('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
+    defineAction('charge', ({ id }, { host, address }) => renewCharge(host, id, address)),
   ],
 };
 
@@ -55,44 +55,54 @@ export const cancelPage: Page = {
   note: 'payments.order_number',
   template: 'payments/cancel.eta',
   async show(request) {
-    const order = await ownOrder(request);
+    const order = await readOwnOrder(request);
     const view = await readOrderView(order, request.host.database);
-    if (view !== 'waiting' && view !== 'preparing') return new Redirect(pathOf(order));
+    if (view !== 'waiting' && view !== 'preparing') return new Redirect(getOrderPath(order));
     return { code: order.code };
   },
-  forms: [action('cancel', ({ id }, { host }) => cancelOrder(host, id))],
+  forms: [defineAction('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
-/** A form of the pay page without fields. @param query query of the next page, unless the order is paid by then */
-function action(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
+/**
+ * Defines a form of the pay page without fields.
+ *
+ * @param query query of the next page, unless the order is paid by then
+ */
+function defineAction(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
   return defineForm({
     path: `/orders/{code}/${name}`,
     fields: { type: 'object' },
     async submit(_input, request) {
-      const order = await ownOrder(request);
+      const order = await readOwnOrder(request);
       try {
-        const path = pathOf(await act(order, request));
+        const path = getOrderPath(await act(order, request));
         return new Redirect(path.endsWith('/done') ? path : path + query);
       } catch (error) {
-        throw error instanceof CheckoutError ? refusal(error, order, request) : error;
+        throw error instanceof CheckoutError ? toPageError(error, order, request) : error;
       }
     },
   });
 }
 
-/** Converts an error; some can be retried later, others need another plan or order. */
-function refusal(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
-  const again = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
-  const orders = { path: '/orders', label: 'payments.pay.your_orders' };
+/** Converts an error. Some errors can be retried later; others need a different plan or order. */
+function toPageError(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
+  const orderLink = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
+  const ordersLink = { path: '/orders', label: 'payments.pay.your_orders' };
   switch (error.kind) {
     case 'not_open':
-      return new PageError(409, 'payments.pay.not_open', { action: again });
+      return new PageError(409, 'payments.pay.not_open', { action: orderLink });
     case 'too_many_charges':
-      return new PageError(429, 'payments.pay.too_many_charges', { action: again, values: nextOf(error, request) });
+      return new PageError(429, 'payments.pay.too_many_charges', {
+        action: orderLink,
+        values: describeRetry(error, request),
+      });
     case 'too_many_orders':
-      return new PageError(409, 'payments.pay.too_many_orders', { action: orders, values: nextOf(error, request) });
+      return new PageError(409, 'payments.pay.too_many_orders', {
+        action: ordersLink,
+        values: describeRetry(error, request),
+      });
     case 'too_many_days':
-      return new PageError(409, 'payments.pay.too_many_days', { action: orders });
+      return new PageError(409, 'payments.pay.too_many_days', { action: ordersLink });
     case 'sold_out':
       return new PageError(409, isGift ? 'payments.pay.sold_out_gift' : 'payments.pay.sold_out', {
         action: { path: `/buy?days=${days}${isGift ? '&gift=1' : ''}`, label: 'payments.pay.choose_plan' },

@@ -1,10 +1,10 @@
 import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { markOf } from '../qr-image/mark.ts';
+import { loadMark } from '../qr-image/mark.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
-import { receiverOf } from './describe-pay.ts';
-import { ownOrder } from './order-view.ts';
+import { readReceiver } from './describe-pay.ts';
+import { readOwnOrder } from './order-view.ts';
 import { findSimulationCommand } from '#core/business/payments/connections.ts';
 import { determineOrderView } from '#core/business/payments/order-view.ts';
 
@@ -14,18 +14,18 @@ export const qrDownload: Page = {
   role: 'account',
   title: 'payments.pay.title',
   async show(request) {
-    const order = await ownOrder(request);
+    const order = await readOwnOrder(request);
     const qr = determineOrderView(order) === 'waiting' ? order.attempt?.qr : undefined;
     if (qr === undefined || findSimulationCommand(request.host, order) !== undefined)
       throw new PageError(404, 'payments.pay.no_qr');
-    const image = await drawQrImage(qr, { ...textsOf(order, qr, request), mark: await markOf(request.host) });
+    const image = await drawQrImage(qr, { ...describeTexts(order, qr, request), mark: await loadMark(request.host) });
     return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
   },
 };
 
-function textsOf({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
+function describeTexts({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
   const { t, format } = request;
-  const { name, nmid } = receiverOf(qr, request);
+  const { name, nmid } = readReceiver(qr, request);
   return {
     title: toAscii(name),
     amount: toAscii(format.money(attempt?.amount ?? price, currency)),

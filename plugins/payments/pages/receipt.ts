@@ -6,8 +6,8 @@ import { describeOrderLine, readOrderLines } from '#core/business/payments/order
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { planOf } from './gift.ts';
-import { describeDaysLeft, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
+import { formatPlan } from './gift.ts';
+import { describeDaysLeft, describeRefunds, readOwnOrder, describeRefundsTitle } from './order-view.ts';
 
 /** Printable receipt of a paid order: redirects to the stored receipt if it exists, otherwise describes the order. */
 export const receiptPage: Page = {
@@ -20,15 +20,18 @@ export const receiptPage: Page = {
   styles: ['payments/payments.css'],
   scripts: ['payments/payments.js'],
   async show(request) {
-    const order = await ownOrder(request);
+    const order = await readOwnOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
     const { database } = request.host;
     const receipts = (await (await loadReceiptSteps(database))?.listReceipts(database, order.id)) ?? [];
-    const stored = receipts.filter(({ kind }) => kind === 'payment');
+    const paymentReceipts = receipts.filter(({ kind }) => kind === 'payment');
     // For an order from before receipts were stored, only a later payment may have one.
     const activated = order.payments.find(({ outcome }) => outcome === 'activated');
-    const own = activated === undefined ? stored[0] : stored.find(({ paymentId }) => paymentId === activated.id);
-    if (own !== undefined) return new Redirect(own.path);
+    const activationReceipt =
+      activated === undefined
+        ? paymentReceipts[0]
+        : paymentReceipts.find(({ paymentId }) => paymentId === activated.id);
+    if (activationReceipt !== undefined) return new Redirect(activationReceipt.path);
     const lines = await readOrderLines(database, order.id);
     const isSandbox = getPaymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';
@@ -37,7 +40,10 @@ export const receiptPage: Page = {
       contact,
       isSandbox,
       isRefunded: order.state === 'refunded',
-      others: stored.map(({ path, number }) => ({ path, number: number ?? request.t('payments.receipt.open') })),
+      others: paymentReceipts.map(({ path, number }) => ({
+        path,
+        number: number ?? request.t('payments.receipt.open'),
+      })),
       ...describeReceipt(order, request),
       lines: lines.map((line) => describeOrderLine(line, request.language)),
     };
@@ -52,7 +58,7 @@ function describeReceipt(order: Order, request: PageRequest) {
   return {
     paidAt: paidAt === undefined ? undefined : format.time(paidAt),
     buyer: [name, email].filter((part) => part !== undefined).join(', '),
-    plan: planOf(order, request),
+    plan: formatPlan(order, request),
     active:
       // A full refund leaves a period of zero length.
       period === undefined || period.startsAt >= period.endsAt
@@ -64,9 +70,9 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer && issuerTitle(payment.issuer)].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
-    // Left out for gifts: the order's page shows whether the gift was redeemed.
+    // Omitted for gifts, because the order's page shows whether the gift was redeemed.
     refundedMore: order.isGift ? '' : describeDaysLeft(order, request),
     refunds: describeRefunds(order, request),
-    refundsTitle: titleOfRefunds(order, request),
+    refundsTitle: describeRefundsTitle(order, request),
   };
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
-import { glyphOf, lineHeight } from './glyphs.ts';
+import { getGlyph, lineHeight } from './glyphs.ts';
 
 const compress = promisify(deflate);
 
@@ -9,6 +9,19 @@ interface GreyImage {
   readonly width: number;
   readonly height: number;
   readonly pixels: Uint8Array;
+}
+
+/** Position and size of a line of text, in px. */
+interface TextLayout {
+  readonly left: number;
+  /** Top of the capital letters. */
+  readonly top: number;
+  /** Height of the capital letters. */
+  readonly size: number;
+  /** Stroke width. */
+  readonly pen: number;
+  /** A longer text is scaled down. */
+  readonly maxWidth: number;
 }
 
 /** A grey image on a white background, with black rectangles and lines of text. */
@@ -23,23 +36,16 @@ export class Canvas {
     this.#pixels = new Uint8Array(width * height).fill(255);
   }
 
-  fill(left: number, top: number, width: number, height: number): void {
+  fillRectangle(left: number, top: number, width: number, height: number): void {
     for (let y = top; y < top + height; y++) this.#pixels.fill(0, y * this.width + left, y * this.width + left + width);
   }
 
-  /**
-   * Draws a line of ASCII text; other characters are skipped.
-   *
-   * @param top top of the capital letters
-   * @param size height of the capital letters in px
-   * @param pen stroke width in px
-   * @param maxWidth px; a longer text is scaled down
-   */
-  text(text: string, left: number, top: number, size: number, pen: number, maxWidth: number): void {
-    const scale = Math.min(size / lineHeight, maxWidth / widthOf(text));
+  /** Draws a line of ASCII text; other characters are skipped. */
+  drawText(text: string, { left, top, size, pen, maxWidth }: TextLayout): void {
+    const scale = Math.min(size / lineHeight, maxWidth / measureText(text));
     let x = left;
     for (const character of text) {
-      const glyph = glyphOf(character);
+      const glyph = getGlyph(character);
       if (glyph === undefined) continue;
       for (const [from, to] of glyph.strokes) {
         this.#stroke(x + from[0] * scale, top + from[1] * scale, x + to[0] * scale, top + to[1] * scale, pen / 2);
@@ -49,12 +55,12 @@ export class Canvas {
   }
 
   /** Draws a grey image at this height, or smaller if it would be wider than the limit. */
-  image(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
+  drawImage(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
     const scale = Math.min(height / source.height, maxWidth / source.width);
     const size = { width: Math.floor(source.width * scale), height: Math.floor(source.height * scale) };
     for (let y = 0; y < size.height; y++) {
       const row = (top + y) * this.width + left;
-      for (let x = 0; x < size.width; x++) this.#pixels[row + x] = meanOf(source, x / scale, y / scale, 1 / scale);
+      for (let x = 0; x < size.width; x++) this.#pixels[row + x] = averageBox(source, x / scale, y / scale, 1 / scale);
     }
   }
 
@@ -65,8 +71,8 @@ export class Canvas {
       for (let x = Math.max(0, left); x <= Math.min(this.width - 1, right); x++) {
         const ink = radius + 0.5 - distance(x, y, x1, y1, x2, y2);
         if (ink <= 0) continue;
-        const at = y * this.width + x;
-        this.#pixels[at] = Math.min(this.#pixels[at] ?? 0, Math.round(255 * (1 - Math.min(1, ink))));
+        const index = y * this.width + x;
+        this.#pixels[index] = Math.min(this.#pixels[index] ?? 0, Math.round(255 * (1 - Math.min(1, ink))));
       }
     }
   }
@@ -79,17 +85,18 @@ export class Canvas {
     const header = Buffer.alloc(13);
     header.writeUInt32BE(this.width, 0);
     header.writeUInt32BE(this.height, 4);
-    header[8] = 8; // bits per pixel; the color type 0 is grey
+    header[8] = 8; // bits per pixel; colour type 0 is grey
     return Buffer.concat([
       Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-      chunk('IHDR', header),
-      chunk('IDAT', await compress(rows)),
-      chunk('IEND', Buffer.alloc(0)),
+      encodeChunk('IHDR', header),
+      encodeChunk('IDAT', await compress(rows)),
+      encodeChunk('IEND', Buffer.alloc(0)),
     ]);
   }
 }
 
-function meanOf({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
+/** Averages the square of source pixels that becomes one pixel. */
+function averageBox({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
   const [fromX, fromY] = [Math.floor(left), Math.floor(top)];
   const toX = Math.min(width, Math.max(fromX + 1, Math.floor(left + side)));
   const toY = Math.min(height, Math.max(fromY + 1, Math.floor(top + side)));
@@ -98,18 +105,19 @@ function meanOf({ width, height, pixels }: GreyImage, left: number, top: number,
   return Math.round(sum / ((toX - fromX) * (toY - fromY)));
 }
 
-function widthOf(text: string): number {
-  return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
+function measureText(text: string): number {
+  return [...text].reduce((sum, character) => sum + (getGlyph(character)?.width ?? 0), 0);
 }
 
+/** Returns the distance of a point from a line segment. */
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
-  const length = dx * dx + dy * dy;
-  const along = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / length));
+  const lengthSquared = dx * dx + dy * dy;
+  const along = lengthSquared === 0 ? 0 : Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+function encodeChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const frame = Buffer.alloc(8);
   frame.writeUInt32BE(data.length, 0);

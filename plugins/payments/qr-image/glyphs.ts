@@ -23,16 +23,16 @@ const glyphs = new Map<string, Glyph>();
  *
  * @returns undefined for a character that the font lacks
  */
-export function glyphOf(character: string): Glyph | undefined {
-  const known = glyphs.get(character);
+export function getGlyph(character: string): Glyph | undefined {
+  const cachedGlyph = glyphs.get(character);
   const text = (hershey as Readonly<Record<string, string>>)[character];
-  if (known !== undefined || text === undefined) return known;
-  const made = readGlyph(text);
-  glyphs.set(character, made);
-  return made;
+  if (cachedGlyph !== undefined || text === undefined) return cachedGlyph;
+  const glyph = readGlyph(text);
+  glyphs.set(character, glyph);
+  return glyph;
 }
 
-/** Glyph syntax, `11 M4,-3 L4,29 17,2`: the width, then moves that are each followed by lines. */
+/** Parses a glyph such as `11 M4,-3 L4,29 17,2`: the width, then moves, each followed by lines. */
 function readGlyph(text: string): Glyph {
   const [width = 0] = text.split(' ', 1).map(Number);
   const strokes = text.split('M').slice(1).flatMap(readPath);

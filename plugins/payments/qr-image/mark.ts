@@ -18,19 +18,19 @@ const limits = { bytes: 100_000, side: 2_000 };
 /** Offsets in the PNG file. */
 const offsets = { width: 16, height: 20, depth: 24, end: 33 };
 
-const cachedMark = perCatalog((host) => ({ mark: load(host) }));
+const cachedMark = perCatalog((host) => ({ mark: readConfiguredMark(host) }));
 
 /**
  * Loads the logo once per configuration.
  *
  * @returns undefined without a file, or if the file is invalid, which is logged
  */
-export function markOf(host: Host): Promise<Mark | undefined> {
+export function loadMark(host: Host): Promise<Mark | undefined> {
   return cachedMark(host).mark;
 }
 
-async function load(host: Host): Promise<Mark | undefined> {
-  const path = markPath(host);
+async function readConfiguredMark(host: Host): Promise<Mark | undefined> {
+  const path = resolveMarkPath(host);
   if (path === undefined) return undefined;
   try {
     return await readMark(path);
@@ -40,7 +40,7 @@ async function load(host: Host): Promise<Mark | undefined> {
   }
 }
 
-export function markPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
+export function resolveMarkPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
   const { qris_mark: file } = section(paymentsSection);
   return file === undefined ? undefined : resolve(dataFolder, file);
 }
@@ -48,7 +48,7 @@ export function markPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFo
 /**
  * Reads the logo from a PNG file with 8 bits per channel.
  *
- * @throws Error that says what is wrong with the file
+ * @throws Error with the reason if the file cannot be used
  */
 export async function readMark(path: string): Promise<Mark> {
   const { size } = await stat(path);
@@ -57,7 +57,7 @@ export async function readMark(path: string): Promise<Mark> {
   const { convertIndexedToRgb, decode, hasPngSignature } = await import('fast-png');
   if (png.length < offsets.end || !hasPngSignature(png)) throw new Error('it is not a PNG');
   const dimensions = [png.readUInt32BE(offsets.width), png.readUInt32BE(offsets.height)];
-  // Checked before decoding: a small file can contain billions of pixels.
+  // Checked before decoding, because a small file can contain billions of pixels.
   if (dimensions.some((side) => side > limits.side))
     throw new Error(`it is ${dimensions.join(' x ')} px; the maximum is ${limits.side} per side`);
   if (png[offsets.depth] !== 8) throw new Error('it must have 8 bits per channel');
@@ -77,14 +77,14 @@ export async function readMark(path: string): Promise<Mark> {
 function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: ArrayLike<number>): Uint8Array {
   const channels = samples.length / pixelCount;
   return Uint8Array.from({ length: pixelCount }, (_, pixel) => {
-    const read = (channel: number) => samples[pixel * channels + channel] ?? 0;
+    const sampleAt = (channel: number) => samples[pixel * channels + channel] ?? 0;
     if (
       transparent?.length === channels &&
-      Array.from(transparent).every((sample, channel) => sample === read(channel))
+      Array.from(transparent).every((sample, channel) => sample === sampleAt(channel))
     )
       return 255;
-    const grey = channels < 3 ? read(0) : 0.299 * read(0) + 0.587 * read(1) + 0.114 * read(2);
-    const alpha = channels % 2 === 0 ? read(channels - 1) / 255 : 1;
+    const grey = channels < 3 ? sampleAt(0) : 0.299 * sampleAt(0) + 0.587 * sampleAt(1) + 0.114 * sampleAt(2);
+    const alpha = channels % 2 === 0 ? sampleAt(channels - 1) / 255 : 1;
     return Math.round(255 + (grey - 255) * alpha);
   });
 }

@@ -3,8 +3,8 @@ import type * as QrCode from 'qrcode';
 
 const require = createRequire(import.meta.url);
 
-/** Modules of a QR code. The library is loaded on first use: commands and most pages draw no code. */
-export function modulesOf(payload: string): QrCode.BitMatrix {
+/** Computes the modules of a QR code. Loads the library on first use, because commands and most pages draw no code. */
+export function computeModules(payload: string): QrCode.BitMatrix {
   const { create } = require('qrcode') as typeof QrCode;
   return create(payload, { errorCorrectionLevel: 'M' }).modules;
 }

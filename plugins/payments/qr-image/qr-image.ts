@@ -1,6 +1,6 @@
 import { Canvas } from './canvas.ts';
 import type { Mark } from './mark.ts';
-import { modulesOf } from './modules.ts';
+import { computeModules } from './modules.ts';
 
 interface QrImageTexts {
   readonly title: string; // above the code: the receiver
@@ -11,8 +11,8 @@ interface QrImageTexts {
 
 const quietZone = 4; // modules around the code
 const minSize = 1024; // px of the code with its quiet zone
-const line = 64; // px
-const mark = { top: 48, height: 88, space: 104 }; // px
+const lineSpacing = 64; // px
+const markLayout = { top: 48, height: 88, space: 104 }; // px
 
 /**
  * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px per side. Buyers save it, and select it from their photos
@@ -22,23 +22,25 @@ export async function drawQrImage(
   payload: string,
   { title, amount, lines, mark: image }: QrImageTexts,
 ): Promise<Buffer> {
-  const modules = modulesOf(payload);
+  const modules = computeModules(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * quietZone));
   const side = scale * (modules.size + 2 * quietZone);
   const edge = quietZone * scale;
-  const above = image === undefined ? 0 : mark.space;
-  const top = 256 + above;
-  const canvas = new Canvas(side, top + side + lines.length * line);
+  const markSpace = image === undefined ? 0 : markLayout.space;
+  const top = 256 + markSpace;
+  const canvas = new Canvas(side, top + side + lines.length * lineSpacing);
   const width = side - 2 * edge;
-  if (image !== undefined) canvas.image(image, edge, mark.top, mark.height, width);
-  canvas.text(title, edge, above + 64, 34, 4, width);
-  canvas.text(amount, edge, above + 144, 84, 11, width);
+  if (image !== undefined) canvas.drawImage(image, edge, markLayout.top, markLayout.height, width);
+  const box = { left: edge, maxWidth: width };
+  canvas.drawText(title, { ...box, top: markSpace + 64, size: 34, pen: 4 });
+  canvas.drawText(amount, { ...box, top: markSpace + 144, size: 84, pen: 11 });
   for (let y = 0; y < modules.size; y++) {
     for (let x = 0; x < modules.size; x++) {
-      if (modules.get(y, x) !== 0) canvas.fill(edge + x * scale, top + edge + y * scale, scale, scale);
+      if (modules.get(y, x) !== 0) canvas.fillRectangle(edge + x * scale, top + edge + y * scale, scale, scale);
     }
   }
-  for (const [index, text] of lines.entries()) canvas.text(text, edge, top + side + index * line - 24, 32, 4, width);
+  for (const [index, text] of lines.entries())
+    canvas.drawText(text, { ...box, top: top + side + index * lineSpacing - 24, size: 32, pen: 4 });
   return canvas.toPng();
 }
 

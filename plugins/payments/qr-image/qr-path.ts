@@ -1,4 +1,4 @@
-import { modulesOf } from './modules.ts';
+import { computeModules } from './modules.ts';
 
 /** A QR code as an SVG path, in units of one module. */
 interface QrPath {
@@ -11,7 +11,7 @@ const quietZone = 4;
 
 /** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
 export function qrPath(payload: string): QrPath {
-  const modules = modulesOf(payload);
+  const modules = computeModules(payload);
   let path = '';
   for (let y = 0; y < modules.size; y++) {
     for (let x = 0; x < modules.size; x++) {

@@ -7,8 +7,16 @@ import { loadSecret } from './secret.ts';
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** Sends a notification to the gateway. @returns the response status; 0 without a response */
-export type Send = (charge: SandboxCharge, body: string, headers: Readonly<Record<string, string>>) => Promise<number>;
+/**
+ * Sends a notification to the gateway.
+ *
+ * @returns the response status; 0 without a response
+ */
+export type SendNotification = (
+  charge: SandboxCharge,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+) => Promise<number>;
 
 export interface ActionOptions {
   /** Wrong amount in rupiah; default: half of the right amount. */
@@ -33,12 +41,16 @@ export class SandboxRefused extends Error {
   }
 }
 
-/** Changes a charge and notifies the gateway. @throws SandboxRefused */
-export async function act(
+/**
+ * Changes a charge and notifies the gateway.
+ *
+ * @throws SandboxRefused if the state of the charge does not allow the action
+ */
+export async function performAction(
   host: Pick<Host, 'database' | 'keep'>,
   charge: SandboxCharge,
   action: SandboxAction,
-  send: Send,
+  send: SendNotification,
   { amount, times = 1 }: ActionOptions = {},
 ): Promise<ActionResult> {
   const { database } = host;
@@ -52,24 +64,25 @@ export async function act(
   }
   if (action === 'fail' || action === 'expire')
     await endCharge(database, reference, action === 'fail' ? 'failed' : 'expired');
-  else if (action === 'pay-wrong-amount') await payCharge(database, reference, amount ?? wrongAmount(charge));
+  else if (action === 'pay-wrong-amount') await payCharge(database, reference, amount ?? computeWrongAmount(charge));
   else if (action !== 'notify') await payCharge(database, reference, charge.amount);
   return notify(host, reference, send, times);
 }
 
-function wrongAmount({ amount }: SandboxCharge): number {
-  return Math.max(1, Math.floor(amount / 2)) === amount ? amount + 1 : Math.max(1, Math.floor(amount / 2));
+function computeWrongAmount({ amount }: SandboxCharge): number {
+  const half = Math.max(1, Math.floor(amount / 2));
+  return half === amount ? amount + 1 : half;
 }
 
 async function notify(
   host: Pick<Host, 'database' | 'keep'>,
   reference: string,
-  send: Send,
+  send: SendNotification,
   times: number,
 ): Promise<ActionResult> {
   const charge = await readCharge(host.database, reference);
   if (charge === undefined) throw new Error(`charge ${reference} is gone`);
   const { body, signature } = writeNotification(charge, await loadSecret(host));
-  const sent = Array.from({ length: times }, () => send(charge, body, { [signatureHeader]: signature }));
-  return { charge, statuses: await Promise.all(sent) };
+  const responses = Array.from({ length: times }, () => send(charge, body, { [signatureHeader]: signature }));
+  return { charge, statuses: await Promise.all(responses) };
 }

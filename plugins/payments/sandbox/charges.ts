@@ -88,7 +88,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row && toRecord(row);
 }
 
-/** Pays a charge once, at any time: payments may arrive late, as with a real provider. */
+/** Pays a charge once, at any time, because payments may arrive late, as with a real provider. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge
@@ -106,7 +106,11 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
   ]);
 }
 
-/** Refunds money, up to the paid amount, once per key. @returns false if it would exceed that amount */
+/**
+ * Refunds money, up to the paid amount, once per key.
+ *
+ * @returns false if the refunds would exceed the paid amount
+ */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
   const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
@@ -119,8 +123,8 @@ export async function addRefund(database: Queries, reference: string, key: strin
   return rows.length > 0 || (await hasRefund(database, key));
 }
 
-/** Payments and refunds in a time range, oldest first. */
-export async function listMoney(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
+/** Lists payments and refunds in a time range, oldest first. */
+export async function listMovements(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
   const rows = await database.query<MoneyRow>(
     `select m.*, m.amount::float8 as amount, ${epochs('at')} from (
        select 'payment' as kind, payment_id as id, reference, null as key, paid_amount as amount, currency, paid_at as at

@@ -3,18 +3,18 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import {
-  act,
+  performAction,
   type ActionOptions,
   type ActionResult,
   type SandboxAction,
   SandboxRefused,
-  type Send,
+  type SendNotification,
 } from './actions.ts';
 import { findCharge } from './charges.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { parseInteger } from '#core/extension/commands/arguments.ts';
 
-const timeout = 5_000; // ms
+const timeoutMs = 5_000;
 
 const descriptions: Readonly<Record<SandboxAction, string>> = {
   pay: 'pay it',
@@ -52,9 +52,9 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
     const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));
     const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;
     context.print(`${charge.reference}: ${charge.state}${paid}`);
-    const answers = statuses.filter((status) => status !== 0);
+    const responses = statuses.filter((status) => status !== 0);
     const notifications = statuses.length === 1 ? 'the notification' : `${statuses.length} notifications`;
-    if (answers.length > 0) context.print(`The gateway answered ${notifications} with ${answers.join(', ')}.`);
+    if (responses.length > 0) context.print(`The gateway answered ${notifications} with ${responses.join(', ')}.`);
     if (statuses.includes(0))
       context.print(`No gateway answered at ${charge.notificationUrl}; it reads the status later.`);
   });
@@ -73,15 +73,15 @@ async function run(
   const charge = await findCharge(host.database, reference);
   if (charge === undefined) throw new CommandFailed(`Payment "${reference}" not found in the sandbox`, 3);
   try {
-    return await act(host, charge, action, send, options);
+    return await performAction(host, charge, action, send, options);
   } catch (error) {
     throw error instanceof SandboxRefused ? new CommandFailed(error.message) : error;
   }
 }
 
-const send: Send = async ({ notificationUrl }, body, headers) => {
-  const request = { method: 'POST', body, headers, signal: AbortSignal.timeout(timeout) };
-  const answer = await outgoingFetch(notificationUrl, request).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.status ?? 0;
+const send: SendNotification = async ({ notificationUrl }, body, headers) => {
+  const request = { method: 'POST', body, headers, signal: AbortSignal.timeout(timeoutMs) };
+  const response = await outgoingFetch(notificationUrl, request).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status ?? 0;
 };

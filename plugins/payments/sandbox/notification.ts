@@ -14,15 +14,15 @@ import type { SandboxCharge, SandboxRefund } from './charges.ts';
 export const signatureHeader = 'x-sandbox-signature';
 
 /** Returns the evidence about a charge, identical for status calls and notifications. */
-export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
+export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;
   return {
     reference,
     providerReference,
-    state: stateOf(charge),
+    state: getState(charge),
     ...(isPaid && { paymentId, paid: { amount: paidAmount, currency }, paidAt, issuer: 'Sandbox' }),
-    ...(isPaid && { refunds: stated(charge.refunds) }),
+    ...(isPaid && { refunds: toStatedRefunds(charge.refunds) }),
     raw: { ...charge, qr: undefined, notificationUrl: undefined },
   };
 }
@@ -33,7 +33,7 @@ export function writeNotification(charge: SandboxCharge, secret: string): { body
   const body = JSON.stringify({
     reference: charge.reference,
     provider_reference: charge.providerReference,
-    state: stateOf(charge),
+    state: getState(charge),
     currency: charge.currency,
     ...(state === 'paid' && { paid_amount: paidAmount, paid_at: paidAt?.toISOString(), payment_id: paymentId }),
     ...(refunds.length > 0 && { refunds }),
@@ -50,14 +50,14 @@ export function readSandboxNotification(
   if (secret === undefined || !isSameSecret(headers[signatureHeader] ?? '', sign(text, secret))) return undefined;
   const content = parseObject(text);
   if (content === undefined) return undefined;
-  const evidence = evidenceIn(content);
+  const evidence = parseEvidence(content);
   const { reference, providerReference, paymentId = '', state } = evidence;
-  const back = (evidence.refunds ?? []).map(({ id }) => id);
-  const eventKey = [providerReference, state, paymentId, ...back].join('/');
+  const refundIds = (evidence.refunds ?? []).map(({ id }) => id);
+  const eventKey = [providerReference, state, paymentId, ...refundIds].join('/');
   return { reference, providerReference, eventKey, evidence };
 }
 
-function evidenceIn(content: JsonObject): PaymentEvidence {
+function parseEvidence(content: JsonObject): PaymentEvidence {
   const text = (name: string) => String(content[name]);
   return {
     reference: text('reference'),
@@ -68,19 +68,19 @@ function evidenceIn(content: JsonObject): PaymentEvidence {
       paid: { amount: Number(content['paid_amount']), currency: text('currency') },
       paidAt: new Date(text('paid_at')),
       issuer: 'Sandbox',
-      refunds: stated((content['refunds'] ?? []) as unknown as SandboxRefund[]),
+      refunds: toStatedRefunds((content['refunds'] ?? []) as unknown as SandboxRefund[]),
     }),
     raw: content,
   };
 }
 
-function stated(refunds: readonly SandboxRefund[]): StatedRefund[] {
+function toStatedRefunds(refunds: readonly SandboxRefund[]): StatedRefund[] {
   return refunds.map(({ key, amount }) => ({ id: key, key, amount, state: 'done' }));
 }
 
-function stateOf({ state, paidAmount = 0, refunds }: SandboxCharge): PaymentState {
-  const back = refunds.reduce((sum, { amount }) => sum + amount, 0);
-  return state === 'paid' && back > 0 && back >= paidAmount ? 'refunded' : state;
+function getState({ state, paidAmount = 0, refunds }: SandboxCharge): PaymentState {
+  const refundedAmount = refunds.reduce((sum, { amount }) => sum + amount, 0);
+  return state === 'paid' && refundedAmount > 0 && refundedAmount >= paidAmount ? 'refunded' : state;
 }
 
 function sign(body: string, secret: string): string {

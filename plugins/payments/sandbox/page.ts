@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act, type SandboxAction, sandboxActions, SandboxRefused, type Send } from './actions.ts';
+import { performAction, type SandboxAction, sandboxActions, SandboxRefused, type SendNotification } from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -22,8 +22,8 @@ export function sandboxPage(server: Server): Page {
         fields: object(['action'], { action: string({ enum: sandboxActions }) }),
         async submit({ action }, request) {
           const charge = await readCharge(request);
-          const done = await perform(request, charge, action as SandboxAction, sendInside(server));
-          return new Redirect(`/sandbox/${charge.reference}?done=${done}`);
+          const completedAction = await perform(request, charge, action as SandboxAction, sendInProcess(server));
+          return new Redirect(`/sandbox/${charge.reference}?done=${completedAction}`);
         },
       }),
     ],
@@ -40,10 +40,10 @@ async function perform(
   { host }: PageRequest,
   charge: SandboxCharge,
   action: SandboxAction,
-  send: Send,
+  send: SendNotification,
 ): Promise<string> {
   try {
-    await act(host, charge, action, send);
+    await performAction(host, charge, action, send);
     return action;
   } catch (error) {
     if (error instanceof SandboxRefused) return 'refused';
@@ -52,7 +52,7 @@ async function perform(
 }
 
 /** Sends notifications over the same route as other providers, without leaving the process. */
-function sendInside(server: Server): Send {
+function sendInProcess(server: Server): SendNotification {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });
     return statusCode;
@@ -61,24 +61,24 @@ function sendInside(server: Server): Send {
 
 function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
   const { reference, state, amount, currency } = charge;
-  const done = query['done'] ?? '';
-  const isDone = done === 'refused' || sandboxActions.some((action) => action === done);
+  const completedAction = query['done'] ?? '';
+  const isDone = completedAction === 'refused' || sandboxActions.some((action) => action === completedAction);
   return {
     reference,
     code: reference.replace(/\.\d+$/, ''),
     amount: format.money(amount, currency),
     paid: charge.paidAmount === undefined ? '' : format.money(charge.paidAmount, currency),
-    state: t(`payments.sandbox.state.${shownState(charge)}`),
+    state: t(`payments.sandbox.state.${getStateText(charge)}`),
     expiresAt: format.time(charge.expiresAt),
-    done: isDone ? t(`payments.sandbox.done.${done as SandboxAction}`) : '',
-    isRefused: done === 'refused',
+    done: isDone ? t(`payments.sandbox.done.${completedAction as SandboxAction}`) : '',
+    isRefused: completedAction === 'refused',
     actions: sandboxActions
       .filter((action) => action === 'notify' || state === 'pending' || (action === 'pay-late' && state !== 'paid'))
       .map((action) => ({ action, label: t(`payments.sandbox.action.${action}`), isFirst: action === 'pay' })),
   };
 }
 
-function shownState({ state, refunds, amount, paidAmount = amount }: SandboxCharge) {
+function getStateText({ state, refunds, amount, paidAmount = amount }: SandboxCharge) {
   if (refunds.length > 0) return 'refunded';
   return state === 'paid' && paidAmount !== amount ? 'paid_wrong' : state;
 }

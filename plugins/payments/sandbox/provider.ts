@@ -10,12 +10,12 @@ import {
   type RefundRequest,
 } from '#core/business/payments/payment-provider.ts';
 import { writeQris } from '#core/business/payments/qris.ts';
-import { addCharge, addRefund, endCharge, hasRefund, listMoney, readCharge } from './charges.ts';
-import { evidenceOf, readSandboxNotification } from './notification.ts';
-import { sandboxSecret } from './secret.ts';
+import { addCharge, addRefund, endCharge, hasRefund, listMovements, readCharge } from './charges.ts';
+import { toEvidence, readSandboxNotification } from './notification.ts';
+import { getSecretHolder } from './secret.ts';
 
 /**
- * A provider without a bank: its codes are valid, but wallets cannot pay them. Charges are paid on the page `/sandbox/{reference}` and by
+ * A provider without a bank. Its codes are valid, but wallets cannot pay them. Charges are paid on the page `/sandbox/{reference}` and by
  * `daypass sandbox`. They are stored in PostgreSQL, where a real provider would use its own systems.
  */
 export const sandboxProvider: PaymentProvider = {
@@ -28,27 +28,27 @@ export const sandboxProvider: PaymentProvider = {
 
 function connectSandbox(host: Host): PaymentConnection {
   const { database } = host;
-  const held = sandboxSecret(host);
+  const secretHolder = getSecretHolder(host);
   return {
     callsPerSecond: 1_000,
-    charge: (request) => asProvider(charge(host, request)),
-    status: (reference) => asProvider(status(host, reference)),
+    charge: (request) => convertErrors(charge(host, request)),
+    status: (reference) => convertErrors(status(host, reference)),
     async cancel(reference) {
-      await asProvider(endCharge(database, reference.reference, 'failed'));
-      return asProvider(status(host, reference));
+      await convertErrors(endCharge(database, reference.reference, 'failed'));
+      return convertErrors(status(host, reference));
     },
-    refund: (request) => asProvider(refund(host, request)),
+    refund: (request) => convertErrors(refund(host, request)),
     refundStatus: async ({ key }) => ({
-      state: (await asProvider(hasRefund(database, key))) ? 'done' : 'unknown',
+      state: (await convertErrors(hasRefund(database, key))) ? 'done' : 'unknown',
       raw: {},
     }),
-    listMovements: async (span) => ({ movements: await asProvider(listMoney(database, span)) }),
-    readNotification: (notification) => readSandboxNotification(notification, held.secret),
+    listMovements: async (span) => ({ movements: await convertErrors(listMovements(database, span)) }),
+    readNotification: (notification) => readSandboxNotification(notification, secretHolder.secret),
   };
 }
 
 /** Merchant fields with an unassigned acquirer domain and number. */
-const accounts = [
+const merchantAccounts = [
   [
     '26',
     [
@@ -76,18 +76,21 @@ async function charge({ database }: Host, request: ChargeRequest): Promise<Charg
     merchantName: 'DEMO DO NOT PAY',
     merchantCity: 'NOWHERE',
     categoryCode: '5734',
-    accounts,
+    accounts: merchantAccounts,
     additional: [['01', reference.slice(0, 25)]],
   });
   await addCharge(database, { reference, amount, currency, qr, expiresAt, notificationUrl });
-  const known = await readCharge(database, reference);
-  if (known?.amount !== amount) throw new PaymentError('rejected', `${reference} was charged with another amount`);
-  return { providerReference: known.providerReference, qr: known.qr, expiresAt: known.expiresAt };
+  const storedCharge = await readCharge(database, reference);
+  if (storedCharge?.amount !== amount)
+    throw new PaymentError('rejected', `${reference} was charged with another amount`);
+  return { providerReference: storedCharge.providerReference, qr: storedCharge.qr, expiresAt: storedCharge.expiresAt };
 }
 
 async function status({ database }: Host, { reference, providerReference }: ChargeReference): Promise<PaymentEvidence> {
-  const known = await readCharge(database, reference);
-  return known === undefined ? { reference, providerReference, state: 'unknown', raw: {} } : evidenceOf(known);
+  const storedCharge = await readCharge(database, reference);
+  return storedCharge === undefined
+    ? { reference, providerReference, state: 'unknown', raw: {} }
+    : toEvidence(storedCharge);
 }
 
 async function refund({ database }: Host, { reference, key, amount }: RefundRequest) {
@@ -95,8 +98,8 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
   throw new PaymentError('rejected', `${reference} has no Rp ${amount} to return`);
 }
 
-/** An unresponsive database acts like an unresponsive provider. */
-async function asProvider<T>(work: Promise<T>): Promise<T> {
+/** Converts an error of the database into the error of an unresponsive provider. */
+async function convertErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError
       ? error

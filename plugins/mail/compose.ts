@@ -49,10 +49,10 @@ export async function composeMail(
   if (account === undefined || to === undefined) return mailReason('mail.reason.no_address');
   if (account.deletedAt !== undefined || account.blockedAt !== undefined) return mailReason('mail.reason.blocked');
   if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return mailReason('mail.reason.invalid_address');
-  const refused = await refusal(host, kind, mail);
-  if (refused !== undefined) return refused;
+  const skipReason = await findSkipReason(host, kind, mail);
+  if (skipReason !== undefined) return skipReason;
   const language = await readLanguage(host, 'id', mail.accountId);
-  const draft = await writer.write(contextOf(host, kind, { ...mail, account, language }));
+  const draft = await writer.write(createContext(host, kind, { ...mail, account, language }));
   return typeof draft === 'string' ? draft : finishDraft(host, draft, { to, account, language, kind });
 }
 
@@ -60,7 +60,11 @@ function isOptional({ delivery }: MailKind): boolean {
   return delivery === 'optional' || delivery === 'reminder';
 }
 
-async function refusal({ database, section }: Host, kind: MailKind, mail: ClaimedMail): Promise<string | undefined> {
+async function findSkipReason(
+  { database, section }: Host,
+  kind: MailKind,
+  mail: ClaimedMail,
+): Promise<string | undefined> {
   if (isOptional(kind) && !(await isSubscribed(database, mail.accountId)))
     return mailReason('mail.reason.unsubscribed');
   const isOff = kind.delivery === 'reminder' && !section(mailSection).plan_ending;
@@ -72,7 +76,7 @@ interface Reader {
   readonly language: Language;
 }
 
-function contextOf(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader): MailContext {
+function createContext(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader): MailContext {
   const { payload, createdAt, account, language } = mail;
   const { name, baseUrl } = host.service;
   const t = mailTexts.in(language);
@@ -104,7 +108,7 @@ async function finishDraft(
   { to, account, language, kind }: Reader & { readonly to: string; readonly kind: MailKind },
 ): Promise<ComposedMail> {
   const t = mailTexts.in(language);
-  const content = { facts: [], ...frame(host, { account, language, kind }, t), ...draft };
+  const content = { facts: [], ...composeFrame(host, { account, language, kind }, t), ...draft };
   const links = [...(draft.links ?? []), ...contactLinks(host)];
   if (!isOptional(kind)) return { to, content: { ...content, links } };
   const url = await unsubscribeUrl(host, account.id);
@@ -157,7 +161,7 @@ async function readLanguage({ database }: Host, field: 'id' | 'email', value: st
   return languages.find((language) => language === row?.language) ?? 'en';
 }
 
-function frame(
+function composeFrame(
   { service }: Host,
   { account, language, kind }: Reader & { readonly kind: MailKind },
   t: Translate,

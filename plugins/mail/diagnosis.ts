@@ -6,10 +6,10 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ProbeFailure } from './smtp-probe.ts';
 
-const trial = () => import('./mail-trial.ts');
+const loadTrial = () => import('./mail-trial.ts');
 
-/** Seconds for the test mail: some servers delay the greeting for unknown senders. */
-const usualSeconds = 60;
+/** Timeout of the test mail in seconds, because some servers delay the greeting for unknown senders. */
+const defaultSeconds = 60;
 
 /**
  * Checks that the mail server accepts mail, up to the recipient and without sending any, and that the alert webhook is reachable. `doctor
@@ -20,19 +20,19 @@ export const mailDiagnosis: Diagnosis = {
   *checks(host) {
     yield { subject: 'smtp', run: (signal) => checkServer(host, signal) };
     const { webhook } = host.section(alertsSection);
-    const { mailAddress, seconds = usualSeconds } = host;
+    const { mailAddress, seconds = defaultSeconds } = host;
     if (mailAddress !== undefined) {
       yield {
         subject: 'test mail',
         timeout: seconds,
         isAsked: true,
-        run: async (signal) => (await trial()).sendTestMail(host, mailAddress, signal),
+        run: async (signal) => (await loadTrial()).sendTestMail(host, mailAddress, signal),
       };
       for (const subject of ['SPF', 'DMARC', 'DKIM'] as const)
         yield {
           subject,
           isAsked: true,
-          run: async (signal) => (await trial()).checkSender(subject, host.section(mailSection), signal),
+          run: async (signal) => (await loadTrial()).checkSender(subject, host.section(mailSection), signal),
         };
     }
     if (webhook !== undefined) yield { subject: 'alert webhook', run: (signal) => checkOrigin(webhook.url, signal) };
@@ -47,19 +47,19 @@ async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Pro
   const { probeServer } = await import('./smtp-probe.ts');
   const failure = await probeServer(server, { sender: from, recipient }, signal);
   if (failure !== undefined) return describeFailedProbe(failure, server);
-  const taken = recipient === undefined ? 'takes the sender' : 'takes mail for alerts.mail';
+  const acceptance = recipient === undefined ? 'takes the sender' : 'takes mail for alerts.mail';
   const signIn = server.user === undefined ? 'without a sign-in' : 'after the sign-in';
-  return ok(`${taken}, ${signIn}`);
+  return ok(`${acceptance}, ${signIn}`);
 }
 
-/** A temporary rejection, such as greylisting, is only a warning. */
+/** Describes a failed probe. A temporary rejection, such as greylisting, is only a warning. */
 function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding {
   const { step, error, code = 0 } = failure;
-  const isForNow = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');
-  return { state: isForNow ? 'warning' : 'failed', text: `${step}: ${error}`, advice: adviceFor(failure, server) };
+  const isTemporary = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');
+  return { state: isTemporary ? 'warning' : 'failed', text: `${step}: ${error}`, advice: findAdvice(failure, server) };
 }
 
-function adviceFor({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
+function findAdvice({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
   if (tls === 'certificate')
     return `The certificate of ${host} is not trusted. Name the host as the certificate does, or give the gateway its authority in NODE_EXTRA_CA_CERTS.`;
   if (tls === 'unencrypted')

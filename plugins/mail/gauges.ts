@@ -2,14 +2,14 @@ import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Waiting and failed mails and webhooks; identical on all instances of a version. */
+/** Creates the gauges of waiting and failed messages, which are identical on all instances of a version. */
 export const mailGauges = (gateway: MessageSources) => [
   gaugeBy(
     ['channel', 'state'],
     'mail_messages',
     'Messages by channel (customer, operator, webhook) and state: waiting, and failed or of unknown fate in the last 24 hours.',
     async (host) =>
-      (await count(host, gateway)).flatMap(({ channel, waiting, failed }) => [
+      (await readCounts(host, gateway)).flatMap(({ channel, waiting, failed }) => [
         [channel, 'waiting', waiting] as const,
         [channel, 'failed', failed] as const,
       ]),
@@ -18,11 +18,11 @@ export const mailGauges = (gateway: MessageSources) => [
     ['channel'],
     'mail_waiting_oldest_seconds',
     'Age of the oldest message that waits, by channel; 0 without any.',
-    async (host) => (await count(host, gateway)).map(({ channel, oldest }) => [channel, oldest]),
+    async (host) => (await readCounts(host, gateway)).map(({ channel, oldest }) => [channel, oldest]),
   ),
 ];
 
-async function count({ database }: Pick<Host, 'database'>, gateway: MessageSources) {
+async function readCounts({ database }: Pick<Host, 'database'>, gateway: MessageSources) {
   const { countMessages } = await import('#core/business/mail/outbox.ts');
   return countMessages(database, gateway);
 }

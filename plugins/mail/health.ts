@@ -36,7 +36,7 @@ export async function readMailTrouble(
   }>(
     `select ${epoch(`min(coalesce(m.asked_at, m.created_at)) filter (where m.state in ('waiting', 'sending'))`)} as waiting,
        (array_agg(m.error order by m.created_at) filter (where m.state = 'waiting' and m.error is not null))[1] as error,
-       count(*) filter (where ${lost})::float8 as lost, ${epoch(`min(m.finished_at) filter (where ${lost})`)} as since
+       count(*) filter (where ${lostCondition})::float8 as lost, ${epoch(`min(m.finished_at) filter (where ${lostCondition})`)} as since
      from mail_message m join account_event e on e.id = m.event_id
      where m.channel <> 'webhook' and (m.state in ('waiting', 'sending') and ${supportedCondition}
        or m.state in ('failed', 'uncertain') and m.finished_at > clock_timestamp() - interval '1 day')`,
@@ -50,9 +50,13 @@ export async function readMailTrouble(
   };
 }
 
-const lost = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
+const lostCondition = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
 
-/** @param now epoch ms */
+/**
+ * Evaluates whether mails are sent in time and reach customers.
+ *
+ * @param now epoch ms
+ */
 export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
   now: number,
@@ -86,7 +90,7 @@ class MailHealth {
   }
 }
 
-/** Fails while a mail waits too long, and for a day after a mail about money was lost. */
+/** Creates the check that fails while a mail waits too long, and for a day after a mail about money was lost. */
 export const mailCheck = (gateway: MessageSources): HealthCheck => ({
   name: 'mail',
   runbook: 'mail-failing',

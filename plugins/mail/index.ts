@@ -27,10 +27,10 @@ function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProdu
   const { smtp = '', from } = section(mailSection);
   const server = parseSmtpUrl(smtp);
   if (server !== undefined) return { value: `from ${from} by ${server.host}:${server.port}` };
-  return isProduction ? { value: 'off', notice: nobody } : { value: 'off' };
+  return isProduction ? { value: 'off', notice: mailOffNotice } : { value: 'off' };
 }
 
-const nobody =
+const mailOffNotice =
   'nobody is mailed about payments, ends of plans and sign-ins: mail.smtp is not set; see docs/operating/shop.md';
 
 /** Mails to customers about their orders, plans, sign-ins and keys, and alerts to the operator by mail and webhook. */

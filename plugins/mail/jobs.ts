@@ -4,8 +4,9 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { MailSources } from './compose.ts';
 
 /**
- * Sends due messages. Events enqueue it, and it runs every 20 seconds for missed or failed messages. Mails and webhooks are separate jobs,
- * so that a mail server that is down does not delay webhooks. The sending code is loaded only by gateways that send messages.
+ * Creates the jobs that send due messages. Events enqueue them, and they run every 20 seconds for missed or failed messages. Mails and
+ * webhooks are separate jobs, so that a mail server that is down does not delay webhooks. Only gateways that send messages load the
+ * sending code.
  *
  * @param gateway provides the mail kinds, and the health checks in the daily report
  */

@@ -12,7 +12,7 @@ export interface MailContent extends MailDraft {
 }
 
 /*
- * E-mail addresses cannot be wrapped, and a table column is as wide as its longest word unless it may break anywhere. Mail clients support
+ * Email addresses cannot be wrapped, and a table column is as wide as its longest word unless it may break anywhere. Mail clients support
  * only one of the two CSS properties.
  */
 const breaksAnywhere = 'overflow-wrap:anywhere;word-break:break-word';
@@ -41,16 +41,16 @@ const eta = new Eta({ autoEscape: true });
 const compiled = eta.compile(template);
 
 export function renderHtml(content: MailContent): string {
-  return eta.render(compiled, { ...content, link: (text: string) => linkIn(text, content.links ?? []) });
+  return eta.render(compiled, { ...content, link: (text: string) => insertLinks(text, content.links ?? []) });
 }
 
-function linkIn(text: string, links: readonly MailLink[]): string {
-  const [first, ...others] = links;
+function insertLinks(text: string, links: readonly MailLink[]): string {
+  const [first, ...remainingLinks] = links;
   if (first === undefined) return escapeHtml(text);
   const anchor = `<a href="${escapeHtml(first.url)}" style="color:#026369">${escapeHtml(first.text)}</a>`;
   return text
     .split(first.text)
-    .map((part) => linkIn(part, others))
+    .map((part) => insertLinks(part, remainingLinks))
     .join(anchor);
 }
 

@@ -5,7 +5,7 @@ import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { replyAddress } from './reply-address.ts';
+import { getReplyAddress } from './reply-address.ts';
 import { sendMail } from './smtp.ts';
 import { smtpTimeouts } from './smtp-session.ts';
 
@@ -20,7 +20,7 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   const text = `This is a test of the mail server of ${service.name}. Nothing needs to be done.`;
   const messageId = `${service.slug}-test-${randomUUID()}@${readDomain(from)}`;
   const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
-  const replyTo = replyAddress(host);
+  const replyTo = getReplyAddress(host);
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
   const outcome = await sendMail(server, mail, smtpTimeouts, signal);
   if (outcome.kind === 'sent')
@@ -32,7 +32,11 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   return failed(outcome.error, 'Correct what the line smtp names, or the address; the server took no mail.');
 }
 
-/** TXT records of a name; empty if it does not exist. @throws Error if the DNS does not respond */
+/**
+ * Reads the TXT records of a name; empty if the name does not exist.
+ *
+ * @throws Error if the DNS does not respond
+ */
 type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Checks the DNS records that receivers of mail check. */
@@ -64,22 +68,22 @@ export async function checkSender(
   }
 }
 
-/** RFC 7208. */
+/** Checks the SPF record (RFC 7208). */
 function describeSpf(domain: string, records: readonly string[]): Finding {
-  const [spf, ...more] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
+  const [spf, ...extras] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
   if (spf === undefined)
     return warning(
       `${domain} has no SPF record`,
       'Add the TXT record that your mail provider names, such as "v=spf1 include:… -all": large providers reject mail without it.',
     );
-  if (more.length > 0)
-    return failed(`${domain} has ${more.length + 1} SPF records, so none counts`, 'Merge them into one TXT record.');
+  if (extras.length > 0)
+    return failed(`${domain} has ${extras.length + 1} SPF records, so none counts`, 'Merge them into one TXT record.');
   if (/\s\+?all$/i.test(spf))
     return failed(`${domain} lets every server send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
   return ok(`${domain}: ${shorten(spf)}`);
 }
 
-/** RFC 7489: if a domain has no record, its parent domain's record applies. */
+/** Checks the DMARC record (RFC 7489). If a domain has no record, its parent domain's record applies. */
 async function checkDmarc(domain: string, readTxt: (name: string) => Promise<readonly string[]>): Promise<Finding> {
   const labels = domain.split('.');
   for (let first = 0; first < Math.max(1, labels.length - 1); first++) {
@@ -100,7 +104,7 @@ function describeDmarc(name: string, record: string): Finding {
   return ok(`${name}: ${shorten(record)}`);
 }
 
-/** RFC 6376. */
+/** Checks the DKIM key (RFC 6376). */
 function describeDkim(name: string, records: readonly string[]): Finding {
   const key = records.find((record) => /(?:^|;)\s*p=/i.test(record));
   if (key === undefined)

@@ -1,9 +1,9 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-/** Consecutive recipient domains with the same rejection, after which the rejection is attributed to the server. */
+/** Number of consecutive recipient domains with the same rejection that attributes the rejection to the server. */
 const domainsInARow = 3;
 
-interface Held<Mail> {
+interface RefusedMail<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
@@ -25,34 +25,38 @@ interface DecidedRefusal<Mail> {
  * - if it names the recipient as the cause, or the server accepted another mail in this run.
  */
 export class Refusals<Mail> {
-  readonly #held: Held<Mail>[] = [];
+  readonly #refused: RefusedMail<Mail>[] = [];
   readonly #domains = new Set<string>();
   #streak = 0;
-  #sameness: string | undefined;
-  #hasTaken = false;
+  #lastKey: string | undefined;
+  #hasAccepted = false;
   #lastEndedRun = false;
 
-  /** @returns true if the run must end */
+  /**
+   * Records the outcome of a mail.
+   *
+   * @returns true if the run must end
+   */
   note(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
-    if (outcome.kind === 'sent') this.#hasTaken = true;
-    const same = 'sameness' in outcome ? outcome.sameness : undefined;
-    if (same === undefined || same !== this.#sameness) {
+    if (outcome.kind === 'sent') this.#hasAccepted = true;
+    const key = 'sameness' in outcome ? outcome.sameness : undefined;
+    if (key === undefined || key !== this.#lastKey) {
       this.#streak++;
       this.#domains.clear();
-      this.#sameness = same;
+      this.#lastKey = key;
     }
-    if (same !== undefined) this.#domains.add(domain.toLowerCase());
+    if (key !== undefined) this.#domains.add(domain.toLowerCase());
     if (outcome.kind === 'refused')
-      this.#held.push({ mail, error: outcome.error, cause: outcome.cause, streak: this.#streak });
+      this.#refused.push({ mail, error: outcome.error, cause: outcome.cause, streak: this.#streak });
     this.#lastEndedRun = this.#domains.size >= domainsInARow;
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
   /** Decides the states of the run's rejected mails. */
   decide(): DecidedRefusal<Mail>[] {
-    return this.#held.map(({ mail, error, cause, streak }) => {
+    return this.#refused.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;
-      const isRecipient = !isServer && (cause === 'recipient' || this.#hasTaken);
+      const isRecipient = !isServer && (cause === 'recipient' || this.#hasAccepted);
       return { mail, error, state: isRecipient ? 'failed' : 'waiting' };
     });
   }

@@ -2,7 +2,7 @@ import { mailSection } from '#core/business/mail/section.ts';
 import { contactAddress } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Address for replies; undefined to use the sender's. */
-export function replyAddress({ section, service }: Pick<Host, 'section' | 'service'>): string | undefined {
+/** Returns the address for replies; undefined to use the sender's address. */
+export function getReplyAddress({ section, service }: Pick<Host, 'section' | 'service'>): string | undefined {
   return section(mailSection).reply_to ?? contactAddress(service);
 }

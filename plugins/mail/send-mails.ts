@@ -18,13 +18,13 @@ import { mailReason } from './mail-reason.ts';
 import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { Refusals } from './refusals.ts';
-import { replyAddress } from './reply-address.ts';
+import { getReplyAddress } from './reply-address.ts';
 import { type SmtpOutcome, sendMail } from './smtp.ts';
 import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;
-/** Concurrent runs per process: each occupies a worker of the job queue, for minutes if a server is slow. */
+/** Maximum concurrent runs per process, because each occupies a worker of the job queue, for minutes if a server is slow. */
 const maxRuns = 2;
 
 /**
@@ -66,8 +66,8 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
     );
   const refusals = new Refusals<ClaimedMessage>();
   try {
-    const begun = performance.now();
-    while (performance.now() - begun < maxRunMs) {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < maxRunMs) {
       const mail = await claimMessage(host.database, channels, gateway, run.isUrgentOnly);
       if (mail === undefined || (await sendClaimed(host, gateway, mail, run, refusals))) return;
     }
@@ -76,7 +76,11 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/** @returns true if the server would reject other mails too, so the run should end */
+/**
+ * Composes and sends a claimed mail, and stores its state.
+ *
+ * @returns true if the server would reject other mails too, so the run should end
+ */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,
@@ -94,7 +98,7 @@ async function sendClaimed(
   const outcome = await deliver(host, mail, composed, run);
   // A refused mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
-    await finish(host, mail, states[outcome.kind], 'error' in outcome ? outcome.error : undefined);
+    await finish(host, mail, outcomeStates[outcome.kind], 'error' in outcome ? outcome.error : undefined);
   return refusals.note(mail, readDomain(composed.to), outcome);
 }
 
@@ -102,22 +106,23 @@ function compose(host: Host, gateway: MailSources, mail: ClaimedMessage): Promis
   return mail.channel === 'customer' ? composeMail(host, gateway, mail) : composeAlertMail(host, gateway, mail);
 }
 
-const states = { sent: 'sent', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
+const outcomeStates = { sent: 'sent', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
   Exclude<SmtpOutcome['kind'], 'refused'>,
   MailState
 >;
 
-async function finish(host: Host, message: ClaimedMessage, tried: MailState, error?: string): Promise<void> {
-  const state = await finishMessage(host.database, message, tried, error);
+async function finish(host: Host, message: ClaimedMessage, attemptState: MailState, error?: string): Promise<void> {
+  const state = await finishMessage(host.database, message, attemptState, error);
   const subject = `the mail about event ${message.eventId} (${message.event})`;
   if (state === 'failed') host.log.warn(`${subject} could not be sent and is not retried: ${error}`);
   if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not sent again: ${error}`);
-  if (state === 'waiting' && tried === 'uncertain')
+  if (state === 'waiting' && attemptState === 'uncertain')
     host.log.warn(`${subject} may not have been delivered, and is sent again: ${error}`);
-  else if (state === 'waiting' && warning(host).pass()) host.log.warn(`mail cannot be sent; retrying: ${error}`);
+  else if (state === 'waiting' && getWarningThrottle(host).pass())
+    host.log.warn(`mail cannot be sent; retrying: ${error}`);
 }
 
-function warning(host: Host): Throttle {
+function getWarningThrottle(host: Host): Throttle {
   return host.keep('mail.warning', () => new Throttle(warnIntervalMs));
 }
 
@@ -133,7 +138,7 @@ async function deliver(
     server,
     {
       from: { name: service.name, address: from },
-      replyTo: replyAddress({ section, service }),
+      replyTo: getReplyAddress({ section, service }),
       to,
       subject: oneLine(content.subject),
       text: renderText(content),

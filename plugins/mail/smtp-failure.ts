@@ -24,7 +24,7 @@ export type RefusalCause = 'recipient' | 'server' | 'unclear';
 const sessionCodes = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 
 /** Causes by class and detail of enhanced status codes (RFC 3463 and the IANA registry); the first match wins. */
-const statuses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[] = [
+const statusCauses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[] = [
   [/^7\./, 'server'], // security or policy
   [/^1\.[78]$/, 'server'], // the sender's address
   [/^1\.0$/, 'unclear'],
@@ -43,39 +43,45 @@ const recipientWords =
 const serverWords =
   /authenti|\bauth\b|log ?in\b|credential|relay|\bsender\b|\blimit|\brate\b|too (many|fast)|exceed|spam|junk|block|blacklist|listed|reputation|policy|polic(y|ies)|denied|not (allowed|permitted|authori[sz]ed)|prohibit|suspend|\b(tls|ssl|encrypt\w*|dmarc|spf|dkim|ptr|rdns|helo|ehlo)\b|client host|(your|this) (ip|host|server|account)/i;
 
-/** @param code 5xx @param reply the whole reply */
-export function causeOf(code: number, reply: string): RefusalCause {
+/**
+ * Classifies the cause of a refusal.
+ *
+ * @param code 5xx
+ * @param reply the whole reply
+ */
+export function classifyRefusal(code: number, reply: string): RefusalCause {
   if (sessionCodes.has(code)) return 'server';
   const words = reply.slice(0, maxReplyLength);
-  const status = statusOf(words);
-  const known = statuses.find(([pattern]) => status !== undefined && pattern.test(status))?.[1];
+  const status = parseStatus(words);
+  const statusCause = statusCauses.find(([pattern]) => status !== undefined && pattern.test(status))?.[1];
   // 501 concerns the command's argument, which is the address, regardless of its enhanced status.
-  if (known !== undefined && known !== 'unclear') return code === 501 && known === 'server' ? 'recipient' : known;
+  if (statusCause !== undefined && statusCause !== 'unclear')
+    return code === 501 && statusCause === 'server' ? 'recipient' : statusCause;
   if (code === 501 || code === 552 || code === 556) return 'recipient';
   if (recipientWords.test(words)) return 'recipient';
   return serverWords.test(words) ? 'server' : 'unclear';
 }
 
-/** Class and detail of the enhanced status: `7.1` in `550 5.7.1 …`. */
-function statusOf(reply: string): string | undefined {
+/** Parses class and detail of the enhanced status, such as `7.1` in `550 5.7.1 …`. */
+function parseStatus(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }
 
 /** Returns the key that identical rejections of different recipients share: the code with its enhanced status, otherwise with its words. */
 export function sameness({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
   const words = response.replaceAll(recipient, '').replaceAll(recipient.slice(recipient.lastIndexOf('@') + 1), '');
-  return `${responseCode} ${statusOf(response) ?? withoutAddresses(words).replace(/\d+/g, '')}`;
+  return `${responseCode} ${parseStatus(response) ?? removeAddresses(words).replace(/\d+/g, '')}`;
 }
 
-/** Formats the failure on one line without e-mail addresses. */
+/** Formats the failure on one line without email addresses. */
 export function describeFailure({ message }: Error): string {
-  return withoutAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
+  return removeAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }
 
 const maxReplyLength = 1_000;
 
-/** Also removes addresses that a server splits, such as `<jC<rgen@example.com>`. */
-function withoutAddresses(text: string): string {
+/** Removes addresses, including those that a server splits, such as `<jC<rgen@example.com>`. */
+function removeAddresses(text: string): string {
   return text
     .slice(0, maxReplyLength)
     .replace(/\s+/g, ' ')

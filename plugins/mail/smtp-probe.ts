@@ -1,7 +1,7 @@
 import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { causeOf, describeFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
-import { SmtpSession, smtpTimeouts, step } from './smtp-session.ts';
+import { classifyRefusal, describeFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
+import { SmtpSession, smtpTimeouts, runStep } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
@@ -18,7 +18,7 @@ export interface ProbeFailure {
 }
 
 /**
- * Checks that a mail server accepts mail from the sender to the recipient, without sending any: the conversation ends before DATA.
+ * Checks that a mail server accepts mail from the sender to the recipient, without sending any. The conversation ends before DATA.
  *
  * @param recipient undefined to end after the sender
  * @param signal aborts the conversation
@@ -29,54 +29,58 @@ export async function probeServer(
   { sender, recipient }: { readonly sender: string; readonly recipient: string | undefined },
   signal?: AbortSignal,
 ): Promise<ProbeFailure | undefined> {
-  let at: ProbeStep | undefined;
+  let currentStep: ProbeStep | undefined;
   // nodemailer can send single commands only from a sign-in handler, so a second "sign-in" sends the envelope.
   const envelope: AuthHandler = async ({ sendCommand }) => {
-    at = 'sender';
-    accept(await sendCommand(`MAIL FROM:<${toAsciiAddress(sender)}>`));
+    currentStep = 'sender';
+    requirePositive(await sendCommand(`MAIL FROM:<${toAsciiAddress(sender)}>`));
     if (recipient === undefined) return;
-    at = 'recipient';
-    accept(await sendCommand(`RCPT TO:<${toAsciiAddress(recipient)}>`));
+    currentStep = 'recipient';
+    requirePositive(await sendCommand(`RCPT TO:<${toAsciiAddress(recipient)}>`));
   };
   using session = new SmtpSession(server, smtpTimeouts, { ENVELOPE: envelope });
-  const leave = () => session.fail(new Error('no reply in time'));
-  signal?.addEventListener('abort', leave, { once: true });
-  const ask = async () => {
+  const abort = () => session.fail(new Error('no reply in time'));
+  signal?.addEventListener('abort', abort, { once: true });
+  const converse = async () => {
     await session.open();
-    await step((done) => session.connection.login({ method: 'ENVELOPE' }, (error) => done(error)));
+    await runStep((done) => session.connection.login({ method: 'ENVELOPE' }, (error) => done(error)));
   };
   try {
-    await Promise.race([ask(), session.failed]);
+    await Promise.race([converse(), session.failed]);
     await session.quit();
     return undefined;
   } catch (error) {
     const failure = error as SmtpFailure;
     if (failure.responseCode !== undefined) await session.quit();
-    return describeProbe(failure, at ?? (session.progress.step === 'connect' ? 'connect' : 'sign in'));
+    return describeProbe(failure, currentStep ?? (session.progress.step === 'connect' ? 'connect' : 'sign in'));
   } finally {
-    signal?.removeEventListener('abort', leave);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
 type AuthHandler = NonNullable<ConstructorParameters<typeof SmtpSession>[2]>[string];
 
-/** @throws Error on a negative reply; nodemailer adds the reply to it */
-function accept({ status }: { readonly status: number }): void {
+/**
+ * Requires a positive reply.
+ *
+ * @throws Error on a negative reply; nodemailer adds the reply to it
+ */
+function requirePositive({ status }: { readonly status: number }): void {
   if (status < 200 || status >= 300) throw new Error('refused');
 }
 
-function describeProbe(failure: SmtpFailure, at: ProbeStep): ProbeFailure {
+function describeProbe(failure: SmtpFailure, failedStep: ProbeStep): ProbeFailure {
   const { responseCode: code, response = '' } = failure;
   return {
-    step: at,
+    step: failedStep,
     error: describeFailure(failure),
     code,
-    cause: code === undefined ? undefined : code < 500 ? 'server' : causeOf(code, response),
-    tls: tlsFault(failure),
+    cause: code === undefined ? undefined : code < 500 ? 'server' : classifyRefusal(code, response),
+    tls: classifyTlsError(failure),
   };
 }
 
-function tlsFault(
+function classifyTlsError(
   failure: SmtpFailure & { readonly code?: string; readonly originalCode?: string },
 ): ProbeFailure['tls'] {
   const { message, responseCode } = failure;

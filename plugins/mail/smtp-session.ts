@@ -45,7 +45,7 @@ export class SmtpSession {
   readonly failed: Promise<never>;
   readonly #server: SmtpServer;
   readonly #socket: Socket;
-  readonly #isConnected: Promise<unknown>;
+  readonly #whenConnected: Promise<unknown>;
   readonly #fail: (error: unknown) => void;
 
   constructor(server: SmtpServer, timeouts: SmtpTimeouts, customAuth?: ConnectionOptions['customAuth']) {
@@ -53,10 +53,10 @@ export class SmtpSession {
     // Opened here like all other connections: nodemailer would query DNS itself, without the hosts file and cached addresses.
     this.#socket = connect(server.port, server.host);
     const { connect: limit } = timeouts;
-    this.#isConnected = withDeadline(once(this.#socket, 'connect'), limit, `no connection after ${limit} ms`);
-    this.#isConnected.catch(() => undefined);
+    this.#whenConnected = withDeadline(once(this.#socket, 'connect'), limit, `no connection after ${limit} ms`);
+    this.#whenConnected.catch(() => undefined);
     this.connection = new SMTPConnection({
-      ...optionsFor(server, timeouts, this.#socket),
+      ...createOptions(server, timeouts, this.#socket),
       ...(customAuth && { customAuth }),
     });
     const { promise, reject } = Promise.withResolvers<never>();
@@ -76,12 +76,12 @@ export class SmtpSession {
 
   /** Connects, and signs in if the URL contains a user. */
   async open(): Promise<void> {
-    await this.#isConnected;
-    await step((done) => this.connection.connect((error) => done(error ?? null)));
+    await this.#whenConnected;
+    await runStep((done) => this.connection.connect((error) => done(error ?? null)));
     this.progress.step = 'sign in';
     const { user, password = '' } = this.#server;
     if (user !== undefined)
-      await step((done) => this.connection.login({ credentials: { user, pass: password } }, (error) => done(error)));
+      await runStep((done) => this.connection.login({ credentials: { user, pass: password } }, (error) => done(error)));
     this.progress.step = 'send';
   }
 
@@ -101,7 +101,7 @@ export class SmtpSession {
 
 type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection>[0]>;
 
-function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
+function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
   const { host, isSecure } = server;
   // Loopback is not intercepted and its certificates are self-signed. STARTTLS is used if offered, as a server may demand it.
   const isPrivate = !isSecure && (isLoopback(host) || server.canBePlain === true);
@@ -119,8 +119,9 @@ function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket):
   };
 }
 
-export function step(begin: (done: (error: Error | null) => void) => void): Promise<void> {
+/** Waits for a step that reports its end to a callback. */
+export function runStep(start: (done: (error: Error | null) => void) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  begin((error) => (error === null ? resolve() : reject(error)));
+  start((error) => (error === null ? resolve() : reject(error)));
   return promise;
 }

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { causeOf, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
-import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, step } from './smtp-session.ts';
+import { classifyRefusal, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
+import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, runStep } from './smtp-session.ts';
 
 /** A mail that is ready to be sent. */
 export interface OutgoingMail {
@@ -37,7 +37,11 @@ export type SmtpOutcome =
       readonly sameness: string;
     };
 
-/** Sends one mail over its own connection. Never rejects. @param signal aborts the sending */
+/**
+ * Sends one mail over its own connection. Never rejects.
+ *
+ * @param signal aborts the sending
+ */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
@@ -46,8 +50,8 @@ export async function sendMail(
 ): Promise<SmtpOutcome> {
   using session = new SmtpSession(server, timeouts);
   const timer = setTimeout(() => session.fail(new Error(`no end after ${timeouts.mail} ms`)), timeouts.mail);
-  const leave = () => session.fail(new Error('no reply in time'));
-  signal?.addEventListener('abort', leave, { once: true });
+  const abort = () => session.fail(new Error('no reply in time'));
+  signal?.addEventListener('abort', abort, { once: true });
   try {
     await Promise.race([transfer(session, mail), session.failed]);
     await session.quit();
@@ -55,28 +59,29 @@ export async function sendMail(
   } catch (error) {
     const failure = error as SmtpFailure;
     if (failure.responseCode !== undefined) await session.quit();
-    return classify(failure, session.progress, toAsciiAddress(mail.to));
+    return classifyFailure(failure, session.progress, toAsciiAddress(mail.to));
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', leave);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
 async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void> {
-  const message = await compile(mail);
+  const message = await compileMessage(mail);
   await session.open();
-  const body = Readable.from(read(message, session.progress));
+  const body = Readable.from(readMessage(message, session.progress));
   const envelope = { from: toAsciiAddress(mail.from.address), to: [toAsciiAddress(mail.to)] };
-  await step((done) => session.connection.send(envelope, body, (error) => done(error)));
+  await runStep((done) => session.connection.send(envelope, body, (error) => done(error)));
 }
 
-/** Read by the connection only after the server has accepted sender and recipient and requests the mail. */
-async function* read(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
+/** Yields the message. The connection reads it only after the server has accepted sender and recipient and requests the mail. */
+async function* readMessage(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
   yield message;
   progress.isTransferred = true;
 }
 
-function compile({ from, replyTo, to, subject, text, html, messageId, unsubscribeUrl }: OutgoingMail): Promise<Buffer> {
+function compileMessage(mail: OutgoingMail): Promise<Buffer> {
+  const { from, replyTo, to, subject, text, html, messageId, unsubscribeUrl } = mail;
   const composer = new MailComposer({
     from: { ...from },
     ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
@@ -85,39 +90,42 @@ function compile({ from, replyTo, to, subject, text, html, messageId, unsubscrib
     text,
     html,
     messageId: `<${messageId}>`,
-    headers: { 'auto-submitted': 'auto-generated', ...(unsubscribeUrl !== undefined && unsubscribe(unsubscribeUrl)) },
+    headers: {
+      'auto-submitted': 'auto-generated',
+      ...(unsubscribeUrl !== undefined && createUnsubscribeHeaders(unsubscribeUrl)),
+    },
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return composer.compile().build();
 }
 
-/** Unsubscribe headers: RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
-function unsubscribe(url: string): Record<string, string> {
+/** Creates the unsubscribe headers: RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
+function createUnsubscribeHeaders(url: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${url}>`,
     ...(url.startsWith('https:') && { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }),
   };
 }
 
-function classify(failure: SmtpFailure, { step: at, isTransferred }: SmtpProgress, recipient: string): SmtpOutcome {
+function classifyFailure(failure: SmtpFailure, { step, isTransferred }: SmtpProgress, recipient: string): SmtpOutcome {
   const error = describeFailure(failure);
   const { responseCode: code, response = '' } = failure;
   if (code === undefined) {
     if (isTransferred) return { kind: 'uncertain', error };
-    return { kind: 'later', error: `${at}: ${error}`, isServer: true };
+    return { kind: 'later', error: `${step}: ${error}`, isServer: true };
   }
-  if (!isAboutMail(failure, at)) return { kind: 'later', error, isServer: true };
-  const same = sameness(failure, recipient);
-  const cause = code < 500 ? 'server' : causeOf(code, response);
-  if (cause === 'server') return { kind: 'later', error, isServer: false, sameness: same };
-  return { kind: 'refused', error, cause, sameness: same };
+  if (!isAboutMail(failure, step)) return { kind: 'later', error, isServer: true };
+  const refusalKey = sameness(failure, recipient);
+  const cause = code < 500 ? 'server' : classifyRefusal(code, response);
+  if (cause === 'server') return { kind: 'later', error, isServer: false, sameness: refusalKey };
+  return { kind: 'refused', error, cause, sameness: refusalKey };
 }
 
 /**
- * True for a reply to RCPT, DATA or the mail itself. If these were sent in one batch, nodemailer does not name the command of a 421; a
- * refused sender always has its command.
+ * Returns true for a reply to RCPT, DATA or the mail itself. If these were sent in one batch, nodemailer does not name the command of a
+ * 421; a refused sender always has its command.
  */
-function isAboutMail({ command }: SmtpFailure, at: SmtpProgress['step']): boolean {
-  return command === 'RCPT TO' || command === 'DATA' || (command === 'CONN' && at === 'send');
+function isAboutMail({ command }: SmtpFailure, step: SmtpProgress['step']): boolean {
+  return command === 'RCPT TO' || command === 'DATA' || (command === 'CONN' && step === 'send');
 }

@@ -25,11 +25,11 @@ export async function composeAlert(
   if (event === 'day.reported') return reportDay(payload['day'] ?? '', { problems }, reader);
   const kind = problems.values().find(({ alert }) => alert?.event === event);
   if (kind?.alert === undefined) return 'such events are no longer reported';
-  return kind.alert.compose?.(payload, reader) ?? tellFirst(kind, reader);
+  return kind.alert.compose?.(payload, reader) ?? describeFirstProblem(kind, reader);
 }
 
 /** Describes the first problem of a kind. */
-async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
+async function describeFirstProblem({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
   const [problem] = await find(reader);
   if (problem === undefined) return 'the problem is over';
   const { title, subject, since, step } = problem;
@@ -42,10 +42,10 @@ async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<
   };
 }
 
-/** Left out of the problem count: the report's figures include open flags and waiting payments. */
-const inFigures = new Set<ProblemKind>(moneyProblems);
+/** Kinds not listed individually, because the report's figures include open flags and waiting payments. */
+const reportedKinds = new Set<ProblemKind>(moneyProblems);
 
-/** Yesterday's figures, and the problems that need the operator, counted as on the overview but without hints. */
+/** Composes the report of yesterday's figures and the problems that need the operator, counted as on the overview but without hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);
@@ -58,27 +58,27 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
     readOldestUnconfirmed(database),
     findProblems(gateway, reader),
   ]);
-  const sold = revenue.find((one) => one.day === day) ?? { amount: 0, orders: 0 };
+  const daySales = revenue.find((entry) => entry.day === day) ?? { amount: 0, orders: 0 };
   const urgent = found.filter(({ severity }) => severity !== 'info');
-  const needs = total - (found.length - urgent.length);
-  const others = urgent.filter(({ kind }) => !inFigures.has(kind));
+  const count = total - (found.length - urgent.length);
+  const otherProblems = urgent.filter(({ kind }) => !reportedKinds.has(kind));
   return {
-    title: needs === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count: needs }),
-    text: t(needs === 0 ? 'alert.report.calm' : 'alert.report.text'),
+    title: count === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count }),
+    text: t(count === 0 ? 'alert.report.calm' : 'alert.report.text'),
     facts: [
-      [t('alert.revenue'), format.money(sold.amount, currency)],
-      [t('alert.orders'), format.number(sold.orders)],
+      [t('alert.revenue'), format.money(daySales.amount, currency)],
+      [t('alert.orders'), format.number(daySales.orders)],
       ...flags.map(({ kind, count }) => [reader.t(`alert.reason.${kind}`), format.number(count)] as const),
       [t('alert.refunds'), format.number(checks.refunds)],
       ...(oldest === undefined ? [] : [[t('alert.unconfirmed'), format.time(new Date(oldest)).text] as const]),
-      ...others.map((problem) => [problem.title, plainText(problem)] as const),
+      ...otherProblems.map((problem) => [problem.title, plainText(problem)] as const),
     ],
     path: '/operator',
     data: {
       day,
-      revenue: sold.amount,
+      revenue: daySales.amount,
       currency,
-      orders: sold.orders,
+      orders: daySales.orders,
       open_flags: Object.fromEntries(flags.map(({ kind, count }) => [kind, count])),
       refunds_pending: checks.refunds,
       oldest_unconfirmed: oldest === undefined ? null : new Date(oldest).toISOString(),

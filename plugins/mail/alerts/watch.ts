@@ -7,7 +7,7 @@ import { problemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
-/** Records conditions that no event reports, such as payments that stay unconfirmed, and the report of the previous day. */
+/** Creates the job that records conditions without an event, such as payments that stay unconfirmed, and the previous day's report. */
 export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   name: 'watch-for-alerts',
   description: 'Records alerts about unconfirmed payments, and the daily report to the operator.',
@@ -22,9 +22,9 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
   const { time_zone: timeZone } = host.section(service);
   const now = formatLocalTime(new Date(host.now()), timeZone);
   const reader = problemReader(pageTexts, host, 'en');
-  const watched = problems.values().flatMap(({ alert, find }) => (alert?.isWatched === true ? [{ alert, find }] : []));
-  const seen = await Promise.all(
-    watched.map(async ({ alert: { event }, find }) => {
+  const kinds = problems.values().flatMap(({ alert, find }) => (alert?.isWatched === true ? [{ alert, find }] : []));
+  const results = await Promise.all(
+    kinds.map(async ({ alert: { event }, find }) => {
       try {
         return { event, problem: (await find(reader))[0] };
       } catch (error) {
@@ -35,7 +35,7 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
     }),
   );
   await host.database.fork().transactional(async (transaction) => {
-    for (const { event, problem } of seen) {
+    for (const { event, problem } of results) {
       if (problem === undefined) continue;
       const since = (problem.since ?? new Date(host.now())).toISOString();
       await recordEvent(transaction, event, { day: now.day, since }, `${event}:${now.day}`);

@@ -17,42 +17,46 @@ import { alertsSection } from '#core/business/mail/alerts-section.ts';
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;
 
-/** Sends due alerts to the operator's webhook, one after another. @param deadline ms for each response */
+/**
+ * Sends due alerts to the operator's webhook, one after another.
+ *
+ * @param deadlineMs timeout of each response
+ */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
-  deadline = defaultDeadlineMs,
+  deadlineMs = defaultDeadlineMs,
 ): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
   await collectMessages(host.database, ['webhook'], gateway);
   await closeAbandonedTries(host.database, mailReason('mail.reason.gateway_stopped'));
-  const begun = performance.now();
-  while (performance.now() - begun < maxRunMs) {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < maxRunMs) {
     const alert = await claimMessage(host.database, ['webhook'], gateway);
     if (alert === undefined || alert.channel === 'customer') return;
     // After a failure, the receiver is not called again in this run.
-    if (!(await sendOne(host, gateway, alert, deadline))) return;
+    if (!(await sendAlert(host, gateway, alert, deadlineMs))) return;
   }
 }
 
-async function sendOne(
+async function sendAlert(
   host: Host,
   gateway: HealthChecks & AlertSource,
   claimed: ClaimedAlert,
-  deadline: number,
+  deadlineMs: number,
 ): Promise<boolean> {
   try {
     const body = await writeBody(host, gateway, claimed);
     if (body === undefined) return (await finishMessage(host.database, claimed, 'skipped', 'it is settled'), true);
-    await post(host, claimed.eventId, body, deadline);
+    await post(host, claimed.eventId, body, deadlineMs);
     await finishMessage(host.database, claimed, 'sent');
     return true;
   } catch (error) {
-    const why = describe(error, deadline);
-    const state = await finishMessage(host.database, claimed, 'waiting', why);
-    const end = state === 'failed' ? 'is not sent any more' : 'is retried';
+    const reason = describeError(error, deadlineMs);
+    const state = await finishMessage(host.database, claimed, 'waiting', reason);
+    const consequence = state === 'failed' ? 'is not sent any more' : 'is retried';
     host.log.warn(
-      `the alert ${claimed.event} (event ${claimed.eventId}) did not reach alerts.webhook and ${end}: ${why}`,
+      `the alert ${claimed.event} (event ${claimed.eventId}) did not reach alerts.webhook and ${consequence}: ${reason}`,
     );
     return false;
   }
@@ -77,8 +81,12 @@ async function writeBody(
   });
 }
 
-/** @throws Error unless the response is 2xx. Redirects are not followed: they would send the alert to another host. */
-async function post(host: Host, id: string, body: string, deadline: number): Promise<void> {
+/**
+ * Posts an alert. Redirects are not followed, because they would send the alert to a different host.
+ *
+ * @throws Error unless the response is 2xx
+ */
+async function post(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
   const response = await outgoingFetch(url, {
@@ -92,7 +100,7 @@ async function post(host: Host, id: string, body: string, deadline: number): Pro
     },
     body,
     redirect: 'manual',
-    signal: AbortSignal.timeout(deadline),
+    signal: AbortSignal.timeout(deadlineMs),
   });
   await response.body?.cancel();
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
@@ -108,10 +116,10 @@ export function signWebhook(secret: string, id: string, timestamp: string, body:
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
-/** Removes the URL, which may contain a secret. */
-function describe(error: unknown, deadline: number): string {
+/** Describes a failure without the URL, which may contain a secret. */
+function describeError(error: unknown, deadlineMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${deadline / 1000} s`;
+  if (error.name === 'TimeoutError') return `no answer within ${deadlineMs / 1000} s`;
   const code = (error.cause as { code?: string } | undefined)?.code;
   return code ?? error.message;
 }

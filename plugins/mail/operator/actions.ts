@@ -5,17 +5,16 @@ import { sendsMail } from '#core/business/mail/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
 
-/** @returns undefined if there is none */
+/** Finds a mail to a customer by its id. */
 export async function findMail({ database }: Pick<Host, 'database'>, id: string) {
   return (/^\d{1,18}$/.test(id) ? await listMails(database, { id }, 1) : [])[0];
 }
 
-/** Found by its id. */
-const mail: SubjectKind = {
+const mailSubject: SubjectKind = {
   name: 'mail',
   async find(host, handle) {
     const found = await findMail(host, handle);
-    if (found === undefined) throw new ActionRefused(`There is no mail ${handle}.`, 'not_found');
+    if (found === undefined) throw new ActionRefused(`Mail ${handle} not found.`, 'not_found');
     return { id: found.id, recordedAt: found.orderId ?? found.accountId, detail: { mailed: found.event } };
   },
   tells: { mailed: describeChoice('operator.mail') },
@@ -23,7 +22,7 @@ const mail: SubjectKind = {
 
 export const sendAgainAction = defineAction({
   name: 'mail.send_again',
-  subject: mail,
+  subject: mailSubject,
   summary: 'send a mail to its customer again, with the same Message-ID, at the next run within 20 seconds',
   input: object({ note }),
   async perform({ database, section }, id) {

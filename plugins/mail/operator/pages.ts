@@ -8,7 +8,7 @@ import { mails } from '#core/web/resources/mails.ts';
 import { findMail, sendAgainAction } from './actions.ts';
 
 /** Maximum mails on the page; as mails are sent again, further ones move up. */
-const listed = 200;
+const maxListed = 200;
 
 /** `/operator/mails`: mails to customers that were not delivered, or possibly not. */
 export const mailsPage = tablesPage({
@@ -19,13 +19,13 @@ export const mailsPage = tablesPage({
   none: ['operator.mails_none', 'operator.mails_none_text'],
   async read(request) {
     const { host, t } = request;
-    const [found, { money, others }] = await Promise.all([
-      listMails(host.database, { isUndelivered: true }, listed),
+    const [undelivered, { money, others }] = await Promise.all([
+      listMails(host.database, { isUndelivered: true }, maxListed),
       countUndelivered(host.database),
     ]);
     return {
       lead: t('operator.mails_text', { count: undeliveredDays }),
-      sections: [fieldTable(request, 'mails', 'operator.mails_undelivered', found, mails.view.page)],
+      sections: [fieldTable(request, 'mails', 'operator.mails_undelivered', undelivered, mails.view.page)],
       below: t('operator.mails_total', { count: money + others }),
     };
   },

@@ -3,7 +3,7 @@ import { translateChoice } from '#core/business/operator-actions/member-describe
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Maximum receipts and refund notices listed individually. */
-const listed = 5;
+const maxListed = 5;
 
 /** Undelivered mails to customers: those about money individually, all others as one entry. */
 export const undeliveredMails: ProblemKind = {
@@ -15,15 +15,15 @@ export const undeliveredMails: ProblemKind = {
     const { host, t } = reader;
     const { money, others } = await countUndelivered(host.database);
     if (money + others === 0) return [];
-    const mails = await listMails(host.database, { isUndelivered: true, isAboutMoney: true }, listed);
-    const more = money + others - mails.length;
-    const rest: Problem = {
+    const mails = await listMails(host.database, { isUndelivered: true, isAboutMoney: true }, maxListed);
+    const remainingCount = money + others - mails.length;
+    const remainder: Problem = {
       severity: 'warn',
       title: t('operator.need_mails'),
-      pieces: readEmphasis(t('operator.need_mails_text', { count: more })),
+      pieces: readEmphasis(t('operator.need_mails_text', { count: remainingCount })),
       step: { path: '/operator/mails', text: t('operator.need_look'), label: t('operator.mails_undelivered') },
     };
-    return [...mails.map((mail) => describeMail(mail, reader)), ...(more > 0 ? [rest] : [])];
+    return [...mails.map((mail) => describeMail(mail, reader)), ...(remainingCount > 0 ? [remainder] : [])];
   },
 };
 

@@ -23,14 +23,14 @@ export async function unsubscribeUrl(
  *
  * @returns the account's id; undefined for an invalid link
  */
-export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
+export async function verifyToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;
-  const [given, ours] = [
+  const [actual, expected] = [
     Buffer.from(signature),
     Buffer.from(await computeSignature(database, accountId.toLowerCase())),
   ];
-  return given.length === ours.length && timingSafeEqual(given, ours) ? accountId.toLowerCase() : undefined;
+  return actual.length === expected.length && timingSafeEqual(actual, expected) ? accountId.toLowerCase() : undefined;
 }
 
 async function computeSignature(database: Pick<Database, 'query'>, accountId: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
-import { readToken, setSubscribed, unsubscribePath } from './link.ts';
+import { verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 
 /** A separate path below the page, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
@@ -31,7 +31,7 @@ export function oneClickRoutes(host: () => Host): ServerRoute[] {
       options: { ...options, payload },
       async handler(request, h) {
         const { database } = host();
-        const accountId = await readToken(database, String(request.params['token']));
+        const accountId = await verifyToken(database, String(request.params['token']));
         if (accountId === undefined) return h.response().code(404);
         await setSubscribed(database, accountId, false);
         return h.response().code(200);

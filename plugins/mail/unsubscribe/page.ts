@@ -1,7 +1,7 @@
 import { boolean, object } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { isSubscribed, readToken, setSubscribed, unsubscribePath } from './link.ts';
+import { isSubscribed, verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 
 const form = defineForm({
   fields: object({ subscribe: boolean() }),
@@ -25,9 +25,13 @@ export const unsubscribePage: Page = {
   forms: [form],
 };
 
-/** @throws PageError 404 */
+/**
+ * Verifies the link's token and returns its account.
+ *
+ * @throws PageError 404 for an invalid token
+ */
 async function requireAccount({ host, params }: PageRequest): Promise<string> {
-  const accountId = await readToken(host.database, params['token'] ?? '');
+  const accountId = await verifyToken(host.database, params['token'] ?? '');
   if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');
   return accountId;
 }

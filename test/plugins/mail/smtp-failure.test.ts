@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, describeFailure, sameness, type SmtpFailure } from '../../../plugins/mail/smtp-failure.ts';
+import { classifyRefusal, describeFailure, sameness, type SmtpFailure } from '../../../plugins/mail/smtp-failure.ts';
 import { leaseSeconds } from '#core/business/mail/outbox.ts';
 import { smtpTimeouts } from '../../../plugins/mail/smtp-session.ts';
 
@@ -26,7 +26,7 @@ describe('a refusal', () => {
     '550 Maximum hourly rate exceeded',
     '554 Please use TLS',
   ])('"%s" is about the server', (reply) => {
-    expect(causeOf(Number(reply.slice(0, 3)), reply)).toBe('server');
+    expect(classifyRefusal(Number(reply.slice(0, 3)), reply)).toBe('server');
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe('a refusal', () => {
     '550 mailbox does not exist',
     '556 5.1.10 Recipient address has null MX',
   ])('"%s" is about the recipient', (reply) => {
-    expect(causeOf(Number(reply.slice(0, 3)), reply)).toBe('recipient');
+    expect(classifyRefusal(Number(reply.slice(0, 3)), reply)).toBe('recipient');
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('a refusal', () => {
     '550 5.1.0 no',
     '550 from 10.5.1.1',
   ])('"%s" may be about either', (reply) => {
-    expect(causeOf(Number(reply.slice(0, 3)), reply)).toBe('unclear');
+    expect(classifyRefusal(Number(reply.slice(0, 3)), reply)).toBe('unclear');
   });
 
   it('is the same as that of another recipient, if code and status or words are', () => {
@@ -71,7 +71,7 @@ describe('a refusal', () => {
 
   it('of a megabyte is looked at in no time', () => {
     const begun = performance.now();
-    causeOf(550, `550 ${'<'.repeat(1_000_000)}`);
+    classifyRefusal(550, `550 ${'<'.repeat(1_000_000)}`);
     describeFailure(new Error('<'.repeat(1_000_000)));
     expect(performance.now() - begun).toBeLessThan(2_000);
   });

@@ -24,7 +24,7 @@ export const reconcileAction = defineAction({
   }),
 });
 
-/** Imports its implementation on use: loading MikroORM would slow down every command. */
+/** Compares the books of a day. Imports its implementation on use, because loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
   const [{ reconcileDay }, { getPaymentProviders: paymentProviders }, { PaymentError }] = await Promise.all([
     import('./reconcile.ts'),

@@ -13,8 +13,8 @@ interface Total {
 }
 
 /**
- * The export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's settlement
- * report of that day, so it leaves out manual refunds, which do not come from the provider.
+ * Writes the export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's
+ * settlement report of that day, so it omits manual refunds, which do not come from the provider.
  */
 export class BooksCsv {
   readonly #timeZone: string;
@@ -32,11 +32,11 @@ export class BooksCsv {
   /** Returns the lines for the next movement, oldest first. */
   add(movement: Movement): string[] {
     const { day, clock } = formatLocalTime(movement.at, this.#timeZone);
-    const ended = day === this.#day ? [] : this.end();
+    const totalLines = day === this.#day ? [] : this.end();
     this.#day = day;
     this.#count(movement);
     const line = formatCsvLine(Object.values(columns).map((cell) => cell(movement, day, clock)));
-    return [...ended, line];
+    return [...totalLines, line];
   }
 
   /** Returns the totals of the last day. */
@@ -46,7 +46,7 @@ export class BooksCsv {
     const totals = [...this.#totals.values()];
     this.#totals.clear();
     return totals.map(({ provider, currency, amount, fee }) => {
-      const known: Readonly<Record<string, string | number | undefined>> = {
+      const cells: Readonly<Record<string, string | number | undefined>> = {
         day,
         kind: 'total',
         amount,
@@ -54,7 +54,7 @@ export class BooksCsv {
         provider,
         fee,
       };
-      return formatCsvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : known[name])));
+      return formatCsvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : cells[name])));
     });
   }
 

@@ -44,10 +44,11 @@ function defineExport(parser: Parser, context: CommandContext): void {
       const printed = context.withHost(async (host) => {
         const { listMovements } = await import('#core/business/payments/movements.ts');
         const zone = zoneOf(host, options);
-        const asked: Infer<typeof orderQuery> = readActionInput(query, { ...options });
-        const filter = await readOrderFilter(host, asked, zone);
-        const isWhole = asked.state === undefined && asked.flagged === undefined && asked.account === undefined;
-        const csv = new BooksCsv(zone, options.totals && isWhole);
+        const orderInput: Infer<typeof orderQuery> = readActionInput(query, { ...options });
+        const filter = await readOrderFilter(host, orderInput, zone);
+        const isUnfiltered =
+          orderInput.state === undefined && orderInput.flagged === undefined && orderInput.account === undefined;
+        const csv = new BooksCsv(zone, options.totals && isUnfiltered);
         context.print(csv.head);
         for await (const movement of listMovements(host.database, filter))
           for (const line of csv.add(movement)) context.print(line);
@@ -72,16 +73,17 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
     .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) => {
       const compared = context.withHost(async (host) => {
         const zone = zoneOf(host, options);
-        const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
-        const { result } = await runAction(host, getCommandOperator(), reconcileAction, '', words);
-        const found = result['compared'] as Reconciliation[];
-        if (options.json === true) context.print(JSON.stringify(toOperatorJson(found, true), null, 2));
-        else if (found.length === 0)
+        const input = { day: options.day, provider: options.provider, time_zone: options.timeZone };
+        const { result } = await runAction(host, getCommandOperator(), reconcileAction, '', input);
+        const reconciliations = result['compared'] as Reconciliation[];
+        if (options.json === true) context.print(JSON.stringify(toOperatorJson(reconciliations, true), null, 2));
+        else if (reconciliations.length === 0)
           context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         else
-          for (const one of found)
-            for (const line of describeReconciliation(one, host.section(currencySection), zone)) context.print(line);
-        if (found.some(({ differences, unread }) => differences.length > 0 || unread > 0))
+          for (const reconciliation of reconciliations)
+            for (const line of describeReconciliation(reconciliation, host.section(currencySection), zone))
+              context.print(line);
+        if (reconciliations.some(({ differences, unread }) => differences.length > 0 || unread > 0))
           throw new CommandFailed('The books differ, or could not be read in full.');
       });
       return explainErrors(compared);
@@ -100,13 +102,17 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .action((month: string, options: { html?: true; receipts?: true } & ZoneOptions) =>
       context.withHost(async (host) => {
         const document = await readMonthDocument(host, month, zoneOf(host, options));
-        for (const line of linesOf(document, options)) context.print(line);
+        for (const line of formatDocument(document, options)) context.print(line);
       }),
     );
 }
 
-/** @throws CommandFailed if receipts are requested and the shop has not stored any */
-function linesOf(
+/**
+ * Formats the document as lines of CSV or HTML.
+ *
+ * @throws CommandFailed if receipts are requested and the shop has not stored any
+ */
+function formatDocument(
   document: Awaited<ReturnType<typeof readMonthDocument>>,
   { html, receipts }: { readonly html?: true; readonly receipts?: true },
 ): string[] {

@@ -4,8 +4,8 @@ import type { BookTotals } from './match-books.ts';
 import type { Reconciliation } from './reconcile.ts';
 
 /** Describes the result of a comparison of the books. */
-export function describeReconciliation(found: Reconciliation, currency: string, timeZone: string): string[] {
-  const { provider, isList, here, stated, differences, unread } = found;
+export function describeReconciliation(reconciliation: Reconciliation, currency: string, timeZone: string): string[] {
+  const { provider, isList, here, stated, differences, unread } = reconciliation;
   const sums = ({ payments, refunds, fees }: BookTotals) => [
     `${payments.count}`,
     formatMoney(payments.amount, currency),

@@ -1,6 +1,6 @@
 import { service } from '#core/config/sections/core-sections.ts';
 import { BooksCsv } from './books-csv.ts';
-import { monthToCsv, printMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
+import { monthToCsv, describeMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
 import { receiptsToCsv } from './receipt-lines.ts';
 import { listMovements, type Movement } from '#core/business/payments/movements.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
@@ -10,8 +10,8 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 import { booksPath } from './page.ts';
 
-const csv = 'text/csv; charset=utf-8; header=present';
-/** Byte order mark: without it, spreadsheets assume a legacy character set. */
+const csvType = 'text/csv; charset=utf-8; header=present';
+/** Byte order mark. Without it, spreadsheets assume a legacy character set. */
 const byteOrderMark = '\uFEFF';
 
 /** `/operator/orders/books.csv?since=2026-11-01&until=2026-11-30`: payments and refunds by day, like `daypass orders export`. */
@@ -21,21 +21,21 @@ export const booksFile: Page = {
   title: 'operator.books',
   async show({ host, query }) {
     const { since = '', until = since } = query;
-    if (!isDay(since) || !isDay(until) || since > until) throw invalid('operator.books_span');
+    if (!isDay(since) || !isDay(until) || since > until) throw invalidQuery('operator.books_span');
     const { time_zone: zone } = host.section(service);
     const span = await dayRangeToTimes(host.database, zone, since, until);
     const lines = writeLines(listMovements(host.database, span), new BooksCsv(zone, true));
     const name = [host.service.slug, since, ...(until === since ? [] : [until])].join('-');
-    return new Download(`${name}.csv`, csv, streamFile(host.log, 'an export of the books', lines));
+    return new Download(`${name}.csv`, csvType, streamFile(host.log, 'an export of the books', lines));
   },
 };
 
-const join = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
+const joinLines = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
 
 async function* writeLines(movements: AsyncIterable<Movement>, books: BooksCsv): AsyncGenerator<string> {
-  yield byteOrderMark + join([books.head]);
-  for await (const movement of movements) yield join(books.add(movement));
-  yield join(books.end());
+  yield byteOrderMark + joinLines([books.head]);
+  for await (const movement of movements) yield joinLines(books.add(movement));
+  yield joinLines(books.end());
 }
 
 /** `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office; `&as=csv` or `&as=receipts` for files. */
@@ -47,28 +47,28 @@ export const monthPage: Page = {
   styles: ['operator.css', 'books/month.css'],
   async show({ host, query }) {
     const { month = '' } = query;
-    if (!isMonth(month)) throw invalid('operator.books_month_invalid');
+    if (!isMonth(month)) throw invalidQuery('operator.books_month_invalid');
     const document = await readMonthDocument(host, month, taxTimeZone);
     if (query['as'] === 'csv') {
       const text = [...monthToCsv(document), ''].join('\r\n');
-      return new Download(`${host.service.slug}-${month}.csv`, csv, Buffer.from(byteOrderMark + text));
+      return new Download(`${host.service.slug}-${month}.csv`, csvType, Buffer.from(byteOrderMark + text));
     }
     if (query['as'] === 'receipts') {
       const { receipts, timeZone, currency } = document;
-      if (receipts === undefined) throw invalid('operator.books_no_receipts');
+      if (receipts === undefined) throw invalidQuery('operator.books_no_receipts');
       const text = [...receiptsToCsv(receipts, timeZone, currency), ''].join('\r\n');
-      return new Download(`${host.service.slug}-${month}-receipts.csv`, csv, Buffer.from(byteOrderMark + text));
+      return new Download(`${host.service.slug}-${month}-receipts.csv`, csvType, Buffer.from(byteOrderMark + text));
     }
     return {
       month,
       receiptsPath: document.receipts === undefined ? '' : `${booksPath}/month?month=${month}&as=receipts`,
       back: booksPath,
       csvPath: `${booksPath}/month?month=${month}&as=csv`,
-      document: printMonth(document),
+      document: describeMonth(document),
     };
   },
 };
 
-function invalid(text: string): PageError {
+function invalidQuery(text: string): PageError {
   return new PageError(400, text, { action: { path: booksPath, label: 'operator.books' } });
 }

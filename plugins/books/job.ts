@@ -4,8 +4,8 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 
-/** Number of past days to compare: a late report appears in the provider's books a day later. */
-const comparedDays = [2, 1];
+/** Ages of the compared days, in days. A late report appears in the provider's books a day later. */
+const comparedAges = [2, 1];
 
 export const reconcileJob: JobDefinition = {
   name: 'reconcile-payments',
@@ -15,25 +15,25 @@ export const reconcileJob: JobDefinition = {
   async run(_, host) {
     const { time_zone: timeZone } = host.section(service);
     const today = host.now();
-    for (const ago of comparedDays) {
-      const { day } = formatLocalTime(new Date(today - ago * 86_400_000), timeZone);
+    for (const age of comparedAges) {
+      const { day } = formatLocalTime(new Date(today - age * 86_400_000), timeZone);
       await compareDay(host, day, timeZone);
     }
   },
 };
 
 async function compareDay(host: Host, day: string, timeZone: string): Promise<void> {
-  const { providersOf, reconcile } = await import('./reconcile.ts');
+  const { listProviders, reconcile } = await import('./reconcile.ts');
   const { since, until } = await dayRangeToTimes(host.database, timeZone, day, day);
   if (since === undefined || until === undefined) return;
-  for (const provider of await providersOf(host, { since, until })) {
+  for (const provider of await listProviders(host, { since, until })) {
     try {
-      const found = await reconcile(host, provider, { since, until }, host.section(currencySection));
-      const { differences, unread, here } = found;
+      const span = { since, until };
+      const { differences, unread, here } = await reconcile(host, provider, span, host.section(currencySection));
       const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
       host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
     } catch (error) {
-      // Not rethrown: the day is compared again tomorrow, and by `daypass orders reconcile`.
+      // Not rethrown, because the day is compared again tomorrow, and by `daypass orders reconcile`.
       host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
     }
   }

@@ -34,32 +34,32 @@ const rules: readonly ((entry: Entry, stated: StatedMovement) => boolean)[] = [
 
 function isSameCharge(entry: Entry, { id, reference, providerReference, key }: StatedMovement): boolean {
   if (entry.kind === 'refund' && key !== undefined) return false;
-  const { provider_reference: own } = entry;
-  return entry.reference === reference || (own !== null && (own === id || own === providerReference));
+  const { provider_reference: ours } = entry;
+  return entry.reference === reference || (ours !== null && (ours === id || ours === providerReference));
 }
 
 /** Finds each movement of the provider in our books. */
 export function matchBooks(entries: readonly Entry[], stated: readonly StatedMovement[]): Matches {
   const missing = new Set(entries);
-  const named = indexOf(entries);
+  const index = indexByName(entries);
   const pairs: Pair[] = [];
   let unseen = stated;
   for (const rule of rules) {
     unseen = unseen.filter((movement) => {
       const { kind, id, key, reference, providerReference } = movement;
-      const candidates = [id, key, reference, providerReference].flatMap((name) => named.get(`${kind} ${name}`) ?? []);
-      const found = candidates.find((entry) => missing.has(entry) && rule(entry, movement));
-      if (found === undefined) return true;
-      missing.delete(found);
-      pairs.push([found, movement]);
+      const candidates = [id, key, reference, providerReference].flatMap((name) => index.get(`${kind} ${name}`) ?? []);
+      const match = candidates.find((entry) => missing.has(entry) && rule(entry, movement));
+      if (match === undefined) return true;
+      missing.delete(match);
+      pairs.push([match, movement]);
       return false;
     });
   }
   return { pairs, missing: [...missing], unseen };
 }
 
-/** Entries by every name that the provider may use for them. */
-function indexOf(entries: readonly Entry[]): Map<string, Entry[]> {
+/** Indexes entries by every name that the provider may use for them. */
+function indexByName(entries: readonly Entry[]): Map<string, Entry[]> {
   const index = new Map<string, Entry[]>();
   for (const entry of entries) {
     const names = [entry.id, entry.provider_id, entry.reference, entry.provider_reference];
@@ -80,20 +80,24 @@ export interface BookTotals {
   readonly fees: number;
 }
 
-/** Sums up payments and refunds. @param fees known fees of the provider */
-export function totalsOf(
+/**
+ * Sums up payments and refunds.
+ *
+ * @param fees known fees of the provider
+ */
+export function computeTotals(
   movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
   currency: string,
   fees: number,
 ): BookTotals {
   const sum = (kind: StatedMovement['kind']) => {
-    const own = movements.filter((movement) => movement.kind === kind && movement.currency === currency);
-    return { count: own.length, amount: own.reduce((total, { amount }) => total + amount, 0) };
+    const selected = movements.filter((movement) => movement.kind === kind && movement.currency === currency);
+    return { count: selected.length, amount: selected.reduce((total, { amount }) => total + amount, 0) };
   };
   return { payments: sum('payment'), refunds: sum('refund'), fees };
 }
 
 /** Sums up the provider's fees. */
-export function feesOf(movements: readonly StatedMovement[]): number {
+export function sumFees(movements: readonly StatedMovement[]): number {
   return movements.reduce((sum, { fee = 0 }) => sum + fee, 0);
 }

@@ -1,9 +1,9 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type BookDay, readMonth, sumOf } from './monthly-books.ts';
-import { type MonthReceipts, type PrintedReceipts, printReceipts, readMonthReceipts } from './receipt-lines.ts';
-import { printYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
+import { type BookDay, readMonth, sumDays } from './monthly-books.ts';
+import { type MonthReceipts, type PrintedReceipts, describeReceipts, readMonthReceipts } from './receipt-lines.ts';
+import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
@@ -37,8 +37,8 @@ export async function readMonthDocument(
   return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
-/** Omits future days, so that the document has no zeros for them. */
-function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
+/** Selects the days without future ones, so that the document has no zeros for them. */
+function selectBegunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
   const today = formatLocalTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
@@ -47,11 +47,11 @@ function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[
 /** Writes CSV lines: one for each day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
-  const days = begunDays(document);
+  const days = selectBegunDays(document);
   const heading = formatCsvLine(['day', 'payments', 'gross', 'refunds', 'refunded', 'net', 'fees', 'currency']);
   return [
     heading,
-    ...[...days, sumOf(days, 'total')].map(({ day, payments, gross, refunds, refunded, fees }) =>
+    ...[...days, sumDays(days, 'total')].map(({ day, payments, gross, refunds, refunded, fees }) =>
       formatCsvLine([day, payments, gross, refunds, refunded, gross - refunded, fees, currency]),
     ),
   ];
@@ -71,30 +71,31 @@ interface PrintedMonth {
   readonly receipts: PrintedReceipts | undefined;
 }
 
-export function printMonth(document: MonthDocument): PrintedMonth {
+/** Describes the month for printing. */
+export function describeMonth(document: MonthDocument): PrintedMonth {
   const { seller, month, timeZone, currency, madeAt, year, receipts } = document;
-  const days = begunDays(document);
+  const days = selectBegunDays(document);
   const row = ({ day, payments, gross, refunds, refunded, fees }: BookDay) => {
-    const [came = '', back = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
+    const [received = '', returned = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
       formatMoney(amount, currency),
     );
-    return [day, String(payments), came, String(refunds), back, net, fee];
+    return [day, String(payments), received, String(refunds), returned, net, fee];
   };
   return {
-    title: `Rekapitulasi peredaran bruto ${nameOf(month)}${isOver(document) ? '' : ' (sementara)'}`,
-    about: `${seller}. Waktu: ${timeZone}. Mata uang: ${currency}. Dibuat: ${timeOf(madeAt, timeZone)}.`,
+    title: `Rekapitulasi peredaran bruto ${formatMonth(month)}${isOver(document) ? '' : ' (sementara)'}`,
+    about: `${seller}. Waktu: ${timeZone}. Mata uang: ${currency}. Dibuat: ${formatTime(madeAt, timeZone)}.`,
     columns: ['Tanggal', 'Transaksi', 'Bruto', 'Refund', 'Dikembalikan', 'Neto', 'Biaya penyedia'],
     rows: days.map(row),
-    total: row(sumOf(days, 'Jumlah')),
+    total: row(sumDays(days, 'Jumlah')),
     note: 'Biaya penyedia hanya yang diketahui dari pembukuan penyedia.',
-    year: year === undefined ? '' : printYear(year, month, currency),
-    receipts: receipts && printReceipts(receipts, timeZone, currency),
+    year: year === undefined ? '' : describeYear(year, month, currency),
+    receipts: receipts && describeReceipts(receipts, timeZone, currency),
   };
 }
 
-/** Formats the month as a page to print or to save as PDF. */
+/** Renders the month as an HTML page to print or to save as PDF. */
 export function monthToHtml(document: MonthDocument): string {
-  const { title, about, columns, rows, total, note, year, receipts } = printMonth(document);
+  const { title, about, columns, rows, total, note, year, receipts } = describeMonth(document);
   return `<!doctype html>
 <html lang="id"><meta charset="utf-8"><title>${escape(title)}</title>
 <style>
@@ -109,39 +110,39 @@ export function monthToHtml(document: MonthDocument): string {
 </style>
 <h1>${escape(title)}</h1>
 <p>${escape(about)}</p>
-${tableOf({ columns, rows, total })}
-<p>${escape(note)}</p>${year === '' ? '' : `\n<p>${escape(year)}</p>`}${receipts === undefined ? '' : `\n${receiptsOf(receipts)}`}
+${renderTable({ columns, rows, total })}
+<p>${escape(note)}</p>${year === '' ? '' : `\n<p>${escape(year)}</p>`}${receipts === undefined ? '' : `\n${renderReceipts(receipts)}`}
 </html>`;
 }
 
-function tableOf({ columns, rows, total }: Pick<PrintedMonth, 'columns' | 'rows' | 'total'>): string {
+function renderTable({ columns, rows, total }: Pick<PrintedMonth, 'columns' | 'rows' | 'total'>): string {
   return `<table>
-<thead>${rowOf(columns, 'th')}</thead>
+<thead>${renderRow(columns, 'th')}</thead>
 <tbody>
-${rows.map((cells) => rowOf(cells)).join('\n')}
+${rows.map((cells) => renderRow(cells)).join('\n')}
 </tbody>
-<tfoot>${rowOf(total)}</tfoot>
+<tfoot>${renderRow(total)}</tfoot>
 </table>`;
 }
 
-function rowOf(cells: readonly string[], tag = 'td'): string {
+function renderRow(cells: readonly string[], tag = 'td'): string {
   return `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
 }
 
-function receiptsOf(receipts: PrintedReceipts): string {
+function renderReceipts(receipts: PrintedReceipts): string {
   const { title, sellers } = receipts;
-  return `<h2>${escape(title)}</h2>${sellers === '' ? '' : `\n<p>Penjual: ${escape(sellers)}.</p>`}\n${tableOf(receipts)}`;
+  return `<h2>${escape(title)}</h2>${sellers === '' ? '' : `\n<p>Penjual: ${escape(sellers)}.</p>`}\n${renderTable(receipts)}`;
 }
 
 function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {
   return (days.at(-1)?.day ?? '') < formatLocalTime(madeAt, timeZone).day;
 }
 
-function timeOf(time: Date, timeZone: string): string {
+function formatTime(time: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('id', { dateStyle: 'long', timeStyle: 'short', timeZone }).format(time);
 }
 
-function nameOf(month: string): string {
+function formatMonth(month: string): string {
   const format = new Intl.DateTimeFormat('id', { month: 'long', year: 'numeric', timeZone: 'UTC' });
   return format.format(new Date(`${month}-01T00:00:00Z`));
 }

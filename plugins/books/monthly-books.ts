@@ -44,9 +44,13 @@ export async function readMonth(
   );
 }
 
-/** Totals of several days. @param day label of the sum */
-export function sumOf(days: readonly BookDay[], day: string): BookDay {
-  const sum = (of: (one: BookDay) => number) => days.reduce((total, one) => total + of(one), 0);
+/**
+ * Sums several days.
+ *
+ * @param day label of the sum
+ */
+export function sumDays(days: readonly BookDay[], day: string): BookDay {
+  const sum = (select: (day: BookDay) => number) => days.reduce((total, each) => total + select(each), 0);
   return {
     day,
     payments: sum(({ payments }) => payments),

@@ -17,11 +17,11 @@ import type { Reconciliation } from './reconcile.ts';
 export const booksPath = '/operator/orders/books';
 
 /** Replaces the action's name in the query if no provider had books of the day. */
-const nothing = 'nothing';
-/** Ms that a browser waits for a comparison; the comparison itself continues. */
-const patience = 20_000;
+const noBooks = 'nothing';
+/** Maximum wait of a browser for a comparison, ms; the comparison itself continues. */
+const maxWaitMs = 20_000;
 /** Number of differences listed per day, and of comparisons listed. */
-const listed = { differences: 200, actions: 10 };
+const limits = { differences: 200, actions: 10 };
 
 const form = defineForm({
   fields: object(['day'], { day: string({ maxLength: 10 }) }),
@@ -29,20 +29,24 @@ const form = defineForm({
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
     const work = act(request, reconcileAction, '', { day });
-    const result = await waitForFirst([work], patience);
+    const result = await waitForFirst([work], maxWaitMs);
     // The action's record will show the outcome.
     if (result === notSettled) {
       runInBackground(request.host.log, 'a comparison of the books', () => work);
       return new Redirect(`${booksPath}?day=${day}`);
     }
     const compared = result['compared'] as readonly Reconciliation[];
-    requireAll(compared);
-    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : reconcileAction.name}`);
+    requireComplete(compared);
+    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? noBooks : reconcileAction.name}`);
   },
 });
 
-/** @throws FieldErrors if charges could not be read */
-function requireAll(compared: readonly Reconciliation[]): void {
+/**
+ * Requires that all charges were read.
+ *
+ * @throws FieldErrors if charges could not be read
+ */
+function requireComplete(compared: readonly Reconciliation[]): void {
   const count = compared.reduce((sum, { unread }) => sum + unread, 0);
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });
 }
@@ -59,13 +63,13 @@ export const booksPage: Page = {
     const { database } = host;
     const { time_zone: zone } = host.section(service);
     const today = formatLocalTime(new Date(host.now()), zone).day;
-    const asked = request.form.values['day'] ?? request.query['day'] ?? '';
-    const day = isDay(asked) ? asked : await newestDay(request, zone, today);
+    const requestedDay = request.form.values['day'] ?? request.query['day'] ?? '';
+    const day = isDay(requestedDay) ? requestedDay : await findNewestDay(request, zone, today);
     const { since = new Date(0), until = new Date(0) } = await dayRangeToTimes(database, zone, day, day);
     const [sums, { differences, total }, actions] = await Promise.all([
       sumMovements(database, { since, until }),
-      listDifferences(database, { since, until }, listed.differences),
-      listActions(database, { subject: 'books', limit: listed.actions }),
+      listDifferences(database, { since, until }, limits.differences),
+      listActions(database, { subject: 'books', limit: limits.actions }),
     ]);
     const isRunning = actions.some(
       ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < maxActionMs,
@@ -76,7 +80,7 @@ export const booksPage: Page = {
       day,
       today,
       month: day.slice(0, 7),
-      ...(request.query['done'] === nothing && { done: t('operator.books_nothing') }),
+      ...(request.query['done'] === noBooks && { done: t('operator.books_nothing') }),
       running: isRunning ? describeRunning(day, t) : undefined,
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),
@@ -87,8 +91,8 @@ export const booksPage: Page = {
   forms: [form],
 };
 
-/** The latest day with payments or refunds, at most today. */
-async function newestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
+/** Finds the latest day with payments or refunds, at most today. */
+async function findNewestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
   const last = await readLastMovement(host.database);
   const day = last === undefined ? today : formatLocalTime(last, zone).day;
   return day < today ? day : today;
@@ -101,7 +105,8 @@ function describeRunning(day: string, t: PageRequest['t']) {
 
 function sumTable(sums: readonly ProviderSums[], reader: PageRequest): TableSection {
   const { t, format } = reader;
-  const money = (of: (one: ProviderSums) => number) => (one: ProviderSums) => format.money(of(one), one.currency);
+  const money = (select: (sum: ProviderSums) => number) => (sum: ProviderSums) =>
+    format.money(select(sum), sum.currency);
   const number = { isNumber: true, isNamed: true } as const;
   return describeTable(reader, 'sums', 'operator.books_here', sums, [
     { label: 'operator.books_provider', at: 'title', cell: ({ provider }) => provider },
@@ -151,13 +156,16 @@ function differenceTable(differences: readonly FlaggedDifference[], reader: Page
       label: 'operator.books_ours',
       ...number,
       at: 'hide',
-      cell: (one) => (one.side === 'provider' ? '' : amount(one.money?.amount, one)),
+      cell: (difference) => (difference.side === 'provider' ? '' : amount(difference.money?.amount, difference)),
     },
     {
       label: 'operator.books_theirs',
       ...number,
       at: 'hide',
-      cell: (one) => amount(one.side === 'provider' ? one.money?.amount : one.money?.statedAmount, one),
+      cell: (difference) => {
+        const { side, money } = difference;
+        return amount(side === 'provider' ? money?.amount : money?.statedAmount, difference);
+      },
     },
     {
       label: 'operator.books_flag',

@@ -23,7 +23,7 @@ interface ProviderBooks {
 /** Maximum number of list entries read. */
 const maxMovements = 200_000;
 /** Number of charges whose status is read concurrently. */
-const atOnce = 4;
+const concurrency = 4;
 
 /**
  * Reads the books of a provider.
@@ -41,7 +41,7 @@ export async function readProviderBooks(
   return isList ? readList(host, provider, span, signal) : readCharges(host, provider, span, signal);
 }
 
-function requireTime(provider: string, signal: AbortSignal | undefined): void {
+function requireNotAborted(provider: string, signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new PaymentError('temporary', `the books of ${provider} took too long to read`);
 }
 
@@ -54,11 +54,11 @@ async function readList(
   const movements: StatedMovement[] = [];
   let cursor: string | undefined;
   do {
-    requireTime(provider, signal);
+    requireNotAborted(provider, signal);
     const page = await askProvider(
       host,
       provider,
-      async (connection, ofCall) => connection.listMovements?.(span, cursor, ofCall),
+      async (connection, callSignal) => connection.listMovements?.(span, cursor, callSignal),
       { urgency: 'books' },
     );
     movements.push(...(page?.movements ?? []));
@@ -90,28 +90,28 @@ async function readCharges(
   const [unread, unlisted] = [new Set<string>(), new Set<string>()];
   const movements = new Map<string, StatedMovement>();
   const queue = charges.values();
-  const work = async () => {
+  const readQueue = async () => {
     for (const charge of queue) {
-      requireTime(provider, signal);
+      requireNotAborted(provider, signal);
       const evidence = await readCharge(host, provider, charge);
       if (evidence === undefined) unread.add(charge.reference);
       else if (evidence.refunds === undefined) unlisted.add(charge.reference);
-      for (const one of movementsIn(evidence)) movements.set(`${one.kind} ${one.id}`, one);
+      for (const movement of toMovements(evidence)) movements.set(`${movement.kind} ${movement.id}`, movement);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, readQueue));
   return { movements: [...movements.values()], isList: false, unread, unlisted };
 }
 
-function movementsIn(evidence: PaymentEvidence | undefined): StatedMovement[] {
+function toMovements(evidence: PaymentEvidence | undefined): StatedMovement[] {
   if (evidence?.paid === undefined || evidence.paidAt === undefined) return [];
   const { reference, paid, paidAt: at, paymentId, refunds = [] } = evidence;
-  const done = refunds.filter(({ state }) => state === 'done');
+  const doneRefunds = refunds.filter(({ state }) => state === 'done');
   return [
     { kind: 'payment', id: paymentId ?? `charge:${reference}`, reference, ...paid, at },
-    ...done.map(({ id, key, amount, at: back = at }) => {
+    ...doneRefunds.map(({ id, key, amount, at: refundedAt = at }) => {
       const { currency } = paid;
-      return { kind: 'refund' as const, id, key, reference, amount, currency, at: back };
+      return { kind: 'refund' as const, id, key, reference, amount, currency, at: refundedAt };
     }),
   ];
 }

@@ -13,7 +13,11 @@ export interface MonthReceipts {
   readonly unnumbered: { readonly count: number; readonly gross: number };
 }
 
-/** @returns undefined if the shop has never stored a receipt */
+/**
+ * Reads the receipts of a month.
+ *
+ * @returns undefined if the shop has never stored a receipt
+ */
 export async function readMonthReceipts(
   database: Pick<Database, 'fork' | 'query'>,
   days: readonly BookDay[],
@@ -22,10 +26,10 @@ export async function readMonthReceipts(
   const steps = await loadReceiptSteps(database);
   const { since, until } = await dayRangeToTimes(database, timeZone, days[0]?.day, days.at(-1)?.day);
   if (steps === undefined || since === undefined || until === undefined) return undefined;
-  const stored = await steps.listReceiptLines(database, { since, until, currency });
-  if (stored === undefined) return undefined;
-  const lines = stored.map((line) => (line.kind === 'refund' ? negative(line) : line));
-  const sum = (of: (day: BookDay) => number) => days.reduce((total, day) => total + of(day), 0);
+  const receiptLines = await steps.listReceiptLines(database, { since, until, currency });
+  if (receiptLines === undefined) return undefined;
+  const lines = receiptLines.map((line) => (line.kind === 'refund' ? negate(line) : line));
+  const sum = (select: (day: BookDay) => number) => days.reduce((total, day) => total + select(day), 0);
   return {
     lines,
     unnumbered: {
@@ -35,7 +39,7 @@ export async function readMonthReceipts(
   };
 }
 
-function negative(line: ReceiptLine): ReceiptLine {
+function negate(line: ReceiptLine): ReceiptLine {
   const { gross, withoutTax, tax, taxBase } = line;
   return { ...line, gross: -gross, withoutTax: -withoutTax, tax: -tax, taxBase: taxBase && -taxBase };
 }
@@ -45,7 +49,7 @@ function negative(line: ReceiptLine): ReceiptLine {
  * money without receipts is unknown, so the other amounts of the sum cover receipts only.
  */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
-  const { gross, withoutTax, tax, taxBase } = sumOf(lines);
+  const { gross, withoutTax, tax, taxBase } = sumLines(lines);
   return [
     formatCsvLine([
       'date',
@@ -93,16 +97,17 @@ export interface PrintedReceipts {
   readonly total: readonly string[];
 }
 
-export function printReceipts(
+/** Describes the receipts for printing. */
+export function describeReceipts(
   { lines, unnumbered }: MonthReceipts,
   timeZone: string,
   currency: string,
 ): PrintedReceipts {
   const money = (amount: number) => formatMoney(amount, currency);
-  const { gross, withoutTax, tax, taxBase } = sumOf(lines);
+  const { gross, withoutTax, tax, taxBase } = sumLines(lines);
   // Leaves out the tax columns for a shop that states no tax.
   const hasTax = lines.some((line) => line.tax !== 0);
-  const amounts = (one: number, ...parts: readonly string[]) => [money(one), ...(hasTax ? parts : [])];
+  const amounts = (sum: number, ...parts: readonly string[]) => [money(sum), ...(hasTax ? parts : [])];
   return {
     title: 'Bukti pembayaran menurut nomor',
     sellers: [...new Set(lines.map(({ seller }) => seller))].join('; '),
@@ -147,13 +152,13 @@ export function printReceipts(
   };
 }
 
-function sumOf(lines: readonly ReceiptLine[]) {
+function sumLines(lines: readonly ReceiptLine[]) {
   return lines.reduce(
-    (sum, one) => ({
-      gross: sum.gross + one.gross,
-      withoutTax: sum.withoutTax + one.withoutTax,
-      tax: sum.tax + one.tax,
-      taxBase: sum.taxBase + (one.taxBase ?? 0),
+    (sum, line) => ({
+      gross: sum.gross + line.gross,
+      withoutTax: sum.withoutTax + line.withoutTax,
+      tax: sum.tax + line.tax,
+      taxBase: sum.taxBase + (line.taxBase ?? 0),
     }),
     { gross: 0, withoutTax: 0, tax: 0, taxBase: 0 },
   );

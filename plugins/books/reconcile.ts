@@ -9,7 +9,7 @@ import {
   getPaymentProviders,
 } from '#core/business/payments/connections.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
-import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
+import { type BookTotals, type Entry, sumFees, matchBooks, type Pair, computeTotals } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import { readCharge } from '#core/business/payments/read-charge.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
@@ -51,10 +51,10 @@ export interface Reconciliation {
 const reason = defineSentences(en);
 
 /** Tolerance in ms between the times of a movement on the two sides, which may put it on different days. */
-const slack = 6 * 3_600_000;
+const slackMs = 6 * 3_600_000;
 
 /**
- * Compares our payments and refunds of a time range with those of a provider. First settles payments that the provider has and this gateway
+ * Compares our payments and refunds of a time range with a provider's books. First settles payments that the provider has and this gateway
  * has not recorded. Manual refunds are left out, because the provider does not have them.
  *
  * @param signal aborts before the next call to the provider
@@ -68,32 +68,33 @@ export async function reconcile(
   currency: string,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const wide = { since: new Date(span.since.getTime() - slack), until: new Date(span.until.getTime() + slack) };
-  const books = await readProviderBooks(host, provider, wide, signal);
-  let matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
+  const wideSpan = { since: new Date(+span.since - slackMs), until: new Date(+span.until + slackMs) };
+  const books = await readProviderBooks(host, provider, wideSpan, signal);
+  let matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
   if (books.isList && (await settleUnseen(host, provider, matches.unseen)))
-    matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
-  const isOfSpan = ({ at }: { readonly at: number | Date }) => Number(at) >= +span.since && Number(at) < +span.until;
+    matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
+  const isInSpan = ({ at }: { readonly at: number | Date }) => Number(at) >= +span.since && Number(at) < +span.until;
   const isComparable = ({ kind, reference }: Entry) =>
     !books.unread.has(reference) && !(kind === 'refund' && books.unlisted.has(reference));
-  const missing = matches.missing.filter((one) => isOfSpan(one) && isComparable(one));
-  const unseen = matches.unseen.filter(isOfSpan);
-  const differing = matches.pairs.filter(([entry, stated]) => isOfSpan(entry) && entry.amount !== stated.amount);
+  const missing = matches.missing.filter((entry) => isInSpan(entry) && isComparable(entry));
+  const unseen = matches.unseen.filter(isInSpan);
+  const differing = matches.pairs.filter(([entry, stated]) => isInSpan(entry) && entry.amount !== stated.amount);
   await noteMatches(host.database, matches.pairs, provider);
   await flagDifferences(host, provider, missing, unseen, differing);
   if (books.isList) await closeUnlisted(host.database, provider, span, matches.unseen);
-  const seen = matches.pairs;
-  const ours = [...seen.map(([entry]) => entry), ...matches.missing].filter(isOfSpan);
-  const theirs = books.movements.filter(isOfSpan);
+  const matched = matches.pairs;
+  const ours = [...matched.map(([entry]) => entry), ...matches.missing].filter(isInSpan);
+  const theirs = books.movements.filter(isInSpan);
+  const matchedFees = sumFees(matched.filter(([entry]) => isInSpan(entry)).map(([, stated]) => stated));
   return {
     provider,
     isList: books.isList,
-    here: totalsOf(ours, currency, feesOf(seen.filter(([entry]) => isOfSpan(entry)).map(([, stated]) => stated))),
-    stated: totalsOf(theirs, currency, feesOf(theirs)),
+    here: computeTotals(ours, currency, matchedFees),
+    stated: computeTotals(theirs, currency, sumFees(theirs)),
     differences: [
       ...missing.map((entry) => toDifference('here', entry, undefined)),
-      ...unseen.map(({ id, kind, reference, amount, currency: of, at }) => {
-        return { side: 'provider' as const, kind, id, reference, amount, statedAmount: amount, currency: of, at };
+      ...unseen.map(({ id, kind, reference, amount, currency: code, at }) => {
+        return { side: 'provider' as const, kind, id, reference, amount, statedAmount: amount, currency: code, at };
       }),
       ...differing.map(([entry, stated]) => toDifference('amount', entry, stated.amount)),
     ],
@@ -102,10 +103,11 @@ export async function reconcile(
 }
 
 /**
- * Compares a day with one provider, or with all whose books may contain our money.
+ * Compares a day with one provider, or with all providers whose books may contain our money.
  *
  * @param provider a configured provider
- * @throws as `reconcile`
+ * @throws PaymentError if a provider's list cannot be read, or the signal has aborted
+ * @throws Error if the provider is not configured
  */
 export async function reconcileDay(
   host: Host,
@@ -117,18 +119,18 @@ export async function reconcileDay(
   signal?: AbortSignal,
 ): Promise<Reconciliation[]> {
   const { since = new Date(0), until = new Date(0) } = await dayRangeToTimes(host.database, timeZone, day, day);
-  const names = provider === undefined ? await providersOf(host, { since, until }) : [provider];
-  const found: Reconciliation[] = [];
+  const names = provider === undefined ? await listProviders(host, { since, until }) : [provider];
+  const reconciliations: Reconciliation[] = [];
   for (const name of names)
-    found.push(await reconcile(host, name, { since, until }, host.section(currencySection), signal));
-  return found;
+    reconciliations.push(await reconcile(host, name, { since, until }, host.section(currencySection), signal));
+  return reconciliations;
 }
 
 /**
- * Providers whose books of a time range may contain our money: those with charges, payments or refunds in it, and the configured provider
+ * Lists the providers whose books of a time range may contain our money: those with charges, payments or refunds in it, and the configured provider
  * if it lists its money, since it may have movements on a day without any of ours. Excludes sandboxes, which move no money.
  */
-export async function providersOf(host: Host, { since, until }: TimeSpan): Promise<string[]> {
+export async function listProviders(host: Host, { since, until }: TimeSpan): Promise<string[]> {
   const rows = await host.database.query<{ provider: string }>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
      select provider from payment_attempt, span where created_at between since - interval '1 day' and until
@@ -167,18 +169,22 @@ async function readEntries(
   );
 }
 
-/** @returns true if any movement belongs to a charge of ours */
+/**
+ * Settles the charges of movements that are only in the provider's books.
+ *
+ * @returns true if any movement belongs to a charge of ours
+ */
 async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
-  let isAny = false;
+  let isAnyOurs = false;
   for (const movement of unseen) {
     const { id, kind } = movement;
     const charge = await findCharge(host.database, provider, movement);
     if (charge === undefined) continue;
     const paymentId = kind === 'payment' && id !== charge.providerReference ? id : null;
     await readCharge(host, provider, { ...charge, paymentId });
-    isAny = true;
+    isAnyOurs = true;
   }
-  return isAny;
+  return isAnyOurs;
 }
 
 interface Charge {
@@ -233,11 +239,15 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
     `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
      from json_to_recordset(?::json) as m(subjects json), json_array_elements_text(m.subjects) as found(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.resolved_at is null and f.subject = found.subject`,
-    [foundIn(provider), json],
+    [inBooksReason(provider), json],
   );
 }
 
-/** Closes flags of movements that the provider no longer lists. @param unseen movements that it lists and we do not have */
+/**
+ * Closes flags of movements that the provider no longer lists.
+ *
+ * @param unseen movements that the provider lists and we do not have
+ */
 async function closeUnlisted(
   database: Pick<Database, 'query'>,
   provider: string,
@@ -250,21 +260,21 @@ async function closeUnlisted(
        and (f.detail ->> 'at')::timestamptz >= to_timestamp(?::float8 / 1000)
        and (f.detail ->> 'at')::timestamptz < to_timestamp(?::float8 / 1000)
        and f.subject not in (select json_array_elements_text(?::json))`,
-    [unlistedBy(provider), provider, +since, +until, JSON.stringify(namesOf(unseen, provider))],
+    [unlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(unseen, provider))],
   );
 }
 
-/** Subjects of flags for a provider's movements, with or without an order. */
-function namesOf(movements: readonly StatedMovement[], provider: string): string[] {
+/** Lists the subjects of flags for a provider's movements, with or without an order. */
+function listSubjects(movements: readonly StatedMovement[], provider: string): string[] {
   return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
 }
 
-/** Resolution texts of flags that a later comparison closed. */
-function foundIn(provider: string): string {
+/** Returns the resolution of a flag whose movement a later comparison found in both books. */
+function inBooksReason(provider: string): string {
   return reason('orders.reason.in_books', { provider });
 }
 
-function unlistedBy(provider: string): string {
+function unlistedReason(provider: string): string {
   return reason('orders.reason.unlisted', { provider });
 }
 
@@ -276,7 +286,7 @@ async function flagDifferences(
   unseen: readonly StatedMovement[],
   differing: readonly Pair[],
 ): Promise<void> {
-  for (const [entry, stated] of [...missing.map((one) => [one, undefined] as const), ...differing]) {
+  for (const [entry, stated] of [...missing.map((entry) => [entry, undefined] as const), ...differing]) {
     const { kind, amount, currency } = entry;
     const detail = { kind, amount, currency, provider, ...(stated !== undefined && { statedAmount: stated.amount }) };
     const order = { orderId: entry.order_id, accountId: entry.account_id };
@@ -311,15 +321,15 @@ async function flagDifferences(
          and ${kind === 'payment' ? 'id in (select json_array_elements_text(?::json)::uuid)' : 'key in (select json_array_elements_text(?::json))'}`,
       [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
     );
-  const subjects = [...ours.map(subjectOf), ...namesOf(unseen, provider)];
+  const subjects = [...ours.map(subjectOf), ...listSubjects(unseen, provider)];
   await database.query(
     `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution in (?)`,
-    [JSON.stringify(subjects), [foundIn(provider), unlistedBy(provider)]],
+    [JSON.stringify(subjects), [inBooksReason(provider), unlistedReason(provider)]],
   );
 }
 
-/** Subject of the flag for a movement in our books. */
+/** Returns the subject of the flag for a movement in our books. */
 function subjectOf({ kind, id, provider_id: name }: Entry): string {
   return kind === 'refund' ? id : (name ?? id);
 }

@@ -13,7 +13,11 @@ const thresholds = [
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },
 ] as const;
 
-/** @param month `2026-11` */
+/**
+ * Reads the turnover of the year up to the end of a month.
+ *
+ * @param month `2026-11`
+ */
 export async function readYearSoFar(
   database: Pick<Database, 'query'>,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },
@@ -33,9 +37,9 @@ export async function readYearSoFar(
 }
 
 /** Prints a sentence in the language of the tax office, with notes on thresholds exceeded this year. */
-export function printYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
-  const passed = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
-  const notes = passed.map(({ note }) => ` Catatan: ${note}.`).join('');
-  const [came, net] = [gross, gross - refunded].map((amount) => formatMoney(amount, currency));
-  return `Tahun ${month.slice(0, 4)} sampai akhir bulan ini: bruto ${came}, neto ${net}.${notes}`;
+export function describeYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
+  const exceeded = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
+  const notes = exceeded.map(({ note }) => ` Catatan: ${note}.`).join('');
+  const [grossText, netText] = [gross, gross - refunded].map((amount) => formatMoney(amount, currency));
+  return `Tahun ${month.slice(0, 4)} sampai akhir bulan ini: bruto ${grossText}, neto ${netText}.${notes}`;
 }

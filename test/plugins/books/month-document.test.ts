@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { printReceipts, receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
-import { printYear } from '../../../plugins/books/year-so-far.ts';
-import { monthToCsv, monthToHtml, printMonth } from '../../../plugins/books/month-document.ts';
+import { describeReceipts, receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
+import { describeYear } from '../../../plugins/books/year-so-far.ts';
+import { monthToCsv, monthToHtml, describeMonth } from '../../../plugins/books/month-document.ts';
 
 const nothing = { payments: 0, gross: 0, refunds: 0, refunded: 0, fees: 0 };
 const days = ['2026-02-26', '2026-02-27', '2026-02-28'].map((day) => ({ day, ...nothing }));
@@ -14,12 +14,12 @@ const documentOf = (madeAt: string, paidOn = '2026-02-26') => ({
   madeAt: new Date(madeAt),
 });
 
-const noted = (gross: number) => printYear({ gross, refunded: 0 }, '2026-02', 'IDR').match(/Catatan/g)?.length ?? 0;
+const noted = (gross: number) => describeYear({ gross, refunded: 0 }, '2026-02', 'IDR').match(/Catatan/g)?.length ?? 0;
 
 describe('the document of a month', () => {
   it('has no days that are still to come, and says that it is not final and when it was made', () => {
     // In Jakarta the 27th has begun.
-    const { title, about, rows, total } = printMonth(documentOf('2026-02-26T17:30:00Z'));
+    const { title, about, rows, total } = describeMonth(documentOf('2026-02-26T17:30:00Z'));
     expect(title).toBe('Rekapitulasi peredaran bruto Februari 2026 (sementara)');
     expect(about).toMatch(/Dibuat: 27 Februari 2026 pukul 00\.30\.$/);
     expect(rows.map(([day]) => day)).toEqual(['2026-02-26', '2026-02-27']);
@@ -27,8 +27,8 @@ describe('the document of a month', () => {
   });
 
   it('is final with the first moment of the next month', () => {
-    expect(printMonth(documentOf('2026-02-28T16:59:59Z')).title).toMatch(/ \(sementara\)$/);
-    expect(printMonth(documentOf('2026-02-28T17:00:00Z')).title).toBe('Rekapitulasi peredaran bruto Februari 2026');
+    expect(describeMonth(documentOf('2026-02-28T16:59:59Z')).title).toMatch(/ \(sementara\)$/);
+    expect(describeMonth(documentOf('2026-02-28T17:00:00Z')).title).toBe('Rekapitulasi peredaran bruto Februari 2026');
   });
 
   it('leaves no money out, even of a day that has not begun by this clock', () => {
@@ -71,14 +71,14 @@ describe('the document of a month', () => {
       'total,,,,,295000,180180,19820,,,IDR,165165',
     ]);
     expect(monthToHtml({ ...documentOf('2026-03-01T00:00:00Z'), receipts })).toContain('<td>R-000001</td>');
-    expect(printReceipts(receipts, 'Asia/Jakarta', 'IDR').rows.at(-1)?.slice(-5, -1)).toEqual([
+    expect(describeReceipts(receipts, 'Asia/Jakarta', 'IDR').rows.at(-1)?.slice(-5, -1)).toEqual([
       'Rp\u00A095.000',
       '–',
       '–',
       '–',
     ]);
     const untaxed = { ...receipts, lines: [{ ...payment, withoutTax: 289_000, tax: 0, taxBase: undefined }] };
-    const { columns, rows, total } = printReceipts(untaxed, 'Asia/Jakarta', 'IDR');
+    const { columns, rows, total } = describeReceipts(untaxed, 'Asia/Jakarta', 'IDR');
     expect([columns.length, ...rows.map((row) => row.length), total.length]).toEqual([7, 7, 7, 7]);
   });
 
@@ -89,7 +89,7 @@ describe('the document of a month', () => {
 
   it('says what the year has turned over, and which thresholds that has passed', () => {
     expect([500_000_000, 500_000_001, 4_800_000_001].map(noted)).toEqual([0, 1, 2]);
-    expect(printYear({ gross: 5_000_000_000, refunded: 0 }, '2026-02', 'USD')).not.toContain('Catatan');
+    expect(describeYear({ gross: 5_000_000_000, refunded: 0 }, '2026-02', 'USD')).not.toContain('Catatan');
   });
 
   it('takes the name of the seller for text', () => {

@@ -9,7 +9,7 @@ import { refundPayment } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readMonth } from '../../../plugins/books/monthly-books.ts';
-import { providersOf, reconcile, type Reconciliation } from '../../../plugins/books/reconcile.ts';
+import { listProviders, reconcile, type Reconciliation } from '../../../plugins/books/reconcile.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -288,8 +288,8 @@ const quiet = (days: number) => {
 describe('providers of a day', () => {
   it('are those with charges in it', async () => {
     await order();
-    expect(await providersOf(host, span())).toContain(fake.name);
-    expect(await providersOf(host, quiet(20_000))).toEqual([]);
+    expect(await listProviders(host, span())).toContain(fake.name);
+    expect(await listProviders(host, quiet(20_000))).toEqual([]);
   });
 
   it('are those with only a payment or a refund in it, of an earlier charge', async () => {
@@ -299,21 +299,21 @@ describe('providers of a day', () => {
     await database.query(`update refund set finished_at = finished_at - interval '20 days' where order_id = ?`, [
       bought.id,
     ]);
-    expect(await providersOf(host, quiet(30.5))).toContain(fake.name);
-    expect(await providersOf(host, quiet(20.5))).toContain(fake.name);
-    expect(await providersOf(host, quiet(10.5))).not.toContain(fake.name);
+    expect(await listProviders(host, quiet(30.5))).toContain(fake.name);
+    expect(await listProviders(host, quiet(20.5))).toContain(fake.name);
+    expect(await listProviders(host, quiet(10.5))).not.toContain(fake.name);
   });
 
   it('are the one that lists its money, on a day without any of ours', async () => {
     fake.listMoney();
-    expect(await providersOf(host, quiet(20_000))).toEqual([fake.name]);
+    expect(await listProviders(host, quiet(20_000))).toEqual([fake.name]);
   });
 
   it('are no sandboxes', async () => {
     fake.listMoney();
     await order();
     const sandbox = createPaymentHost(database, [{ ...fake.provider, isSandbox: true }]);
-    expect(await providersOf(sandbox, span())).not.toContain(fake.name);
+    expect(await listProviders(sandbox, span())).not.toContain(fake.name);
   });
 });
 

@@ -3,7 +3,7 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { FieldErrors } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';
-import { sellerSection, taxOn } from './section.ts';
+import { sellerSection, findTax } from './section.ts';
 
 /** Asks for a company before payment, so that the receipt names it from the start. */
 export const companyStep: CheckoutStep = {
@@ -11,7 +11,7 @@ export const companyStep: CheckoutStep = {
   fields: companyLengths,
   show({ host, t }) {
     if (host.section(sellerSection).name === undefined) return undefined;
-    const tax = taxOn(
+    const tax = findTax(
       host.section(sellerSection),
       formatLocalTime(new Date(host.now()), host.section(service).time_zone).day,
     );
@@ -32,9 +32,9 @@ export const companyStep: CheckoutStep = {
       },
     };
   },
-  submit(sent, { host }) {
+  submit(fields, { host }) {
     if (host.section(sellerSection).name === undefined) return undefined;
-    const company = readCompany(sent);
+    const company = readCompany(fields);
     if (company !== undefined && 'wrong' in company)
       throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
     return async (transaction, { id, isNew }) => {

@@ -33,7 +33,7 @@ export interface ReceiptSeller {
   readonly name: string;
   /** May contain line breaks. */
   readonly address?: string | undefined;
-  /** Set only if tax is stated: a person's tax number is an identity card number. */
+  /** Set only if tax is stated, because a person's tax number is an identity card number. */
   readonly npwp?: string | undefined;
   readonly contact?: string | undefined;
   readonly registrations?: readonly string[] | undefined;

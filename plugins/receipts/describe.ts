@@ -4,9 +4,9 @@ import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { wholePrice } from './content.ts';
 import { maskNpwp } from './company.ts';
-import { buyerOf, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
+import { getBuyer, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
-interface Shown {
+interface DescribeOptions {
   /** Shows the receipt without a company that was added later. */
   readonly isAsIssued?: boolean;
   /** Hides all but the last digits of the buyer's tax number. */
@@ -14,23 +14,23 @@ interface Shown {
 }
 
 /** Refresh interval in seconds of a page that waits for a number. */
-const waitSeconds = 5;
+const refreshIntervalSeconds = 5;
 
 /** Describes the printed receipt from stored receipts only. Dates use the shop's time zone and the reader's language. */
 export function describeReceipt(
   { receipt, refunds }: PaymentReceipt,
   { t, language }: Pick<PageRequest, 't' | 'language'>,
-  { isAsIssued = false, isMasked = false }: Shown = {},
+  { isAsIssued = false, isMasked = false }: DescribeOptions = {},
 ) {
   const { content, currency, amount, isTest } = receipt;
   const { seller, tax, timeZone, plan, issuer, reference, outcome, lines = [] } = content;
   const format = formatterFor(language, timeZone);
-  const buyer = buyerOf(receipt, isAsIssued);
+  const buyer = getBuyer(receipt, isAsIssued);
   const money = (value: number) => format.money(value, currency);
   const { from, until, label, days, isGift } = plan;
   const number = formatNumber(receipt);
-  const back = refunds.reduce((sum, one) => sum + one.amount, 0);
-  const isWaiting = !isTest && [receipt, ...refunds].some((one) => one.number === undefined);
+  const refundedAmount = refunds.reduce((sum, refund) => sum + refund.amount, 0);
+  const isWaiting = !isTest && [receipt, ...refunds].some(({ number: assigned }) => assigned === undefined);
   return {
     seller: {
       ...seller,
@@ -40,12 +40,12 @@ export function describeReceipt(
     number: number ?? t(isTest ? 'receipts.number_none' : 'receipts.number_waiting'),
     isTest,
     waiting: isWaiting ? t('receipts.waiting') : '',
-    ...(isWaiting && { refreshSeconds: waitSeconds }),
+    ...(isWaiting && { refreshSeconds: refreshIntervalSeconds }),
     code: receipt.code,
     paidAt: format.time(receipt.madeAt),
     buyer: buyer.name,
     npwp: buyer.npwp === undefined ? '' : isMasked ? maskNpwp(buyer.npwp) : buyer.npwp,
-    added: receipt.addedAt === undefined || isAsIssued ? '' : t('receipts.added', addedValues(receipt, format)),
+    added: receipt.addedAt === undefined || isAsIssued ? '' : t('receipts.added', describeAddition(receipt, format)),
     item: [t('receipts.days', { count: days }), label?.[language], isGift ? t('receipts.gift') : undefined]
       .filter((part) => part !== undefined)
       .join(', '),
@@ -62,7 +62,7 @@ export function describeReceipt(
       tax === undefined || content.taxBase === undefined
         ? undefined
         : { name: t('receipts.tax_base', { part: tax.base }), amount: money(content.taxBase) },
-    tax: tax === undefined ? undefined : { name: taxName(tax, language), amount: money(receipt.tax ?? 0) },
+    tax: tax === undefined ? undefined : { name: formatTaxName(tax, language), amount: money(receipt.tax ?? 0) },
     total: money(amount),
     refunds: refunds.map((refund) => ({
       title: t('receipts.refund', {
@@ -72,16 +72,16 @@ export function describeReceipt(
       amount: `−${money(refund.amount)}`,
       tax: tax === undefined ? '' : t('receipts.refund_tax', { tax: tax.name, amount: money(refund.tax ?? 0) }),
     })),
-    net: refunds.length === 0 ? '' : money(amount - back),
+    net: refunds.length === 0 ? '' : money(amount - refundedAmount),
   };
 }
 
-function addedValues({ buyer, company, addedAt = new Date(0) }: Receipt, format: ReturnType<typeof formatterFor>) {
+function describeAddition({ buyer, company, addedAt = new Date(0) }: Receipt, format: ReturnType<typeof formatterFor>) {
   return { buyer: company ?? buyer, day: format.day(addedAt).text };
 }
 
-/** `PPN 12% × 11/12`. */
-function taxName(
+/** Formats a tax, such as `PPN 12% × 11/12`. */
+function formatTaxName(
   { name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string },
   language: string,
 ): string {

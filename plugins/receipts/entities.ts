@@ -7,7 +7,7 @@ const retained = { isRetained: true } as const;
 
 /**
  * The receipt of a payment or a refund. A trigger prevents changes; its number and a company are each added once. It has no relation to the
- * account and the order, because it must be kept longer: it stays when their personal data is removed, and is deleted after
+ * account and the order, because it must be kept longer. It stays when their personal data is removed, and is deleted after
  * `seller.keep_years`.
  */
 export const Receipt = defineEntity({

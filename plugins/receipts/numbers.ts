@@ -5,7 +5,7 @@ import type { Database } from '#core/platform/database/database.ts';
 /** Receipts numbered per transaction. */
 const batchSize = 1_000;
 /** Seconds between two runs of the job, in addition to those triggered by payments. */
-const interval = 15;
+const intervalSeconds = 15;
 
 const numberJobName = 'number-receipts';
 
@@ -19,29 +19,29 @@ type Numbering = Pick<Database, 'fork'>;
  * @returns the count of assigned numbers
  */
 export async function numberReceipts(database: Numbering): Promise<number> {
-  let given = 0;
+  let assignedCount = 0;
   for (;;) {
     const payments = await numberBatch(database, 'payment');
     const refunds = await numberBatch(database, 'refund');
-    given += payments + refunds;
-    if (payments < batchSize && refunds < batchSize) return given;
+    assignedCount += payments + refunds;
+    if (payments < batchSize && refunds < batchSize) return assignedCount;
   }
 }
 
-const due = {
+const waitingConditions = {
   payment: `r.kind = 'payment'`,
   refund: `r.kind = 'refund' and exists (
     select from receipt p where p.payment_id = r.payment_id and p.kind = 'payment' and p.number is not null)`,
 } as const;
 
-async function numberBatch(database: Numbering, kind: keyof typeof due): Promise<number> {
+async function numberBatch(database: Numbering, kind: keyof typeof waitingConditions): Promise<number> {
   return database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from receipt_series where kind = ? for update', [kind]);
     // A separate statement after the lock, so that it sees numbers assigned by other instances.
     const numbered = await transaction.execute<unknown[]>(
       `with waiting as (
          select r.id, row_number() over (order by r.made_at, r.created_at, r.id) as place
-         from receipt r where r.number is null and not r.is_test and ${due[kind]}
+         from receipt r where r.number is null and not r.is_test and ${waitingConditions[kind]}
          order by r.made_at, r.created_at, r.id limit ${batchSize}
        )
        update receipt r set number = s.last + w.place, numbered_at = clock_timestamp()
@@ -62,7 +62,7 @@ export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Pro
 export const numberJob: JobDefinition = {
   name: numberJobName,
   description: 'Gives running numbers to receipts of payments and refunds.',
-  schedule: { every: interval },
+  schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, { database }) {
     const [waiting] = await database.query('select 1 from receipt where number is null and not is_test limit 1');

@@ -6,14 +6,14 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';
 import { describeReceipt } from './describe.ts';
-import { readToken, signedPath } from './link.ts';
+import { verifyToken, signedPath } from './link.ts';
 import { listReceipts, ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
 
-const hour = 3_600;
-/** Signed links that one network may open per hour, valid or not. */
-const opensPerHour = 120;
+const hourSeconds = 3_600;
+/** Maximum number of signed links, valid or not, that one network may open per hour. */
+const maxOpensPerHour = 120;
 
-const sheet = { template: 'receipts/receipt.eta', styles: ['receipts/receipts.css'], title: 'receipts.title' } as const;
+const view = { template: 'receipts/receipt.eta', styles: ['receipts/receipts.css'], title: 'receipts.title' } as const;
 
 const companyForm = defineForm({
   path: '/receipts/{id}/company',
@@ -22,7 +22,7 @@ const companyForm = defineForm({
     npwp: string({ maxLength: companyLengths.npwp }),
   }),
   async submit(input, request) {
-    const { receipt } = await requireOwn(request);
+    const { receipt } = await requireOwnReceipt(request);
     const company = readCompany(input);
     if (company === undefined) throw new FieldErrors({ company: 'receipts.company_missing' });
     if ('wrong' in company) throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
@@ -31,7 +31,11 @@ const companyForm = defineForm({
   },
 });
 
-/** Adds a company to a receipt without one; a receipt that names a company keeps it. */
+/**
+ * Adds a company to a receipt.
+ *
+ * @throws PageError 409 if the receipt names a company already
+ */
 async function addCompany(
   database: Pick<Database, 'query'>,
   id: string,
@@ -47,16 +51,16 @@ async function addCompany(
 
 /** `/receipts/{id}`: printable receipt of the reader's payment. `?issued=1` shows it as issued, without a company added later. */
 export const ownReceiptPage: Page = {
-  ...sheet,
+  ...view,
   path: '/receipts/{id}',
   role: 'account',
   layout: 'plain',
   async show(request) {
-    const found = await requireOwn(request);
-    const { id, orderId, company, addedAt } = found.receipt;
+    const paymentReceipt = await requireOwnReceipt(request);
+    const { id, orderId, company, addedAt } = paymentReceipt.receipt;
     const isAsIssued = request.query['issued'] === '1';
     return {
-      ...describeReceipt(found, request, { isAsIssued }),
+      ...describeReceipt(paymentReceipt, request, { isAsIssued }),
       other:
         addedAt === undefined
           ? undefined
@@ -77,14 +81,14 @@ export const ownReceiptPage: Page = {
 
 /** The receipt for operators, available even after the account is deleted. */
 export const operatorReceiptPage: Page = {
-  ...sheet,
+  ...view,
   path: '/operator/receipts/{id}',
   role: 'operator',
   async show(request) {
-    const found = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
-    if (found === undefined) throw unknown();
+    const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
+    if (paymentReceipt === undefined) throw unknownReceipt();
     return {
-      ...describeReceipt(found, request),
+      ...describeReceipt(paymentReceipt, request),
       other: undefined,
       companyPath: '',
       back: { path: '/operator/receipts', label: 'operator.receipts' },
@@ -94,22 +98,22 @@ export const operatorReceiptPage: Page = {
 
 /** `/receipt/{token}`, linked in mails: one receipt without signing in, until the link expires or the account is deleted. */
 export const signedReceiptPage: Page = {
-  ...sheet,
+  ...view,
   path: `${signedPath}/{token}`,
   role: 'public',
   layout: 'plain',
   isConfidential: true,
   async show(request) {
     const { host, address, params } = request;
-    const limits = { limit: opensPerHour, period: hour, burst: opensPerHour };
+    const limits = { limit: maxOpensPerHour, period: hourSeconds, burst: maxOpensPerHour };
     if ((await refusedFor(host.shared, `receipt:network:${networkOf(address)}`, limits)) !== undefined)
       throw new PageError(429, 'receipts.too_many');
-    const id = await readToken(host.database, params['token'] ?? '', host.now());
-    const found = id === undefined ? undefined : await readPaymentReceipt(host.database, id);
-    if (found === undefined || !(await isOpen(host.database, found.receipt.accountId)))
+    const id = await verifyToken(host.database, params['token'] ?? '', host.now());
+    const paymentReceipt = id === undefined ? undefined : await readPaymentReceipt(host.database, id);
+    if (paymentReceipt === undefined || !(await isAccountOpen(host.database, paymentReceipt.receipt.accountId)))
       throw new PageError(404, 'receipts.link_over', { action: { path: '/orders', label: 'receipts.back_to_orders' } });
     return {
-      ...describeReceipt(found, request, { isMasked: true }),
+      ...describeReceipt(paymentReceipt, request, { isMasked: true }),
       other: undefined,
       companyPath: '',
       back: undefined,
@@ -117,18 +121,23 @@ export const signedReceiptPage: Page = {
   },
 };
 
-async function isOpen(database: Pick<Database, 'query'>, accountId: string): Promise<boolean> {
+async function isAccountOpen(database: Pick<Database, 'query'>, accountId: string): Promise<boolean> {
   const [account] = await database.query('select 1 from account where id = ? and deleted_at is null', [accountId]);
   return account !== undefined;
 }
 
-/** @throws PageError 404 if the receipt does not exist or belongs to another account */
-async function requireOwn(request: PageRequest): Promise<PaymentReceipt> {
-  const found = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
-  if (found?.receipt.accountId !== accountOf(request).id || found === undefined) throw unknown();
-  return found;
+/**
+ * Reads the requested receipt of the reader's account.
+ *
+ * @throws PageError 404 if the receipt does not exist or belongs to a different account
+ */
+async function requireOwnReceipt(request: PageRequest): Promise<PaymentReceipt> {
+  const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
+  if (paymentReceipt?.receipt.accountId !== accountOf(request).id || paymentReceipt === undefined)
+    throw unknownReceipt();
+  return paymentReceipt;
 }
 
-function unknown(): PageError {
+function unknownReceipt(): PageError {
   return new PageError(404, 'receipts.unknown');
 }

@@ -11,7 +11,7 @@ const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account
   coalesce(r.added_npwp, p.added_npwp) as added_npwp, ${epoch('coalesce(r.added_at, p.added_at)')} as added_at,
   r.is_test, r.number::float8 as number, ${epochs('r.made_at')}`;
 
-/** Joins each refund with the receipt `p` of its payment: a company added to that receipt is the buyer on both. */
+/** Joins each refund with the receipt `p` of its payment, because a company added to that receipt is the buyer on both. */
 const receipts = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
 type ReceiptRow = Row<
@@ -69,7 +69,7 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
 }
 
 /** Finds the id of a payment's receipt; undefined if none was stored. */
-export async function findOfPayment(database: Queries, paymentId: string): Promise<string | undefined> {
+export async function findPaymentReceiptId(database: Queries, paymentId: string): Promise<string | undefined> {
   const [row] = await database.query<{ id: string }>(
     `select id from receipt where payment_id = ? and kind = 'payment'`,
     [paymentId],
@@ -105,7 +105,7 @@ export async function readCompany(
   database: Queries,
   orderId: string,
 ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined> {
-  const [named] = await database.query<{ name: string; npwp: string | null }>(
+  const [company] = await database.query<{ name: string; npwp: string | null }>(
     `select name, npwp from (
        select coalesce(added_company, company) as name, case when added_at is null then npwp else added_npwp end as npwp, made_at
        from receipt where order_id = ? and kind = 'payment'
@@ -113,7 +113,7 @@ export async function readCompany(
      ) named where name is not null order by made_at desc nulls last limit 1`,
     [orderId, orderId],
   );
-  return named && { name: named.name, npwp: named.npwp ?? undefined };
+  return company && { name: company.name, npwp: company.npwp ?? undefined };
 }
 
 interface ReceiptFilter {
@@ -123,7 +123,11 @@ interface ReceiptFilter {
   readonly after?: string | undefined;
 }
 
-/** Finds receipts, newest first. @param filter `words`: an order's code, a part of a name, or a receipt's number */
+/**
+ * Finds receipts, newest first.
+ *
+ * @param filter `words`: an order's code, a part of a name, or a receipt's number
+ */
 export async function findReceipts(
   database: Queries,
   { words, waiting, after }: ReceiptFilter,
@@ -159,7 +163,7 @@ export async function listReceiptLines(
   return rows.map((row) => {
     const receipt = toRecord(row) as Receipt;
     const { kind, madeAt: at, code, amount, tax = 0, content, ofNumber } = receipt;
-    const { name: buyer, npwp } = buyerOf(receipt);
+    const { name: buyer, npwp } = getBuyer(receipt);
     return {
       seller: content.seller.name,
       kind,
@@ -178,7 +182,7 @@ export async function listReceiptLines(
 }
 
 /** Returns the buyer: the company added last (for a refund, on its payment's receipt), otherwise the company or person at checkout. */
-export function buyerOf(
+export function getBuyer(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,
 ): { readonly name: string; readonly npwp: string | undefined } {

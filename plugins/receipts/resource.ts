@@ -3,7 +3,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
-import { buyerOf, formatNumber, operatorPath, type Receipt } from './read.ts';
+import { getBuyer, formatNumber, operatorPath, type Receipt } from './read.ts';
 
 export const receiptsPath = '/operator/receipts';
 
@@ -22,7 +22,7 @@ export const receipts = defineResource({
         type: 'link',
         label: 'operator.receipt_number',
         at: 'title',
-        value: (one) => ({ text: formatNumber(one) ?? '–', path: operatorPath(one.id), isCode: true }),
+        value: (receipt) => ({ text: formatNumber(receipt) ?? '–', path: operatorPath(receipt.id), isCode: true }),
       },
       id: { type: 'id', of: 'id' },
       kind: { type: 'state', label: 'operator.receipt_kind', at: 'hide', of: 'kind' },
@@ -31,9 +31,9 @@ export const receipts = defineResource({
         label: 'operator.fact.buyer',
         fit: 'brief',
         at: 'note',
-        value: (one) => buyerOf(one).name,
+        value: (receipt) => getBuyer(receipt).name,
       },
-      npwp: { type: 'text', value: (one) => buyerOf(one).npwp },
+      npwp: { type: 'text', value: (receipt) => getBuyer(receipt).npwp },
       order: {
         type: 'link',
         label: 'operator.order',
@@ -52,6 +52,6 @@ export const receipts = defineResource({
   ),
   async list({ database }, query, { limit }) {
     const { findReceipts } = await import('./read.ts');
-    return readPage(limit, (most) => findReceipts(database, query, most));
+    return readPage(limit, (maxRows) => findReceipts(database, query, maxRows));
   },
 });

@@ -58,8 +58,8 @@ export const sellerSection = defineSection({
   ),
   check({ name, npwp, tax: stated, ...others }, report) {
     const isNamed = name !== undefined;
-    const given = { npwp, tax: stated === 'none' ? undefined : stated, ...others, keep_years: undefined };
-    if (!isNamed && Object.values(given).some((value) => value !== undefined))
+    const dependentSettings = { npwp, tax: stated === 'none' ? undefined : stated, ...others, keep_years: undefined };
+    if (!isNamed && Object.values(dependentSettings).some((value) => value !== undefined))
       report(['seller', 'name'], 'is missing', 'set it to the name of the company or person that sells');
     if (npwp !== undefined && readNpwp(npwp) === undefined)
       report(
@@ -69,11 +69,11 @@ export const sellerSection = defineSection({
       );
     if (stated === undefined || stated === 'none') return;
     if (Array.isArray(stated))
-      for (const [index, one] of stated.entries()) checkTax(one, ['seller', 'tax', index], report);
+      for (const [index, entry] of stated.entries()) checkTax(entry, ['seller', 'tax', index], report);
     else checkTax(stated, ['seller', 'tax'], report);
   },
   notices({ name, npwp, address, tax: stated }, all) {
-    if (name === undefined) return isOpenShop(all.get) ? [noSeller] : [];
+    if (name === undefined) return isOpenShop(all.get) ? [noSellerNotice] : [];
     const hasTax = stated !== undefined && stated !== 'none';
     return [
       ...(address === undefined ? ['seller.address is not set, so receipts have no address of the seller'] : []),
@@ -84,7 +84,7 @@ export const sellerSection = defineSection({
   },
 });
 
-const noSeller =
+const noSellerNotice =
   'seller.name is not set, and receipts of payments until then cannot be made later: set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
@@ -97,21 +97,31 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
       'is false, and nothing may be added to a price at checkout',
       'set prices that contain the tax',
     );
-  const [over = 1, under = 1] = base.split('/').map(Number);
-  if (over > under) report([...path, 'base'], `is ${base}, more than the price`, 'use a part of it, such as 11/12');
+  const [numerator = 1, denominator = 1] = base.split('/').map(Number);
+  if (numerator > denominator)
+    report([...path, 'base'], `is ${base}, more than the price`, 'use a part of it, such as 11/12');
   if (from !== undefined && !isDay(from))
     report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
-/** Finds the tax included in payments of a day. @param day in the time zone of the service */
-export function taxOn({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
+/**
+ * Finds the tax included in payments of a day.
+ *
+ * @param day in the time zone of the service
+ */
+export function findTax({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
-  const begun = [stated].flat().filter(({ from = '' }) => from <= day);
-  const last = begun.reduce<SellerTax | undefined>(
-    (latest, one) => (latest === undefined || (one.from ?? '') >= (latest.from ?? '') ? one : latest),
+  const startedTaxes = [stated].flat().filter(({ from = '' }) => from <= day);
+  const currentTax = startedTaxes.reduce<SellerTax | undefined>(
+    (latest, entry) => (latest === undefined || (entry.from ?? '') >= (latest.from ?? '') ? entry : latest),
     undefined,
   );
   return (
-    last && { name: last.name, rate: last.rate, base: last.base ?? wholePrice, rounding: last.rounding ?? 'nearest' }
+    currentTax && {
+      name: currentTax.name,
+      rate: currentTax.rate,
+      base: currentTax.base ?? wholePrice,
+      rounding: currentTax.rounding ?? 'nearest',
+    }
   );
 }

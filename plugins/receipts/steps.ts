@@ -1,8 +1,8 @@
 import type { MailedReceipt } from '#core/business/payments/receipts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { signedUrl } from './link.ts';
+import { createSignedUrl } from './link.ts';
 import { numberReceipts } from './numbers.ts';
-import { findOfPayment, formatNumber, readPaymentReceipt } from './read.ts';
+import { findPaymentReceiptId, formatNumber, readPaymentReceipt } from './read.ts';
 import { sellerSection } from './section.ts';
 
 /*
@@ -17,27 +17,27 @@ export function readRetentionYears({ section }: Pick<Host, 'section'>): number |
   return name === undefined ? undefined : years;
 }
 
-/** Assigns numbers to waiting receipts itself, so that the mail need not wait for the job. */
+/** Reads the receipt for a mail. Assigns waiting numbers first, so that the mail need not wait for the job. */
 export async function readMailedReceipt(
   host: Host,
   paymentId: string,
   refundKey?: string,
 ): Promise<MailedReceipt | undefined> {
   const { database, log } = host;
-  const id = await findOfPayment(database, paymentId);
+  const id = await findPaymentReceiptId(database, paymentId);
   if (id === undefined) return undefined;
   await numberReceipts(database).catch((error: unknown) => {
     log.warn(`receipts could not be numbered for a mail: ${(error as Error).message}`);
   });
-  const found = await readPaymentReceipt(database, id);
-  if (found === undefined) return undefined;
-  const { receipt, refunds } = found;
+  const paymentReceipt = await readPaymentReceipt(database, id);
+  if (paymentReceipt === undefined) return undefined;
+  const { receipt, refunds } = paymentReceipt;
   const refund = refunds.find((stored) => stored.refundKey === refundKey);
   return {
     seller: receipt.content.seller.name,
     number: formatNumber(receipt),
     refundNumber: refund && formatNumber(refund),
     isWaiting: !receipt.isTest && receipt.number === undefined,
-    url: await signedUrl(host, id),
+    url: await createSignedUrl(host, id),
   };
 }

@@ -9,8 +9,8 @@ import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { ReceiptContent, ReceiptSeller } from './content.ts';
 import type { ReceiptCompany } from './entities.ts';
-import { type Seller, sellerSection, taxOn } from './section.ts';
-import { taxBaseWithin, taxWithin } from './tax.ts';
+import { type Seller, sellerSection, findTax } from './section.ts';
+import { computeTaxBase, computeIncludedTax } from './tax.ts';
 
 /*
  * Stores receipts within the transactions in which core records a payment or finishes a refund: one statement reads and one inserts, and
@@ -21,7 +21,7 @@ type StoringHost = Pick<Host, 'section' | 'service'>;
 
 type Nullable<Columns> = { readonly [Name in keyof Columns]: Columns[Name] | null };
 
-interface Sold
+interface Sale
   extends
     Row<typeof Payment, 'amount' | 'currency' | 'paid_at' | 'issuer' | 'outcome' | 'payment_id'>,
     Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label' | 'is_gift'>,
@@ -42,7 +42,7 @@ export async function storePayment(
 ): Promise<void> {
   const seller = host.section(sellerSection);
   if (seller.name === undefined) return;
-  const [sold] = await transaction.execute<Sold[]>(
+  const [sale] = await transaction.execute<Sale[]>(
     `select p.amount::float8 as amount, p.currency, p.issuer, p.outcome, p.payment_id, p.reference, ${epochs('p.paid_at')},
        o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, l.lines, coalesce(a.name, '') as buyer, c.company, c.npwp,
        ${epoch('t.starts_at')} as starts_at, ${epoch('t.ends_at')} as ends_at
@@ -53,8 +53,8 @@ export async function storePayment(
      where p.id = ?`,
     [paymentId],
   );
-  if (sold === undefined || sold.amount <= 0) return;
-  const content = describeSale(host, seller, sold);
+  if (sale === undefined || sale.amount <= 0) return;
+  const content = describeSale(host, seller, sale);
   await transaction.execute(
     `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp, content,
        is_test)
@@ -62,12 +62,12 @@ export async function storePayment(
      from payment p where p.id = ?`,
     [
       randomUUIDv7(),
-      sold.account_id,
-      sold.code,
-      content.tax === undefined ? null : taxWithin(sold.amount, content.tax),
-      sold.buyer,
-      sold.company,
-      sold.npwp,
+      sale.account_id,
+      sale.code,
+      content.tax === undefined ? null : computeIncludedTax(sale.amount, content.tax),
+      sale.buyer,
+      sale.company,
+      sale.npwp,
       JSON.stringify(content),
       isTest,
       paymentId,
@@ -75,27 +75,27 @@ export async function storePayment(
   );
 }
 
-function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptContent {
+function describeSale(host: StoringHost, seller: Seller, sale: Sale): ReceiptContent {
   const { time_zone: timeZone } = host.section(serviceSection);
-  const tax = taxOn(seller, formatLocalTime(new Date(sold.paid_at), timeZone).day);
-  const { label, starts_at: from, ends_at: until } = sold;
+  const tax = findTax(seller, formatLocalTime(new Date(sale.paid_at), timeZone).day);
+  const { label, starts_at: from, ends_at: until } = sale;
   return {
     seller: describeSeller(host, seller, tax !== undefined),
     tax,
-    taxBase: tax && taxBaseWithin(sold.amount, tax),
+    taxBase: tax && computeTaxBase(sale.amount, tax),
     timeZone,
     plan: {
-      days: sold.days,
-      isGift: sold.is_gift,
+      days: sale.days,
+      isGift: sale.is_gift,
       ...(label !== null && { label: { en: label, id: translateRecordedLabel('id', label, host) } }),
       ...(from !== null &&
         until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),
     },
-    outcome: sold.outcome,
-    ...(sold.issuer !== null && { issuer: sold.issuer }),
+    outcome: sale.outcome,
+    ...(sale.issuer !== null && { issuer: sale.issuer }),
     // Until the provider names the payment, its charge is the reference.
-    reference: sold.payment_id.startsWith('charge:') ? sold.reference : sold.payment_id,
-    ...(sold.lines !== null && { lines: sold.lines }),
+    reference: sale.payment_id.startsWith('charge:') ? sale.reference : sale.payment_id,
+    ...(sale.lines !== null && { lines: sale.lines }),
   };
 }
 
@@ -104,7 +104,7 @@ function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boo
   return { name, address, npwp: statesTax ? npwp : undefined, contact, registrations };
 }
 
-interface Returned {
+interface RefundRow {
   readonly key: string;
   readonly amount: number;
   /** Amount of the same payment that was refunded before. */
@@ -117,16 +117,16 @@ interface Returned {
  * remainder.
  */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
-  const [returned] = await transaction.execute<Returned[]>(
+  const [refund] = await transaction.execute<RefundRow[]>(
     `select r.key, r.amount::float8 as amount, p.content,
        (select coalesce(sum(b.amount), 0)::float8 from receipt b
          where b.order_id = p.order_id and b.payment_id = p.payment_id and b.kind = 'refund') as before
      from refund r join receipt p on p.payment_id = r.payment_id and p.kind = 'payment' where r.key = ?`,
     [refundKey],
   );
-  if (returned === undefined) return;
-  const { amount, before, content } = returned;
-  const tax = content.tax && taxWithin(before + amount, content.tax) - taxWithin(before, content.tax);
+  if (refund === undefined) return;
+  const { amount, before, content } = refund;
+  const tax = content.tax && computeIncludedTax(before + amount, content.tax) - computeIncludedTax(before, content.tax);
   const taxBase = taxBaseBetween(before, before + amount, content);
   await transaction.execute(
     `insert into receipt (id, kind, payment_id, refund_key, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp,
@@ -139,8 +139,8 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   );
 }
 
-/** Undefined if the payment's receipt states no tax base. */
+/** Returns the tax base of a refund; undefined if the payment's receipt states no tax base. */
 function taxBaseBetween(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
   if (tax === undefined || taxBase === undefined) return undefined;
-  return (taxBaseWithin(after, tax) ?? 0) - (taxBaseWithin(before, tax) ?? 0);
+  return (computeTaxBase(after, tax) ?? 0) - (computeTaxBase(before, tax) ?? 0);
 }

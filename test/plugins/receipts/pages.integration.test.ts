@@ -5,7 +5,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { signedUrl } from '../../../plugins/receipts/link.ts';
+import { createSignedUrl } from '../../../plugins/receipts/link.ts';
 import { numberReceipts } from '../../../plugins/receipts/numbers.ts';
 import { launchBrowser } from '../../support/browser.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -212,7 +212,7 @@ describe('the signed address of a receipt', () => {
     const order = await buy();
     const { path } = await receiptOf(order);
     await buyer.submit(path, `${path}/company`, { company: 'PT Pembeli', npwp: '9912345678905555' });
-    const url = new URL(await signedUrl(gateway.gateway.host, path.split('/').at(-1) ?? ''));
+    const url = new URL(await createSignedUrl(gateway.gateway.host, path.split('/').at(-1) ?? ''));
     const reply = await new PageClient(gateway.url).get(url.pathname);
     expect(reply.status).toBe(200);
     expect(textOf(reply.text)).toContain('••••••••••••5555');
@@ -236,8 +236,8 @@ describe('the signed address of a receipt', () => {
     const { path, operatorPath } = await receiptOf(await buy(row?.id));
     const id = path.split('/').at(-1) ?? '';
     const { host } = gateway.gateway;
-    const old = new URL(await signedUrl({ ...host, now: () => host.now() - 31 * 86_400_000 }, id)).pathname;
-    const open = new URL(await signedUrl(host, id)).pathname;
+    const old = new URL(await createSignedUrl({ ...host, now: () => host.now() - 31 * 86_400_000 }, id)).pathname;
+    const open = new URL(await createSignedUrl(host, id)).pathname;
     const visitor = new PageClient(gateway.url);
     expect([(await visitor.get(old)).status, (await visitor.get(open)).status]).toEqual([404, 200]);
     await deleteAccount(gateway.database, row?.id ?? '');

@@ -11,7 +11,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { numberReceipts } from '../../../plugins/receipts/numbers.ts';
-import { buyerOf, findReceipts, listReceiptLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
+import { getBuyer, findReceipts, listReceiptLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
 import { readMailedReceipt } from '../../../plugins/receipts/steps.ts';
 import type { Seller } from '../../../plugins/receipts/section.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -277,7 +277,7 @@ it('a company that is added after a refund is the buyer of both, in the books an
     lines.filter((line) => line.code === order.code && line.kind === kind).map(({ buyer: name, npwp }) => [name, npwp]);
   expect(buyersOf('refund')).toEqual([['PT Pembeli', '0012345678901000']]);
   expect(buyersOf('payment')).toEqual(buyersOf('refund'));
-  expect((await findReceipts(database, { words: order.code }, 10)).map((one) => buyerOf(one).name)).toEqual([
+  expect((await findReceipts(database, { words: order.code }, 10)).map((one) => getBuyer(one).name)).toEqual([
     'PT Pembeli',
     'PT Pembeli',
   ]);

@@ -1,34 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskNpwp, readCompany, readNpwp } from '../../../plugins/receipts/company.ts';
-import { taxOn } from '../../../plugins/receipts/section.ts';
-import { taxBaseWithin, taxWithin } from '../../../plugins/receipts/tax.ts';
+import { findTax } from '../../../plugins/receipts/section.ts';
+import { computeTaxBase, computeIncludedTax } from '../../../plugins/receipts/tax.ts';
 
 const ppn = { rate: 12, base: '11/12', rounding: 'nearest' } as const;
 
 describe('the tax within a price', () => {
   it('is that of PMK 131/2024 for Rp 289.000', () => {
-    expect(taxWithin(289_000, ppn)).toBe(28_640);
-    expect(289_000 - taxWithin(289_000, ppn)).toBe(260_360);
+    expect(computeIncludedTax(289_000, ppn)).toBe(28_640);
+    expect(289_000 - computeIncludedTax(289_000, ppn)).toBe(260_360);
   });
 
   it('is the rate of its base, which is said where that is a part of the price without tax', () => {
-    expect(18_000 - taxWithin(18_000, ppn)).toBe(16_216);
-    expect(taxBaseWithin(18_000, ppn)).toBe(14_865);
-    expect(Math.round(14_865 * 0.12)).toBe(taxWithin(18_000, ppn));
-    expect(taxBaseWithin(18_000, { ...ppn, rate: 11, base: '1' })).toBeUndefined();
+    expect(18_000 - computeIncludedTax(18_000, ppn)).toBe(16_216);
+    expect(computeTaxBase(18_000, ppn)).toBe(14_865);
+    expect(Math.round(14_865 * 0.12)).toBe(computeIncludedTax(18_000, ppn));
+    expect(computeTaxBase(18_000, { ...ppn, rate: 11, base: '1' })).toBeUndefined();
   });
 
   it('is the same for 12 % of 11/12 as for 11 %, and takes rates with decimals', () => {
-    expect(taxWithin(289_000, { ...ppn, rate: 11, base: '1' })).toBe(28_640);
-    expect(taxWithin(10_750, { rate: 7.5, base: '1', rounding: 'nearest' })).toBe(750);
-    expect(taxWithin(10_000_000_000, { rate: 1e-7, base: '1', rounding: 'nearest' })).toBe(10);
-    expect(taxWithin(1_000, { rate: 0, base: '1', rounding: 'up' })).toBe(0);
+    expect(computeIncludedTax(289_000, { ...ppn, rate: 11, base: '1' })).toBe(28_640);
+    expect(computeIncludedTax(10_750, { rate: 7.5, base: '1', rounding: 'nearest' })).toBe(750);
+    expect(computeIncludedTax(10_000_000_000, { rate: 1e-7, base: '1', rounding: 'nearest' })).toBe(10);
+    expect(computeIncludedTax(1_000, { rate: 0, base: '1', rounding: 'up' })).toBe(0);
   });
 
   it('is rounded as the seller says', () => {
-    expect(taxWithin(289_001, { ...ppn, rounding: 'down' })).toBe(28_639);
-    expect(taxWithin(289_001, { ...ppn, rounding: 'up' })).toBe(28_640);
+    expect(computeIncludedTax(289_001, { ...ppn, rounding: 'down' })).toBe(28_639);
+    expect(computeIncludedTax(289_001, { ...ppn, rounding: 'up' })).toBe(28_640);
   });
 
   it('grows with the price, never above it, so that refunds in parts leave no tax', () => {
@@ -39,7 +39,10 @@ describe('the tax within a price', () => {
         fc.constantFrom('nearest', 'down', 'up'),
         (amount, share, rounding) => {
           const part = Math.floor(amount * share);
-          const [whole, first] = [taxWithin(amount, { ...ppn, rounding }), taxWithin(part, { ...ppn, rounding })];
+          const [whole, first] = [
+            computeIncludedTax(amount, { ...ppn, rounding }),
+            computeIncludedTax(part, { ...ppn, rounding }),
+          ];
           expect(first).toBeLessThanOrEqual(whole);
           expect(whole).toBeLessThan(amount + 1);
         },
@@ -55,14 +58,14 @@ describe('the tax of a day', () => {
   ];
 
   it('is the one that began last, and none before the first', () => {
-    expect(taxOn({ tax: taxes }, '2024-12-31')).toMatchObject({ rate: 11, base: '1' });
-    expect(taxOn({ tax: taxes.toReversed() }, '2025-01-01')).toMatchObject({ rate: 12, base: '11/12' });
-    expect(taxOn({ tax: taxes }, '2022-03-31')).toBeUndefined();
+    expect(findTax({ tax: taxes }, '2024-12-31')).toMatchObject({ rate: 11, base: '1' });
+    expect(findTax({ tax: taxes.toReversed() }, '2025-01-01')).toMatchObject({ rate: 12, base: '11/12' });
+    expect(findTax({ tax: taxes }, '2022-03-31')).toBeUndefined();
   });
 
   it('is none for a seller without tax', () => {
-    expect(taxOn({ tax: 'none' }, '2026-11-29')).toBeUndefined();
-    expect(taxOn({}, '2026-11-29')).toBeUndefined();
+    expect(findTax({ tax: 'none' }, '2026-11-29')).toBeUndefined();
+    expect(findTax({}, '2026-11-29')).toBeUndefined();
   });
 });
 

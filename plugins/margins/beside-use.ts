@@ -13,21 +13,26 @@ export const readCostsBeside: ReadCostsBeside = async (reader, span) => {
 };
 
 function describeCosts(margins: Margins, reader: Reader): CostsBeside {
-  const linesOf = (id: string) => margins.lines.filter(({ account }) => account === id);
+  const selectLines = (id: string) => margins.lines.filter(({ account }) => account === id);
   return {
-    total: notesOf(sumMargins(margins.days), 'margins.beside_margin', reader),
-    ofAccount: (id) => notesOf(sumMargins(linesOf(id)), 'margins.beside_margin_30d', reader),
-    ofModel: (id, model) => formatExact(sumMargins(linesOf(id).filter((line) => line.model === model)).cost, reader),
+    total: describeNotes(sumMargins(margins.days), 'margins.beside_margin', reader),
+    ofAccount: (id) => describeNotes(sumMargins(selectLines(id)), 'margins.beside_margin_30d', reader),
+    ofModel: (id, model) =>
+      formatExact(sumMargins(selectLines(id).filter((line) => line.model === model)).cost, reader),
     ofRoute: (model, route) => formatExact(costsByRoute(margins).get(`${model} ${route}`) ?? 0n, reader),
   };
 }
 
-/** @param left text key for the remaining amount */
-function notesOf({ cost, earned }: Margin, left: string, reader: Reader): CostNotes {
+/**
+ * Describes a cost and the amount that remains of the earnings.
+ *
+ * @param remainderKey text key for the remaining amount
+ */
+function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: Reader): CostNotes {
   const { t } = reader;
   return {
     cost: t('margins.beside_cost', { amount: formatExact(cost, reader) }),
-    left: t(left, { amount: formatExact(earned - cost, reader) }),
+    left: t(remainderKey, { amount: formatExact(earned - cost, reader) }),
   };
 }
 

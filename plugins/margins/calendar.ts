@@ -10,7 +10,7 @@ export interface CalendarDay extends Timespan {
   readonly month: Timespan;
 }
 
-const local = (time: string) => epoch(`((${time}) at time zone zone)`);
+const localEpoch = (time: string) => epoch(`((${time}) at time zone zone)`);
 
 /** Reads the days of a span in a time zone, oldest first. They cover the span without gaps. */
 export async function readDays(
@@ -19,18 +19,18 @@ export async function readDays(
   { from, until }: Timespan,
 ): Promise<CalendarDay[]> {
   const rows = await database.query<DayRow>(
-    `select to_char(day, 'YYYY-MM-DD') as day, ${local('day')} as from, ${local(`day + interval '1 day'`)} as until,
-       ${local(`date_trunc('month', day)`)} as month_from, ${local(`date_trunc('month', day) + interval '1 month'`)} as month_until
+    `select to_char(day, 'YYYY-MM-DD') as day, ${localEpoch('day')} as from, ${localEpoch(`day + interval '1 day'`)} as until,
+       ${localEpoch(`date_trunc('month', day)`)} as month_from, ${localEpoch(`date_trunc('month', day) + interval '1 month'`)} as month_until
      from (select ?::text as zone) z, generate_series(
        (?::timestamptz at time zone zone)::date, (?::timestamptz at time zone zone)::date, interval '1 day') as days (day_at),
        lateral (select day_at::timestamp as day) d
      order by 2`,
     [timeZone, timestamp(from), timestamp(until - 1)],
   );
-  return rows.map(({ day, month_from, month_until, ...whole }) => ({
+  return rows.map(({ day, month_from, month_until, ...dayRange }) => ({
     day,
-    from: Math.max(whole.from, from),
-    until: Math.min(whole.until, until),
+    from: Math.max(dayRange.from, from),
+    until: Math.min(dayRange.until, until),
     month: { from: month_from, until: month_until },
   }));
 }

@@ -21,7 +21,7 @@ export interface Earning {
   readonly period: Timespan;
 }
 
-const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
+const epochMs = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
 
 /** Reads orders in the plans' currency that earn revenue in a span. */
 export async function readEarnings(
@@ -38,7 +38,7 @@ export async function readEarnings(
      select coalesce(period.account_id, paid.account_id) as account, paid.days::text as plan, price::float8 as price,
        (amount - coalesce((select sum(r.amount) from refund r where r.payment_id = paid.payment_id and r.state = 'done'), 0))::float8
          as kept,
-       ${ms('coalesce(starts_at, moment)')} as from, ${ms('coalesce(ends_at, moment)')} as until
+       ${epochMs('coalesce(starts_at, moment)')} as from, ${epochMs('coalesce(ends_at, moment)')} as until
      from paid left join (
        -- Time that was given back after its end earns nothing.
        select distinct on (order_id) * from ${periodsInForce} p where order_id is not null order by order_id, starts_at
@@ -57,12 +57,16 @@ export async function readEarnings(
 
 type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 'kept', number>> & Timespan;
 
-/** Earnings of an order in a span: its money is spread evenly over its period. */
-export function earnedIn({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
+/** Computes the earnings of an order in a span. Its money is spread evenly over its period. */
+export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
   return spread(kept, period, span);
 }
 
-/** Earnings in a span if sold at another price; refunds keep their share. @param otherPrice price of the plan */
-export function earnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
+/**
+ * Computes the earnings of an order in a span if sold at a different price. Refunds keep their share.
+ *
+ * @param otherPrice price of the plan
+ */
+export function computeEarnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
   return spread((kept * otherPrice) / price, period, span);
 }

@@ -9,7 +9,11 @@ export type ExactMoney = bigint;
 const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
-/** @param amount in the currency's smallest payable unit */
+/**
+ * Converts an amount to exact money.
+ *
+ * @param amount in the currency's smallest payable unit
+ */
 export function fromSmallest(amount: number, currency: string): ExactMoney {
   return (BigInt(amount) * unit) / BigInt(smallestUnitsPerUnit(currency));
 }
@@ -29,19 +33,20 @@ export function toDecimal(money: ExactMoney): string {
 }
 
 /**
- * Splits an amount by weights. The parts add up to the amount: the remainders of the divisions go to later parts. Undefined if all weights
- * are 0.
+ * Splits an amount by weights. The parts add up to the amount, because the remainders of the divisions go to later parts.
+ *
+ * @returns undefined if all weights are 0
  */
-export function share(whole: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
+export function share(amount: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
   const total = BigInt(weights.reduce((sum, weight) => sum + weight, 0));
   if (total === 0n) return undefined;
-  let reached = 0n;
-  let given = 0n;
+  let reachedWeight = 0n;
+  let allocated = 0n;
   return weights.map((weight) => {
-    reached += BigInt(weight);
-    const next = (whole * reached) / total;
-    const part = next - given;
-    given = next;
+    reachedWeight += BigInt(weight);
+    const next = (amount * reachedWeight) / total;
+    const part = next - allocated;
+    allocated = next;
     return part;
   });
 }
@@ -54,14 +59,14 @@ export interface Timespan {
 
 /**
  * Returns the part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to
- * that of both together; an amount over a period of zero length belongs to the span that contains its moment.
+ * the part of both together. An amount over a period of zero length belongs to the span that contains its moment.
  */
-export function spread(whole: ExactMoney, over: Timespan, { from, until }: Timespan): ExactMoney {
-  const length = over.until - over.from;
-  if (length <= 0) return from <= over.from && over.from < until ? whole : 0n;
-  const reached = (time: number) => {
-    const passed = Math.min(Math.max(time - over.from, 0), length);
-    return (whole * BigInt(passed)) / BigInt(length);
+export function spread(amount: ExactMoney, period: Timespan, { from, until }: Timespan): ExactMoney {
+  const length = period.until - period.from;
+  if (length <= 0) return from <= period.from && period.from < until ? amount : 0n;
+  const allocatedUntil = (time: number) => {
+    const passed = Math.min(Math.max(time - period.from, 0), length);
+    return (amount * BigInt(passed)) / BigInt(length);
   };
-  return until <= from ? 0n : reached(until) - reached(from);
+  return until <= from ? 0n : allocatedUntil(until) - allocatedUntil(from);
 }

@@ -25,20 +25,20 @@ export const exchangeRatesSection = defineSection({
     ),
   },
   check(rates, report, all) {
-    const own = all.get(currencySection);
+    const planCurrency = all.get(currencySection);
     for (const [currency, rate] of Object.entries(rates)) {
       const path = ['exchange_rates', currency];
-      if (currency === own) report(path, 'is the currency of plans', 'remove it');
+      if (currency === planCurrency) report(path, 'is the currency of plans', 'remove it');
       else if (!Intl.supportedValuesOf('currency').includes(currency))
         report(path, 'is not a currency', 'use a code of ISO 4217, for example USD');
       else if (readDecimal(rate, rateDecimals) === undefined)
         report(path, `is ${rate}`, 'write at most 12 digits after the decimal point');
     }
-    const known = new Set([own, ...Object.keys(rates)]);
+    const knownCurrencies = new Set([planCurrency, ...Object.keys(rates)]);
     const requireRate = (cost: Cost | undefined, path: YamlPath) => {
-      if (cost?.currency === undefined || known.has(cost.currency)) return;
-      const right = `add it: exchange_rates: { ${cost.currency}: … }, in ${own}`;
-      report([...path, 'currency'], `is ${cost.currency}, whose rate is missing`, right);
+      if (cost?.currency === undefined || knownCurrencies.has(cost.currency)) return;
+      const advice = `add it: exchange_rates: { ${cost.currency}: … }, in ${planCurrency}`;
+      report([...path, 'currency'], `is ${cost.currency}, whose rate is missing`, advice);
     };
     for (const [name, { cost }] of Object.entries(all.isValid(upstreams) ? all.get(upstreams) : {}))
       requireRate(cost, ['upstreams', name, 'cost']);

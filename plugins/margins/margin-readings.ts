@@ -12,45 +12,45 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Age at which a reading is refreshed, ms; the old one is shown meanwhile. */
-const maxAge = 60_000;
-const staleFor = 600_000;
-/** Ms after which usage from before yesterday is read again: records may arrive late, and periods may be changed afterwards. */
-const pastMaxAge = 600_000;
-/** Ms for a reading: a month with thousands of accounts takes seconds, at most once a minute. */
-const deadline = 30_000;
+/** Age at which a reading is refreshed, ms. The old reading is shown meanwhile. */
+const maxAgeMs = 60_000;
+const maxStaleMs = 600_000;
+/** Age at which usage from before yesterday is read again, ms, because records may arrive late and periods may change. */
+const maxPastAgeMs = 600_000;
+/** Timeout of a reading, ms. A month with thousands of accounts takes seconds, at most once a minute. */
+const timeoutMs = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
 export const marginReadings = perCatalog((host: Host) => {
-  const fresh = (span: MarginSpan) => {
-    const readCounts = countsWithPast(host);
+  const create = (span: MarginSpan) => {
+    const readCounts = cacheCounts(host);
     return new FreshValue({
-      maxAgeMs: maxAge,
-      staleWhileReadMs: staleFor,
-      timeoutMs: deadline,
+      maxAgeMs,
+      staleWhileReadMs: maxStaleMs,
+      timeoutMs,
       now: () => host.monotonic(),
-      read: () => read(host, span, readCounts),
+      read: () => readSpan(host, span, readCounts),
     });
   };
-  return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d'), month: fresh('month') };
+  return { today: create('today'), '7d': create('7d'), '30d': create('30d'), month: create('month') };
 });
 
-/** Ms that other pages wait for margins: the first reading of a span may take seconds. */
-const shortWait = 250;
+/** Maximum wait of other pages for margins, ms, because the first reading of a span may take seconds. */
+const shortWaitMs = 250;
 
-/** Margins shown next to usage; undefined without declared costs, until the first reading has ended, or if it failed. */
+/** Reads margins shown next to usage; undefined without declared costs, until the first reading has ended, or if it failed. */
 export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
   runInBackground(host.log, 'reading margins', () => reading);
-  const margins = await waitForFirst([reading.catch(() => undefined)], shortWait);
+  const margins = await waitForFirst([reading.catch(() => undefined)], shortWaitMs);
   return margins === notSettled ? undefined : margins;
 }
 
-async function read(host: Host, span: MarginSpan, readCounts: ReadCounts) {
+async function readSpan(host: Host, span: MarginSpan, readCounts: ReadCounts) {
   const { time_zone: timeZone } = host.section(service);
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
-  const { since, until } = await dayRangeToTimes(host.database, timeZone, ...daysOf(span, today));
+  const { since, until } = await dayRangeToTimes(host.database, timeZone, ...getSpanDays(span, today));
   const now = host.now();
   return readMargins(
     host,
@@ -61,19 +61,19 @@ async function read(host: Host, span: MarginSpan, readCounts: ReadCounts) {
 
 type Counts = Awaited<ReturnType<typeof readUsageCounts>>;
 
-/** Reads usage from before yesterday only every ten minutes: of a month's rows, today and yesterday have a fifteenth. */
-export function countsWithPast({ database, now, monotonic }: Pick<Host, 'database' | 'now' | 'monotonic'>): ReadCounts {
-  let past: { readonly key: string; readonly readAt: number; readonly counts: Counts } | undefined;
+/** Creates a reader that reads usage from before yesterday only every ten minutes; today and yesterday are a fifteenth of a month. */
+export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' | 'now' | 'monotonic'>): ReadCounts {
+  let pastUsage: { readonly key: string; readonly readAt: number; readonly counts: Counts } | undefined;
   return async ({ from, until }) => {
     const yesterday = Math.floor(now() / dayMs) * dayMs - dayMs;
-    const border = Math.min(until, yesterday);
-    if (border <= from) return readUsageCounts(database, { from, until });
-    const key = `${from} ${border}`;
-    if (past?.key !== key || monotonic() - past.readAt >= pastMaxAge)
-      past = { key, readAt: monotonic(), counts: await readUsageCounts(database, { from, until: border }) };
-    const { counts } = past;
-    if (border === until) return counts;
-    const recent = await readUsageCounts(database, { from: border, until });
+    const boundary = Math.min(until, yesterday);
+    if (boundary <= from) return readUsageCounts(database, { from, until });
+    const key = `${from} ${boundary}`;
+    if (pastUsage?.key !== key || monotonic() - pastUsage.readAt >= maxPastAgeMs)
+      pastUsage = { key, readAt: monotonic(), counts: await readUsageCounts(database, { from, until: boundary }) };
+    const { counts } = pastUsage;
+    if (boundary === until) return counts;
+    const recent = await readUsageCounts(database, { from: boundary, until });
     return {
       accounts: [...counts.accounts, ...recent.accounts],
       hours: [...counts.hours, ...recent.hours],
@@ -83,15 +83,19 @@ export function countsWithPast({ database, now, monotonic }: Pick<Host, 'databas
 
 const dayMs = 86_400_000;
 
-/** First and last day of a span. @param today `2026-11-22` */
-function daysOf(span: MarginSpan, today: string): [first: string, last: string] {
+/**
+ * Returns the first and the last day of a span.
+ *
+ * @param today `2026-11-22`
+ */
+function getSpanDays(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
-  if (span === 'month') return [dayText(year, month - 2, 1), dayText(year, month - 1, 0)];
+  if (span === 'month') return [formatDay(year, month - 2, 1), formatDay(year, month - 1, 0)];
   const days = { today: 1, '7d': 7, '30d': 30 }[span];
-  return [dayText(year, month - 1, day - days + 1), today];
+  return [formatDay(year, month - 1, day - days + 1), today];
 }
 
 /** Formats a date; an out-of-range month or day carries over to the adjacent ones. */
-function dayText(year: number, month: number, day: number): string {
+function formatDay(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
 }

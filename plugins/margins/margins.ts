@@ -4,9 +4,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { startOfHour, type UsageCounts, hourMs } from '#core/gateway/records/usage.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { readDays, type CalendarDay } from './calendar.ts';
-import { type Earning, earnedIn, readEarnings } from './earnings.ts';
+import { type Earning, computeEarned, readEarnings } from './earnings.ts';
 import { type ExactMoney, share, type Timespan, spread, toDecimal } from './exact-money.ts';
-import { costOf, type FlatPrice, type Prices, readPrices } from './prices.ts';
+import { computeCost, type FlatPrice, type Prices, readPrices } from './prices.ts';
 import {
   type AccountCounts,
   addCounts,
@@ -54,7 +54,7 @@ export interface Margins {
   readonly unpriced: readonly string[];
 }
 
-type Parts = Pick<Host, 'database' | 'section'>;
+type MarginHost = Pick<Host, 'database' | 'section'>;
 
 /** Reads usage of a span. Several lines may have the same account, plan, model and route. */
 export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
@@ -67,7 +67,7 @@ export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
  * @param span epoch ms; `from` is rounded up to an hour, `until` is at most the current time
  */
 export async function readMargins(
-  host: Parts,
+  host: MarginHost,
   { from, until }: Timespan,
   readCounts: ReadCounts = (span) => readUsageCounts(host.database, span),
 ): Promise<Margins> {
@@ -93,7 +93,7 @@ export async function readMargins(
 }
 
 /** Lines and orders processed in one turn of the event loop, which takes a few ms. */
-const perTurn = 2_000;
+const linesPerTurn = 2_000;
 
 /** A line whose money is still being added up. */
 type OpenLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
@@ -108,50 +108,50 @@ function* divideByLines(
   const lines: OpenLine[] = [];
   const byFlat = new Map<FlatPrice, OpenLine[]>();
   const byBuyer = new Map<string, OpenLine[]>();
-  for (const [index, one] of usage.entries()) {
-    if (index % perTurn === perTurn - 1) yield;
-    const price = prices.find(one.model, one.route);
-    const line = { ...one, cost: price === undefined ? 0n : costOf(price, one.counts), earned: 0n };
+  for (const [index, usageLine] of usage.entries()) {
+    if (index % linesPerTurn === linesPerTurn - 1) yield;
+    const price = prices.find(usageLine.model, usageLine.route);
+    const line = { ...usageLine, cost: price === undefined ? 0n : computeCost(price, usageLine.counts), earned: 0n };
     lines.push(line);
     if (price?.flat !== undefined) collect(byFlat, price.flat, line);
-    if (one.account !== null) collect(byBuyer, buyerOf(one), line);
+    if (usageLine.account !== null) collect(byBuyer, getBuyerKey(usageLine), line);
   }
   for (const flat of prices.flat) {
     const cost = days.reduce((sum, day) => sum + flatCost(flat, day), 0n);
     const users = byFlat.get(flat) ?? [];
-    const parts = share(cost, weightsOf(users));
+    const parts = share(cost, computeWeights(users));
     for (const [index, line] of users.entries()) line.cost += parts?.[index] ?? 0n;
-    if (parts === undefined) lines.push({ ...unused, route: flat.name, cost, earned: 0n });
+    if (parts === undefined) lines.push({ ...unusedLine, route: flat.name, cost, earned: 0n });
   }
   const byPlan = new Map<string, Earning[]>();
-  for (const earning of earnings) collect(byPlan, buyerOf(earning), earning);
-  for (const [index, [buyer, bought]] of [...byPlan].entries()) {
-    if (index % perTurn === perTurn - 1) yield;
-    const earned = bought.reduce((sum, earning) => sum + earnedIn(earning, span), 0n);
-    const used = byBuyer.get(buyer) ?? [];
-    const weights = used.map(({ counts }) => counts.answered);
+  for (const earning of earnings) collect(byPlan, getBuyerKey(earning), earning);
+  for (const [index, [buyer, purchases]] of [...byPlan].entries()) {
+    if (index % linesPerTurn === linesPerTurn - 1) yield;
+    const earned = purchases.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);
+    const usedLines = byBuyer.get(buyer) ?? [];
+    const weights = usedLines.map(({ counts }) => counts.answered);
     const parts = share(earned, weights);
-    for (const [at, line] of used.entries()) line.earned += parts?.[at] ?? 0n;
-    const { account, plan } = bought[0] as Earning;
-    if (parts === undefined) lines.push({ ...unused, account, plan, cost: 0n, earned });
+    for (const [lineIndex, line] of usedLines.entries()) line.earned += parts?.[lineIndex] ?? 0n;
+    const { account, plan } = purchases[0] as Earning;
+    if (parts === undefined) lines.push({ ...unusedLine, account, plan, cost: 0n, earned });
   }
   return lines;
 }
 
-const unused: AccountCounts = { account: null, plan: null, model: null, route: null, counts: noUsage };
+const unusedLine: AccountCounts = { account: null, plan: null, model: null, route: null, counts: noUsage };
 
 function collect<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, [value]);
-  else known.push(value);
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
 }
 
-function buyerOf({ account, plan }: { readonly account: string | null; readonly plan: string | null }): string {
+function getBuyerKey({ account, plan }: { readonly account: string | null; readonly plan: string | null }): string {
   return `${account} ${plan}`;
 }
 
 /** Weights by tokens, or by requests if no line has tokens, such as for images. */
-function weightsOf(lines: readonly RouteCounts[]): number[] {
+function computeWeights(lines: readonly RouteCounts[]): number[] {
   const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
 }
@@ -171,13 +171,13 @@ function* divideByDays(
     yield;
     let counts = noUsage;
     let cost = prices.flat.reduce((sum, flat) => sum + flatCost(flat, day), 0n);
-    for (const one of hours) {
-      if (one.hour < day.from || one.hour >= day.until) continue;
-      const price = prices.find(one.model, one.route);
-      counts = addCounts(counts, one.counts);
-      cost += price === undefined ? 0n : costOf(price, one.counts);
+    for (const hourCounts of hours) {
+      if (hourCounts.hour < day.from || hourCounts.hour >= day.until) continue;
+      const price = prices.find(hourCounts.model, hourCounts.route);
+      counts = addCounts(counts, hourCounts.counts);
+      cost += price === undefined ? 0n : computeCost(price, hourCounts.counts);
     }
-    const earned = earnings.reduce((sum, earning) => sum + earnedIn(earning, day), 0n);
+    const earned = earnings.reduce((sum, earning) => sum + computeEarned(earning, day), 0n);
     sums.push({ day: day.day, counts, cost, earned });
   }
   return sums;
@@ -187,23 +187,23 @@ function* divideByDays(
 export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan' | 'model' | 'route'): MarginGroup[] {
   const groups = new Map<string | null, MarginGroup>();
   for (const line of lines)
-    groups.set(line[by], addMargins({ key: line[by], ...(groups.get(line[by]) ?? nothing) }, line));
+    groups.set(line[by], addMargins({ key: line[by], ...(groups.get(line[by]) ?? noMargin) }, line));
   return [...groups.values()].toSorted(
     (first, second) => Number(second.cost > first.cost) - Number(second.cost < first.cost),
   );
 }
 
-/** Sums margins: use the days for a whole span, which is faster; use lines for an account or a model. */
+/** Sums margins. For a whole span, the days are faster than the lines; for an account or a model, use its lines. */
 export function sumMargins(margins: readonly Margin[]): Margin {
-  return margins.reduce<Margin>(addMargins, nothing);
+  return margins.reduce<Margin>(addMargins, noMargin);
 }
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
 /** Returns the cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
 export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> {
-  const known = routeCosts.get(margins);
-  if (known !== undefined) return known;
+  const cachedCosts = routeCosts.get(margins);
+  if (cachedCosts !== undefined) return cachedCosts;
   const costs = new Map<string, ExactMoney>();
   for (const { model, route, cost } of margins.lines) {
     const key = `${model} ${route}`;
@@ -213,13 +213,13 @@ export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> 
   return costs;
 }
 
-const nothing: Margin = { counts: noUsage, cost: 0n, earned: 0n };
+const noMargin: Margin = { counts: noUsage, cost: 0n, earned: 0n };
 
-function addMargins<One extends Margin>(one: One, other: Margin): One {
+function addMargins<Sum extends Margin>(first: Sum, second: Margin): Sum {
   return {
-    ...one,
-    counts: addCounts(one.counts, other.counts),
-    cost: one.cost + other.cost,
-    earned: one.earned + other.earned,
+    ...first,
+    counts: addCounts(first.counts, second.counts),
+    cost: first.cost + second.cost,
+    earned: first.earned + second.earned,
   };
 }

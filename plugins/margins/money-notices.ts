@@ -5,7 +5,7 @@ import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 
 /** Plausible rupiah per dollar or euro; the actual rates of the ten years before 2026 were 14,000 to 20,000. */
-const plausibleRates = { least: 1_000, most: 100_000 };
+const plausibleRates = { min: 1_000, max: 100_000 };
 const strongCurrencies = new Set(['EUR', 'GBP', 'USD']);
 const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] as const;
 
@@ -14,22 +14,23 @@ const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] 
  * hundred, as 16.4. Amounts in other currencies may have decimals, so they are not checked.
  */
 export function moneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
-  const own = values.get(currencySection);
+  const planCurrency = values.get(currencySection);
   return [
-    ...(own === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) => rateNotice(currency, rate)),
-    ...allCosts(values).flatMap(({ path, place, cost }) =>
-      (cost.currency ?? own) === 'IDR' ? priceNotices({ path, place, cost }, values) : [],
+    ...(planCurrency === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) => rateNotice(currency, rate)),
+    ...listCosts(values).flatMap(({ path, place, cost }) =>
+      (cost.currency ?? planCurrency) === 'IDR' ? priceNotices({ path, place, cost }, values) : [],
     ),
   ];
 }
 
 function rateNotice(currency: string, rate: number): string[] {
-  const { least, most } = plausibleRates;
-  if (!strongCurrencies.has(currency) || (rate >= least && rate <= most)) return [];
-  const read = `exchange_rates.${currency} is read as: 1 ${currency} is worth Rp ${rate}`;
-  const turned = 1 / rate;
-  if (turned >= least && turned <= most) return [`${read}; write ${Math.round(turned)}, which is the other way round`];
-  return [hasThreeDecimals(rate) ? `${read}; write ${withoutDot(rate)} without a dot` : `${read}; correct it`];
+  const { min, max } = plausibleRates;
+  if (!strongCurrencies.has(currency) || (rate >= min && rate <= max)) return [];
+  const reading = `exchange_rates.${currency} is read as: 1 ${currency} is worth Rp ${rate}`;
+  const inverse = 1 / rate;
+  if (inverse >= min && inverse <= max)
+    return [`${reading}; write ${Math.round(inverse)}, which is the other way round`];
+  return [hasThreeDecimals(rate) ? `${reading}; write ${withoutDot(rate)} without a dot` : `${reading}; correct it`];
 }
 
 function priceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionValues): string[] {
@@ -40,7 +41,7 @@ function priceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionVa
   });
 }
 
-/** True for a number that may contain a thousands separator: 16.400, but neither 0.075 nor 16.4321. */
+/** Returns true for a number that may contain a thousands separator: 16.400, but neither 0.075 nor 16.4321. */
 function hasThreeDecimals(value: number): boolean {
   return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(withoutDot(value) - value * 1_000) < 1e-6;
 }
@@ -55,18 +56,18 @@ interface PlacedCost {
   readonly cost: Cost;
 }
 
-function allCosts(values: SectionValues): PlacedCost[] {
-  const ofUpstreams = Object.entries(values.get(upstreams)).map(
+function listCosts(values: SectionValues): PlacedCost[] {
+  const upstreamCosts = Object.entries(values.get(upstreams)).map(
     ([name, { cost }]) => ({ path: ['upstreams', name], place: `upstreams.${name}`, cost }) as const,
   );
-  const ofRoutes = Object.entries(values.get(models)).flatMap(([name, { routes }]) =>
+  const routeCosts = Object.entries(values.get(models)).flatMap(([name, { routes }]) =>
     routes.map((route, index) => ({
       path: ['models', name, 'routes', index],
       place: `models.${name}.routes[${index}]`,
       cost: typeof route === 'string' ? undefined : route.cost,
     })),
   );
-  return [...ofUpstreams, ...ofRoutes].flatMap(({ path, place, cost }) =>
+  return [...upstreamCosts, ...routeCosts].flatMap(({ path, place, cost }) =>
     cost === undefined ? [] : [{ path: [...path, 'cost'], place: `${place}.cost`, cost }],
   );
 }

@@ -1,5 +1,5 @@
 import { plansSection } from '#core/business/accounts/plans.ts';
-import { type Earning, earnedAt, earnedIn } from './earnings.ts';
+import { type Earning, computeEarnedAt, computeEarned } from './earnings.ts';
 import { fromSmallest, toSmallest } from './exact-money.ts';
 import type { Margins } from './margins.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
@@ -8,27 +8,28 @@ import { formatExact } from './beside-use.ts';
 
 const maxPrice = 999_999_999_999;
 
-/** Earnings of a span's plans at other prices for the same sales; prices are in the unit of gateway.yaml. */
+/** Describes the earnings of a span's plans at other prices for the same sales. Prices are in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
-  const sold = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
+  const planPrices = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
   const money = (value: bigint) => formatExact(value, request);
   const plans = [...Map.groupBy(earnings, ({ plan }) => plan)].toSorted(
-    ([one], [other]) => Number(one) - Number(other),
+    ([first], [second]) => Number(first) - Number(second),
   );
-  const rows = plans.map(([plan, some]) => {
-    const price = askedPrice(request, plan) ?? sold.get(plan) ?? lastPrice(some, currency);
-    const earned = some.reduce((sum, one) => sum + earnedIn(one, span), 0n);
-    const other = some.reduce((sum, one) => sum + earnedAt(one, fromSmallest(price, currency), span), 0n);
+  const rows = plans.map(([plan, group]) => {
+    const price = readRequestedPrice(request, plan) ?? planPrices.get(plan) ?? lastPrice(group, currency);
+    const earned = group.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);
+    const exactPrice = fromSmallest(price, currency);
+    const otherEarned = group.reduce((sum, earning) => sum + computeEarnedAt(earning, exactPrice, span), 0n);
     return {
       name: planName(plan, t),
       field: `price_${plan}`,
       price,
-      passes: t('margins.passes', { count: some.length }),
+      passes: t('margins.passes', { count: group.length }),
       earned: money(earned),
-      other: money(other),
+      other: money(otherEarned),
       earnedValue: earned,
-      otherValue: other,
+      otherValue: otherEarned,
     };
   });
   const total = (name: 'earnedValue' | 'otherValue') => money(rows.reduce((sum, row) => sum + row[name], 0n));
@@ -40,8 +41,8 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
   };
 }
 
-/** Undefined for an invalid price. */
-function askedPrice({ query }: PageRequest, plan: string): number | undefined {
+/** Reads the requested price of a plan; undefined for an invalid price. */
+function readRequestedPrice({ query }: PageRequest, plan: string): number | undefined {
   const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
   return price > 0 && price <= maxPrice ? price : undefined;
 }

@@ -14,9 +14,9 @@ const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];
 
 /** Maximum rows of a table. */
-const listedRows = 100;
+const maxRows = 100;
 /** Maximum number of listed accounts that cost more than they pay. */
-const listedLosses = 10;
+const maxLosses = 10;
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
@@ -29,44 +29,44 @@ export const marginsPage: Page = {
   template: 'margins/margins.eta',
   async show(request) {
     const { host, t, query } = request;
-    const span = marginSpans.find((one) => one === query['span']) ?? '30d';
+    const span = marginSpans.find((candidate) => candidate === query['span']) ?? '30d';
     const by = groupings.find((grouping) => grouping === query['by']) ?? 'plan';
     if (!readPrices(host).isDeclared) return { isDeclared: false };
     const margins = await marginReadings(host)[span].get();
     const accounts = groupMargins(margins.lines, 'account');
-    const groups = by === 'day' ? byDay(margins) : by === 'account' ? accounts : groupMargins(margins.lines, by);
-    const losses = accounts.filter(({ key, earned, cost }) => key !== null && cost > earned).toSorted(byLoss);
-    const [shown, lost] = [groups.slice(0, listedRows), losses.slice(0, listedLosses)];
-    const named = by === 'account' ? [...shown, ...lost] : lost;
+    const groups = by === 'day' ? groupByDay(margins) : by === 'account' ? accounts : groupMargins(margins.lines, by);
+    const losses = accounts.filter(({ key, earned, cost }) => key !== null && cost > earned).toSorted(compareLosses);
+    const [shownGroups, shownLosses] = [groups.slice(0, maxRows), losses.slice(0, maxLosses)];
+    const accountGroups = by === 'account' ? [...shownGroups, ...shownLosses] : shownLosses;
     const names = await readAccountNames(
       host.database,
-      named.map(({ key }) => key),
+      accountGroups.map(({ key }) => key),
       t,
     );
     const { unpriced } = margins;
     return {
       isDeclared: true,
       since: describeSpan(margins, request),
-      spans: marginSpans.map((one) => linkTo({ span: one, by }, t(`margins.span.${one}`), one === span)),
+      spans: marginSpans.map((option) => linkTo({ span: option, by }, t(`margins.span.${option}`), option === span)),
       groupings: groupings.map((grouping) =>
         linkTo({ span, by: grouping }, t(`margins.by.${grouping}`), grouping === by),
       ),
       tiles: describeTiles(margins, request),
-      unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: namesOf(unpriced) }),
+      unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: listNames(unpriced) }),
       taxes: describeTaxes(request),
-      table: marginTable(by, shown, names, request),
-      cut: groups.length > shown.length ? t('margins.cut', { count: shown.length }) : '',
-      losses: { ...marginTable('account', lost, names, request), title: t('margins.losses') },
+      table: marginTable(by, shownGroups, names, request),
+      cut: groups.length > shownGroups.length ? t('margins.cut', { count: shownGroups.length }) : '',
+      losses: { ...marginTable('account', shownLosses, names, request), title: t('margins.losses') },
       ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
     };
   },
 };
 
 /** Maximum number of routes named. */
-const namedRoutes = 10;
+const maxNamedRoutes = 10;
 
-function namesOf(routes: readonly string[]): string {
-  return [...routes.slice(0, namedRoutes), ...(routes.length > namedRoutes ? ['…'] : [])].join(', ');
+function listNames(routes: readonly string[]): string {
+  return [...routes.slice(0, maxNamedRoutes), ...(routes.length > maxNamedRoutes ? ['…'] : [])].join(', ');
 }
 
 /** Describes which costs include a tax that their prices do not; '' without such a tax. */
@@ -75,7 +75,7 @@ function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | '
   if (taxes.length === 0) return '';
   const numbers = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 2 });
   const list = taxes.map(({ percent, of }) =>
-    t('margins.tax', { percent: numbers.format(percent), names: namesOf(of) }),
+    t('margins.tax', { percent: numbers.format(percent), names: listNames(of) }),
   );
   return t('margins.taxes', { list: list.join('; ') });
 }
@@ -89,15 +89,13 @@ function describeSpan({ span }: Margins, { t, format }: Reader): string {
   return t('margins.span_text', { from: format.dayTime(from).text, until: format.dayTime(until).text });
 }
 
-function byDay({ days }: Margins): MarginGroup[] {
+function groupByDay({ days }: Margins): MarginGroup[] {
   return days.map(({ day, ...margin }) => ({ key: day, ...margin })).toReversed();
 }
 
-function byLoss(one: Margin, other: Margin): number {
-  return (
-    Number(one.earned - one.cost > other.earned - other.cost) -
-    Number(one.earned - one.cost < other.earned - other.cost)
-  );
+function compareLosses(first: Margin, second: Margin): number {
+  const [firstMargin, secondMargin] = [first.earned - first.cost, second.earned - second.cost];
+  return Number(firstMargin > secondMargin) - Number(firstMargin < secondMargin);
 }
 
 function describeTiles({ lines }: Margins, reader: Reader) {
@@ -110,7 +108,7 @@ function describeTiles({ lines }: Margins, reader: Reader) {
     {
       label: t('margins.margin'),
       value: money(earned - cost),
-      note: shareOf({ cost, earned }, reader),
+      note: describeShare({ cost, earned }, reader),
     },
     {
       label: t('operator.requests'),
@@ -132,7 +130,7 @@ function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
   });
 }
 
-function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
+function describeShare({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
   if (earned === 0n || cost > earned) return '';
   return t('margins.share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
 }
@@ -147,10 +145,10 @@ function marginTable(
   const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
   const hidden = { at: 'hide', isNumber: true } as const;
   return describeTable(reader, 'margins', 'margins.title', groups, [
-    { label: `margins.by.${by}`, at: 'title', ...fit, cell: ({ key }) => nameOf(by, key, names, reader) },
+    { label: `margins.by.${by}`, at: 'title', ...fit, cell: ({ key }) => describeKey(by, key, names, reader) },
     { label: 'operator.requests', ...hidden, cell: ({ counts }) => counts.requests },
     { label: 'operator.tokens_in', ...hidden, cell: ({ counts }) => counts.inputTokens },
-    { label: 'operator.from_cache', ...hidden, cell: ({ counts }) => percentRead(counts, reader) },
+    { label: 'operator.from_cache', ...hidden, cell: ({ counts }) => formatCacheReads(counts, reader) },
     { label: 'operator.tokens_out', ...hidden, cell: ({ counts }) => counts.outputTokens },
     {
       label: 'margins.earned',
@@ -164,12 +162,12 @@ function marginTable(
   ]);
 }
 
-function percentRead(counts: UsageCounts, { format }: Reader): string {
+function formatCacheReads(counts: UsageCounts, { format }: Reader): string {
   const cache = calculateCacheShares(counts);
   return cache === undefined ? '—' : format.percent(cache.read);
 }
 
-function nameOf(
+function describeKey(
   by: Grouping,
   key: string | null,
   names: ReadonlyMap<string, string>,

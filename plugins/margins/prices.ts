@@ -30,7 +30,7 @@ interface Price {
 
 /** The costs that gateway.yaml declares. */
 export interface Prices {
-  /** Finds the price of a route for a model, by public names; a route no longer configured costs what its upstream does. */
+  /** Finds the price of a route for a model, by public names; a route that is no longer configured has the price of its upstream. */
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
@@ -48,67 +48,68 @@ export interface AddedTax {
 /** Factor for prices per unit, since the conversion assumes a price per million tokens. */
 const perUnit = 10n ** 6n;
 /** 100%, in the unit of taxes. */
-const wholePrice = 10n ** BigInt(taxDecimals + 2);
+const hundredPercent = 10n ** BigInt(taxDecimals + 2);
 
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
   const rates = section(exchangeRatesSection);
   const currency = section(currencySection);
   const { prefix } = section(service);
-  const read = (name: string, cost: Cost) => toPrice(name, cost, rateOf(cost.currency ?? currency, currency, rates));
-  const ofUpstreams = new Map<string, Price>();
+  const readPrice = (name: string, cost: Cost) =>
+    toPrice(name, cost, readRate(cost.currency ?? currency, currency, rates));
+  const upstreamPrices = new Map<string, Price>();
   for (const [name, { cost }] of Object.entries(section(upstreams)))
-    if (cost !== undefined) ofUpstreams.set(name, read(name, cost));
-  const ofRoutes = new Map<string, Price>();
+    if (cost !== undefined) upstreamPrices.set(name, readPrice(name, cost));
+  const routePrices = new Map<string, Price>();
   for (const [id, { routes }] of Object.entries(section(models)))
     for (const route of routes)
       if (typeof route !== 'string' && route.cost !== undefined)
-        ofRoutes.set(`${publicNameOf(prefix, id)} ${route.to}`, read(route.to, route.cost));
-  const all = [...ofUpstreams.values(), ...ofRoutes.values()];
+        routePrices.set(`${publicNameOf(prefix, id)} ${route.to}`, readPrice(route.to, route.cost));
+  const allPrices = [...upstreamPrices.values(), ...routePrices.values()];
   return {
     find: (model, route) =>
-      route === null ? undefined : (ofRoutes.get(`${model} ${route}`) ?? ofUpstreams.get(splitRoute(route)[0])),
-    flat: all.flatMap(({ flat }) => flat ?? []),
-    isDeclared: all.length > 0,
-    taxes: taxesOf(section),
+      route === null ? undefined : (routePrices.get(`${model} ${route}`) ?? upstreamPrices.get(splitRoute(route)[0])),
+    flat: allPrices.flatMap(({ flat }) => flat ?? []),
+    isDeclared: allPrices.length > 0,
+    taxes: listTaxes(section),
   };
 }
 
-function taxesOf(section: Host['section']): AddedTax[] {
-  const ofUpstreams = Object.entries(section(upstreams)).map(([name, { cost }]) => ({ name, tax: cost?.tax }));
-  const ofRoutes = Object.values(section(models)).flatMap(({ routes }) =>
+function listTaxes(section: Host['section']): AddedTax[] {
+  const upstreamTaxes = Object.entries(section(upstreams)).map(([name, { cost }]) => ({ name, tax: cost?.tax }));
+  const routeTaxes = Object.values(section(models)).flatMap(({ routes }) =>
     routes.flatMap((route) => (typeof route === 'string' ? [] : [{ name: route.to, tax: route.cost?.tax }])),
   );
-  const taxed = [...ofUpstreams, ...ofRoutes].flatMap(({ name, tax = 0 }) => (tax === 0 ? [] : [{ name, tax }]));
+  const taxed = [...upstreamTaxes, ...routeTaxes].flatMap(({ name, tax = 0 }) => (tax === 0 ? [] : [{ name, tax }]));
   return [...Map.groupBy(taxed, ({ tax }) => tax)]
-    .map(([percent, some]) => ({ percent, of: [...new Set(some.map(({ name }) => name))].toSorted() }))
+    .map(([percent, group]) => ({ percent, of: [...new Set(group.map(({ name }) => name))].toSorted() }))
     .toSorted((first, second) => second.percent - first.percent);
 }
 
-function rateOf(currency: string, own: string, rates: SectionValue<typeof exchangeRatesSection>): bigint {
-  return exact(currency === own ? 1 : (rates[currency] ?? 0), rateDecimals);
+function readRate(currency: string, planCurrency: string, rates: SectionValue<typeof exchangeRatesSection>): bigint {
+  return parseExact(currency === planCurrency ? 1 : (rates[currency] ?? 0), rateDecimals);
 }
 
 function toPrice(name: string, cost: Cost, rate: bigint): Price {
-  const taxed = wholePrice + exact(cost.tax ?? 0, taxDecimals);
-  const priceOf = (value = 0) => exact(value, priceDecimals) * rate * taxed;
+  const taxFactor = hundredPercent + parseExact(cost.tax ?? 0, taxDecimals);
+  const convert = (value = 0) => parseExact(value, priceDecimals) * rate * taxFactor;
   const { input, monthly } = cost;
   return {
-    input: priceOf(input),
-    cached: priceOf(cost.cached ?? input),
-    cacheWrite: priceOf(cost.cache_write ?? input),
-    output: priceOf(cost.output),
-    image: priceOf(cost.image) * perUnit,
-    flat: monthly === undefined ? undefined : { name, monthly: priceOf(monthly) * perUnit },
+    input: convert(input),
+    cached: convert(cost.cached ?? input),
+    cacheWrite: convert(cost.cache_write ?? input),
+    output: convert(cost.output),
+    image: convert(cost.image) * perUnit,
+    flat: monthly === undefined ? undefined : { name, monthly: convert(monthly) * perUnit },
   };
 }
 
-/** Invalid values do not reach this function: the configuration check rejects them. */
-function exact(value: number, decimals: number): bigint {
+/** Parses a decimal. Invalid values do not reach this function, because the configuration check rejects them. */
+function parseExact(value: number, decimals: number): bigint {
   return readDecimal(value, decimals) ?? 0n;
 }
 
-/** Returns the cost of counts without flat prices. Linear: the cost of a sum is the sum of the costs. */
-export function costOf(price: Price, counts: UsageCounts): ExactMoney {
+/** Computes the cost of counts without flat prices. It is linear, so the cost of a sum is the sum of the costs. */
+export function computeCost(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (
     BigInt(inputTokens - cacheReadTokens - cacheWriteTokens) * price.input +

@@ -27,12 +27,12 @@ export interface HourCounts extends RouteCounts {
 }
 
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
-const inSpan = 'hour >= ? AND hour < ?';
+const spanFilter = 'hour >= ? AND hour < ?';
 
 /** Sums each table separately, by few keys: over a union, PostgreSQL expects as many groups as rows, and sorts them on disk. */
-const sumsBy = (keys: string, joined = '') =>
+const sumsBy = (keys: string, join = '') =>
   ['usage_hour', 'usage_delta']
-    .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${joined} WHERE ${inSpan} GROUP BY ${keys}`)
+    .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${join} WHERE ${spanFilter} GROUP BY ${keys}`)
     .join(' UNION ALL ');
 
 /** A single statement, so that all results cover the same records. */
@@ -58,7 +58,7 @@ const statement = `
   FROM (${sumsBy('account_id, model, route')}) AS parts GROUP BY account_id, model, route
   UNION ALL
   SELECT 'hour', ${epoch('hour')}, NULL, NULL, model, route, ${selectSums}
-  FROM (SELECT ${columns} FROM usage_total WHERE ${inSpan} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${inSpan}) AS parts
+  FROM (SELECT ${columns} FROM usage_total WHERE ${spanFilter} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${spanFilter}) AS parts
   GROUP BY hour, model, route`;
 
 const spansInStatement = 7;
@@ -73,24 +73,24 @@ export async function readUsageCounts(
   database: Pick<Database, 'query'>,
   { from, until }: Timespan,
 ): Promise<{ readonly accounts: AccountCounts[]; readonly hours: HourCounts[] }> {
-  const ends = [timestamp(from), timestamp(until)];
-  const rows = await database.query<Row>(statement, Array.from({ length: spansInStatement }, () => ends).flat());
-  const found: Record<Row['of'], Found[]> = { plan: [], account: [], hour: [] };
+  const bounds = [timestamp(from), timestamp(until)];
+  const rows = await database.query<Row>(statement, Array.from({ length: spansInStatement }, () => bounds).flat());
+  const sums: Record<Row['of'], Sum[]> = { plan: [], account: [], hour: [] };
   for (const row of rows) {
     const { of, hour, account, plan, model, route } = row;
-    found[of].push({ hour, account, plan, model, route, counts: toCounts(row) });
+    sums[of].push({ hour, account, plan, model, route, counts: toCounts(row) });
   }
-  const withoutPlan = subtract(found.account, found.plan, ({ account, model, route }) => [account, model, route]);
-  const removed = subtract(found.hour, found.account, ({ model, route }) => [model, route]);
+  const withoutPlan = subtract(sums.account, sums.plan, ({ account, model, route }) => [account, model, route]);
+  const removed = subtract(sums.hour, sums.account, ({ model, route }) => [model, route]);
   const accounts = [
-    ...found.plan,
-    ...withoutPlan.map((one) => ({ ...one, plan: null })),
-    ...removed.map((one) => ({ ...one, account: null, plan: null })),
+    ...sums.plan,
+    ...withoutPlan.map((row) => ({ ...row, plan: null })),
+    ...removed.map((row) => ({ ...row, account: null, plan: null })),
   ];
-  return { accounts, hours: found.hour };
+  return { accounts, hours: sums.hour };
 }
 
-interface Found extends AccountCounts, HourCounts {}
+interface Sum extends AccountCounts, HourCounts {}
 
 interface Row extends CountsRow {
   readonly of: 'plan' | 'account' | 'hour';
@@ -102,28 +102,28 @@ interface Row extends CountsRow {
 }
 
 /**
- * Counts by key that only the whole includes: usage of an account outside of its plans, or of removed accounts, which only the counts over
- * all accounts still include.
+ * Subtracts the parts from the whole by key. The result is usage of an account outside of its plans, or of removed accounts, which only
+ * the counts over all accounts still include.
  */
-function subtract(whole: readonly Found[], parts: readonly Found[], keyOf: (one: Found) => unknown[]): Found[] {
-  const left = new Map<string, Found>();
-  const add = (one: Found, sign: 1 | -1) => {
-    const key = JSON.stringify(keyOf(one));
-    const known = left.get(key)?.counts ?? noUsage;
-    left.set(key, { ...one, counts: addCounts(known, one.counts, sign) });
+function subtract(whole: readonly Sum[], parts: readonly Sum[], keyOf: (row: Sum) => unknown[]): Sum[] {
+  const remaining = new Map<string, Sum>();
+  const add = (row: Sum, sign: 1 | -1) => {
+    const key = JSON.stringify(keyOf(row));
+    const previous = remaining.get(key)?.counts ?? noUsage;
+    remaining.set(key, { ...row, counts: addCounts(previous, row.counts, sign) });
   };
-  for (const one of whole) add(one, 1);
-  for (const one of parts) add(one, -1);
-  return [...left.values()].filter(({ counts }) => Object.values(counts).some((count) => count !== 0));
+  for (const row of whole) add(row, 1);
+  for (const row of parts) add(row, -1);
+  return [...remaining.values()].filter(({ counts }) => Object.values(counts).some((count) => count !== 0));
 }
 
 const noCounts = Object.fromEntries(storedCounts.map((name) => [name, 0])) as Record<(typeof storedCounts)[number], 0>;
 
 export const noUsage: UsageCounts = toCounts(noCounts);
 
-export function addCounts(one: UsageCounts, other: UsageCounts, sign: 1 | -1 = 1): UsageCounts {
+export function addCounts(first: UsageCounts, second: UsageCounts, sign: 1 | -1 = 1): UsageCounts {
   const sum: Record<string, number> = {};
-  for (const name of countNames) sum[name] = one[name] + sign * other[name];
+  for (const name of countNames) sum[name] = first[name] + sign * second[name];
   return sum as unknown as UsageCounts;
 }
 

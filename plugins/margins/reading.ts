@@ -16,7 +16,7 @@ const marginQuery = object({
   account: text('Of this account alone: id, e-mail address, name, key hint or key. Not by day.'),
 });
 /** Maximum number of groups listed. */
-const largestList = 1_000;
+const maxGroups = 1_000;
 
 export const marginsReading: OperatorReading = {
   path: '/margins',
@@ -36,7 +36,8 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
   const { currency, days, unpriced } = margins;
   const id = account === undefined ? undefined : (await findAccountByHandle(host, account)).id;
   const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
-  const groups = group === 'day' ? days.map(({ day, ...one }) => ({ key: day, ...one })) : groupMargins(lines, group);
+  const groups =
+    group === 'day' ? days.map(({ day, ...margin }) => ({ key: day, ...margin })) : groupMargins(lines, group);
   return {
     isDeclared,
     currency,
@@ -44,8 +45,8 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
     since: new Date(margins.span.from),
     until: new Date(margins.span.until),
     unpriced,
-    cut: groups.length > largestList,
-    margins: groups.slice(0, largestList).map(({ key, counts, ...money }) => ({
+    cut: groups.length > maxGroups,
+    margins: groups.slice(0, maxGroups).map(({ key, counts, ...money }) => ({
       [group]: key,
       requests: counts.requests,
       inputTokens: counts.inputTokens,

@@ -7,21 +7,21 @@ import { startOfHour } from '#core/gateway/records/usage.ts';
 
 export const usageFigures: UsageFiguresReader = {
   help: 'Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.',
-  read: (...query) => read(...query),
+  read: (...query) => readFigures(...query),
 };
 
-/** Cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before lines are filtered. */
-const read: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
+/** Reads cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before filtering. */
+const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
   const { isDeclared: hasCosts, taxes } = readPrices(host);
   if (by !== 'plan' && !hasCosts) return undefined;
   const { lines, currency } = await readMargins(host, { from: startOfHour(since), until: host.now() + 1 });
-  const wanted = lines.filter(
+  const selectedLines = lines.filter(
     (line) =>
       (accountId === undefined || line.account === accountId) &&
       (model === undefined || line.model === model) &&
       (route === undefined || line.route === route),
   );
-  const groups = groupMargins(wanted, by);
+  const groups = groupMargins(selectedLines, by);
   if (!hasCosts)
     return {
       fields: [],
@@ -30,7 +30,7 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
       groups: groups.map(({ key, counts }) => ({ key, counts, values: [], json: {} })),
     };
   return {
-    fields: ['earned', 'cost', 'margin'].map((name, index) => fieldOf(name, index, currency)),
+    fields: ['earned', 'cost', 'margin'].map((name, index) => createMoneyField(name, index, currency)),
     legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: prices spread over the time of passes`,
     json: { taxes },
     groups: groups.map((group) => ({
@@ -48,8 +48,8 @@ function describeTaxes(taxes: readonly AddedTax[]): string {
   return `, with tax on top (${list.join('; ')})`;
 }
 
-/** A column of money that can be typed into a search. */
-function fieldOf(name: string, index: number, currency: string): UsageFigures['fields'][number] {
+/** Creates a column of money that can be typed into a search. */
+function createMoneyField(name: string, index: number, currency: string): UsageFigures['fields'][number] {
   return {
     name,
     type: 'count',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { storedCounts } from '#core/gateway/records/usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { countsWithPast } from '../../../plugins/margins/margin-readings.ts';
+import { cacheCounts } from '../../../plugins/margins/margin-readings.ts';
 import { readUsageCounts } from '../../../plugins/margins/read-usage.ts';
 import { day, explain, hour, today } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -47,7 +47,7 @@ it('usage from before yesterday is read once in ten minutes, and stays in the co
     },
   }) as Database;
   let passed = 0;
-  const read = countsWithPast({ database: watched, now: () => now, monotonic: () => passed });
+  const read = cacheCounts({ database: watched, now: () => now, monotonic: () => passed });
   const span = { from: today - 20 * day, until: now };
   const [from, yesterday, until] = [span.from, today - day, now].map((time) => new Date(time).toISOString());
   const [past, recent] = [`${from} to ${yesterday}`, `${yesterday} to ${until}`];

@@ -4,34 +4,41 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
-import { placesOf } from './places.ts';
+import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, placeLimits } from './section.ts';
 
 /** Maximum age of the counts on pages, ms; orders always use exact counts. */
-const maxAge = 5_000;
-const deadline = 5_000;
+const maxAgeMs = 5_000;
+const timeoutMs = 5_000;
 /** Ms that a page waits for a fresh count. */
-const patience = 1_000;
+const maxWaitMs = 1_000;
 
 /** Limits without free places: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
-const readings = cacheReading({ maxAgeMs: maxAge, timeoutMs: deadline, maxWaitMs: patience }, readFull);
+const readings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 
-/** Plans sold out to an account, or to visitors; at most five seconds old. No query without limits. */
+/** Reads the plans that are sold out to an account, or to visitors, at most five seconds old. Without limits it makes no query. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(placeLimits(host.section)) ? await readings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();
-  const held = accountId === undefined ? [] : await placesOf(host.database, accountId);
-  const plans = host.section(plansSection).map(({ days }) => [days, soldOut(full, days, held)] as const);
+  const heldPlans = accountId === undefined ? [] : await listHeldPlans(host.database, accountId);
+  const plans = host.section(plansSection).map(({ days }) => [days, findSoldOut(full, days, heldPlans)] as const);
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/** Reason why an account with these places cannot buy a plan; undefined if it can. @param held result of `placesOf` */
-function soldOut(full: FullLimits, days: number, held: readonly (number | null)[]): SoldOut | undefined {
-  const reasons = [held.length > 0 ? undefined : full.get('all'), held.includes(days) ? undefined : full.get(days)];
-  // A place must be free under both limits: the later time counts, if both are known.
+/**
+ * Finds the reason why an account with these places cannot buy a plan; undefined if it can.
+ *
+ * @param heldPlans result of `listHeldPlans`
+ */
+function findSoldOut(full: FullLimits, days: number, heldPlans: readonly (number | null)[]): SoldOut | undefined {
+  const reasons = [
+    heldPlans.length > 0 ? undefined : full.get('all'),
+    heldPlans.includes(days) ? undefined : full.get(days),
+  ];
+  // A place must be free under both limits, so the later time counts, if both are known.
   return reasons.reduce((first, second) => {
     if (first === undefined || second === undefined) return first ?? second;
     if (first.freeAt === undefined || second.freeAt === undefined) return { freeAt: undefined };
@@ -39,24 +46,28 @@ function soldOut(full: FullLimits, days: number, held: readonly (number | null)[
   });
 }
 
-async function readFull(host: Host): Promise<FullLimits> {
+async function readFullLimits(host: Host): Promise<FullLimits> {
   const counts = await countPlaces(host);
   // Accounts that wait for a full plan take no places of other plans.
-  const stuck = counts.reduce(
+  const blockedWaits = counts.reduce(
     (sum, { days, held, max, waiting }) => (days !== undefined && held >= max ? sum + waiting : sum),
     0,
   );
   const full = counts.flatMap((count) => {
-    const ahead = count.held - count.max + count.waiting - (count.days === undefined ? stuck : 0);
+    const ahead = count.held - count.max + count.waiting - (count.days === undefined ? blockedWaits : 0);
     return ahead < 0 ? [] : [{ ...count, ahead }];
   });
-  const read = async ({ days, ahead }: PlaceCount & { readonly ahead: number }) =>
-    [days ?? 'all', { freeAt: await readEnd(host.database, days, ahead) }] as const;
-  return new Map(await Promise.all(full.map(read)));
+  const readLimit = async ({ days, ahead }: PlaceCount & { readonly ahead: number }) =>
+    [days ?? 'all', { freeAt: await readPassEnd(host.database, days, ahead) }] as const;
+  return new Map(await Promise.all(full.map(readLimit)));
 }
 
-/** End of an account's passes, for the account at index `after` by end time. @param days of the plan; undefined for all plans */
-async function readEnd(
+/**
+ * Reads the end of an account's passes, for the account at index `after` by end time.
+ *
+ * @param days days of the plan; undefined for all plans
+ */
+async function readPassEnd(
   database: Pick<Database, 'query'>,
   days: number | undefined,
   after: number,

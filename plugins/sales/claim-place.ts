@@ -21,8 +21,8 @@ export async function claimPlace(
   await lockPlaces(transaction);
   await reservePlaces({ section }, transaction);
   const { all, ofPlan, holds, holdsPlan } = await countFor(transaction, accountId ?? null, days);
-  const most = limits.byPlan.get(days);
-  return (holds || all < (limits.all ?? Infinity)) && (holdsPlan || ofPlan < (most ?? Infinity));
+  const maxOfPlan = limits.byPlan.get(days);
+  return (holds || all < (limits.all ?? Infinity)) && (holdsPlan || ofPlan < (maxOfPlan ?? Infinity));
 }
 
 async function countFor(transaction: EntityManager, accountId: string | null, days: number) {

@@ -24,13 +24,13 @@ export const salesCommand: Command = {
           const report = await readSales(host);
           if (options.json === true) return context.print(JSON.stringify(toOperatorJson(report, true), null, 2));
           const zone = zoneOf(host, options);
-          for (const line of describe(report, (at) => formatTime(at, zone, true))) context.print(line);
+          for (const line of describeReport(report, (at) => formatTime(at, zone, true))) context.print(line);
         }),
       );
   },
 };
 
-function* describe({ places, waiting, days }: SalesReport, time: (at: Date) => string): Generator<string> {
+function* describeReport({ places, waiting, days }: SalesReport, time: (at: Date) => string): Generator<string> {
   if (places.length === 0) yield 'no limit: set sales: { max_active } in gateway.yaml';
   else yield* formatTable(placesHeading, places.map(placesRow), { numericColumns: [1, 2, 3, 4, 5, 6, 7, 8] });
   if (waiting.length > 0) {

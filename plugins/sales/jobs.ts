@@ -5,14 +5,14 @@ import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { reservePlaces } from './waiting-list.ts';
 
 /** Seconds between two runs. */
-const interval = 15;
-const keptDays = 400;
+const intervalSeconds = 15;
+const retentionDays = 400;
 
-/** Gives free places to waiting accounts, in one transaction: a crash at any point leaves all or none done. */
+/** Gives free places to waiting accounts in one transaction, so that a crash leaves all or none done. */
 const reserveJob: JobDefinition = {
   name: 'reserve-places',
   description: 'Reserves free places for the waiting list, and notes the places of the day.',
-  schedule: { every: interval },
+  schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
     await reserveFree(host);
@@ -22,8 +22,8 @@ const reserveJob: JobDefinition = {
 
 /** Gives free places to waiting accounts, independently of earlier runs. */
 export async function reserveFree(host: Pick<Host, 'database' | 'section'>): Promise<void> {
-  const [open] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
-  if (open === undefined) return;
+  const [openEntry] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
+  if (openEntry === undefined) return;
   await host.database.fork().transactional(async (transaction) => {
     await lockPlaces(transaction);
     await reservePlaces(host, transaction);
@@ -48,10 +48,10 @@ export async function recordDay(
 
 const retentionJob: JobDefinition = {
   name: 'remove-old-sales-days',
-  description: `Deletes the places of days more than ${keptDays} days ago.`,
+  description: `Deletes the places of days more than ${retentionDays} days ago.`,
   schedule: { pattern: '11 3 * * *' },
   async run(_data, { database }) {
-    await database.query(`delete from sales_day where day < current_date - ${keptDays}`);
+    await database.query(`delete from sales_day where day < current_date - ${retentionDays}`);
   },
 };
 

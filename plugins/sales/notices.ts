@@ -5,7 +5,7 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
-/** Notice on the home page of accounts that wait for a place, until they order. No query without limits. */
+/** Notice on the home page of accounts that wait for a place, until they order. Without limits it makes no query. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {

@@ -37,8 +37,8 @@ export async function lockPlaces(transaction: EntityManager): Promise<void> {
   await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
 }
 
-/** Places held by an account, by the days of their plans; null for days without a plan. Empty if it holds none. */
-export async function placesOf(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
+/** Lists the days of the plans of which an account holds places; null for days without a plan. */
+export async function listHeldPlans(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,
     [accountId],

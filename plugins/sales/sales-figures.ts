@@ -102,7 +102,7 @@ export async function listSalesDays(database: Queries, days: number): Promise<Sa
 }
 
 /** Maximum entries of the waiting list and days of limits in a report. */
-const reported = { waits: 200, days: 28 };
+const reportLimits = { waits: 200, days: 28 };
 
 /** Sales figures of a page. */
 export interface SalesReport {
@@ -111,19 +111,19 @@ export interface SalesReport {
   readonly days: readonly SalesDayRow[];
 }
 
-/** Places, waiting list, and the limits of the last weeks. */
+/** Reads the places, the waiting list, and the limits of the last weeks. */
 export async function readSales(host: Pick<Host, 'database' | 'section'>): Promise<SalesReport> {
   const [places, waiting, days] = await Promise.all([
     countPlaces(host),
-    listWaiting(host, reported.waits),
-    listSalesDays(host.database, reported.days),
+    listWaiting(host, reportLimits.waits),
+    listSalesDays(host.database, reportLimits.days),
   ]);
   return { places, waiting, days };
 }
 
-const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));
+const getPlanLabel = (days: number | undefined) => (days === undefined ? 'all' : String(days));
 
-/** Identical on all instances; without readings if there are no limits. */
+/** Gauges of the places, identical on all instances; without readings if there are no limits. */
 export const salesGauges = [
   gaugeBy(
     ['plan', 'kind'],
@@ -131,15 +131,15 @@ export const salesGauges = [
     'Places that are held, by what: bought, late, given, gift, ordered, reserved; by the days of the plan, or all.',
     async (host) =>
       (await countPlaces(host)).flatMap(({ days, byKind }) =>
-        placeKinds.map((kind) => [labelOf(days), kind, byKind[kind]] as const),
+        placeKinds.map((kind) => [getPlanLabel(days), kind, byKind[kind]] as const),
       ),
   ),
   gaugeBy(['plan'], 'sales_max_active', 'Places that there are, by the days of the plan, or all.', (host) => {
     const { all, byPlan } = placeLimits(host.section);
     const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
-    return limits.map(([days, value]) => [labelOf(days), value]);
+    return limits.map(([days, value]) => [getPlanLabel(days), value]);
   }),
   gaugeBy(['plan'], 'sales_waiting', 'Accounts that wait for a place, by the days of the plan, or all.', async (host) =>
-    (await countPlaces(host)).map(({ days, waiting }) => [labelOf(days), waiting]),
+    (await countPlaces(host)).map(({ days, waiting }) => [getPlanLabel(days), waiting]),
   ),
 ];

@@ -17,11 +17,11 @@ export const salesSection = defineSection({
   }),
   check({ max_active: all }, report, values) {
     if (all === undefined) return;
-    for (const [index, { days, max_active: most = 0 }] of values.get(plansSection).entries())
-      if (most > all)
+    for (const [index, { days, max_active: planMax = 0 }] of values.get(plansSection).entries())
+      if (planMax > all)
         report(
           ['plans', index, 'max_active'],
-          `is ${most} for ${days === 1 ? '1 day' : `${days} days`}, over sales.max_active, which is ${all}`,
+          `is ${planMax} for ${days === 1 ? '1 day' : `${days} days`}, over sales.max_active, which is ${all}`,
           'use at most as many',
         );
   },
@@ -36,10 +36,10 @@ export interface PlaceLimits {
 }
 
 export function placeLimits(section: SectionValues['get']): PlaceLimits {
-  const limited = section(plansSection).flatMap(({ days, max_active: most }) =>
-    most === undefined ? [] : [[days, most] as const],
+  const planLimits = section(plansSection).flatMap(({ days, max_active: planMax }) =>
+    planMax === undefined ? [] : [[days, planMax] as const],
   );
-  return { all: section(salesSection).max_active, byPlan: new Map(limited) };
+  return { all: section(salesSection).max_active, byPlan: new Map(planLimits) };
 }
 
 export function hasLimits({ all, byPlan }: PlaceLimits): boolean {

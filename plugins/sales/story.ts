@@ -3,15 +3,15 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
 /** Number of waits shown, newest first. */
-const listed = 10;
+const maxWaits = 10;
 
-/** Times at which an account joined the waiting list, and a place was reserved for it. */
+/** Reads when an account joined the waiting list and got a reserved place. */
 export const readWaitStory: ReadStory = async (request, accountId) => {
-  const waits = await listWaits(request.host.database, accountId, listed);
-  return waits.flatMap((wait) => tellWait(wait, request));
+  const waits = await listWaits(request.host.database, accountId, maxWaits);
+  return waits.flatMap((wait) => describeWaitEvents(wait, request));
 };
 
-export function tellWait(
+export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ): StoryEntry[] {

@@ -61,10 +61,10 @@ export async function reservePlaces({ section }: Pick<Host, 'section'>, transact
   if (waiting === undefined) return;
   const free = await countFree(transaction, limits);
   for (const { id, account_id: accountId, days, holds, holds_plan: holdsPlan } of await findNext(transaction, free)) {
-    const ofPlan = free.byPlan.get(days) ?? Infinity;
-    if ((!holds && free.all <= 0) || (!holdsPlan && ofPlan <= 0)) continue;
+    const freeOfPlan = free.byPlan.get(days) ?? Infinity;
+    if ((!holds && free.all <= 0) || (!holdsPlan && freeOfPlan <= 0)) continue;
     if (!holds) free.all--;
-    if (!holdsPlan) free.byPlan.set(days, ofPlan - 1);
+    if (!holdsPlan) free.byPlan.set(days, freeOfPlan - 1);
     await reserve(transaction, { id, accountId }, section(salesSection).reserve_minutes);
   }
 }
@@ -74,23 +74,23 @@ async function reserve(
   { id, accountId }: Pick<ListedWait, 'id' | 'accountId'>,
   minutes: number,
 ): Promise<void> {
-  const reserved = await transaction.execute<unknown[]>(
+  const updatedRows = await transaction.execute<unknown[]>(
     `update waiting_entry set reserved_until = clock_timestamp() + make_interval(mins => ?)
      where id = ? and ended_at is null returning id`,
     [minutes, id],
   );
-  if (reserved.length === 0) return;
+  if (updatedRows.length === 0) return;
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Days of plans with their own limit, for `hasBought`. */
+/** Returns the days of plans with their own limit, as the parameter of `boughtCondition`. */
 const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
  * SQL condition: the wait `e` has led to a pass since it began, bought or by a code. Granted or credited days do not end a wait, nor does a
  * pass of another plan if the awaited plan has its own limit.
  */
-const hasBought = `exists (
+const boughtCondition = `exists (
   select from plan_period b left join plan_order o on o.id = b.order_id
   where b.account_id = e.account_id and b.reason in ${passReasons} and b.created_at >= e.joined_at
     and (o.days = e.days or not e.days = any(?::integer[]))
@@ -105,7 +105,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
   await transaction.execute(
     `with ending as (
        select e.id, case when a.deleted_at is not null or (a.blocked_at is not null and a.paused_at is null) then 'left'
-         when ${hasBought} then 'bought'
+         when ${boughtCondition} then 'bought'
          when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
        from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
      )
@@ -115,23 +115,23 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
   );
 }
 
-interface Free {
+interface FreePlaces {
   all: number;
   /** Free places by the days of plans that have a limit. */
   readonly byPlan: Map<number, number>;
 }
 
-async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<Free> {
+async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<FreePlaces> {
   const rows = await transaction.execute<{ days: number | null; held: number }[]>(
     `select null::integer as days, count(distinct holder)::float8 as held from ${heldPlaces} h
      union all
      select days, count(distinct holder)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
     [`{${[...byPlan.keys()].join(',')}}`],
   );
-  const held = new Map(rows.map((row) => [row.days, row.held]));
+  const heldByPlan = new Map(rows.map((row) => [row.days, row.held]));
   return {
-    all: all === undefined ? Infinity : all - (held.get(null) ?? 0),
-    byPlan: new Map([...byPlan].map(([days, most]) => [days, most - (held.get(days) ?? 0)])),
+    all: all === undefined ? Infinity : all - (heldByPlan.get(null) ?? 0),
+    byPlan: new Map([...byPlan].map(([days, max]) => [days, max - (heldByPlan.get(days) ?? 0)])),
   };
 }
 
@@ -142,8 +142,8 @@ interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days
 }
 
 /** Finds entries that can get a free place, in order. */
-async function findNext(transaction: EntityManager, free: Free): Promise<NextEntry[]> {
-  const full = [...free.byPlan].flatMap(([days, left]) => (left <= 0 ? [days] : []));
+async function findNext(transaction: EntityManager, free: FreePlaces): Promise<NextEntry[]> {
+  const full = [...free.byPlan].flatMap(([days, freeCount]) => (freeCount <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
     `with held as materialized (select holder, days from ${heldPlaces} h)
      select * from (
@@ -166,12 +166,16 @@ type WaitRow = Row<typeof WaitingEntry, 'id' | 'account_id' | 'days' | 'joined_a
 };
 
 function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWait {
-  const { days, reserved_until: reserved, ordered } = row;
-  const isOrdered = reserved !== null && ordered.some((plan) => plan === days || !byPlan.has(days));
+  const { days, reserved_until: reservedUntil, ordered } = row;
+  const isOrdered = reservedUntil !== null && ordered.some((plan) => plan === days || !byPlan.has(days));
   return { ...toRecord(row), isOrdered };
 }
 
-/** Lists the waiting list: reservations first, then waiting accounts in order. @param limit at most 1,000 */
+/**
+ * Lists the waiting list: reservations first, then waiting accounts in order.
+ *
+ * @param limit at most 1,000
+ */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,
@@ -196,7 +200,7 @@ export async function findWait(
     `select ${columns}, case when reserved_until is not null then 0 else 1 + (
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
-     from waiting_entry e where account_id = ? and ended_at is null and not ${hasBought}`,
+     from waiting_entry e where account_id = ? and ended_at is null and not ${boughtCondition}`,
     [accountId, limitedPlans(limits)],
   );
   return row && toWait(row, limits);

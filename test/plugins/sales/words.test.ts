@@ -5,7 +5,7 @@ import { defineTexts, type Language, languages } from '#core/web/texts/texts.ts'
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeWait } from '../../../plugins/sales/notices.ts';
 import { placeKinds } from '../../../plugins/sales/sales-figures.ts';
-import { tellWait } from '../../../plugins/sales/story.ts';
+import { describeWaitEvents } from '../../../plugins/sales/story.ts';
 import en from '../../../plugins/sales/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/sales/texts/id.json' with { type: 'json' };
 
@@ -40,12 +40,12 @@ describe('the home page of one who waits', () => {
 
 it('operators are told when an account joined the waiting list, and when it had a place', () => {
   const wait = { days: 30, joinedAt: ago(3), reservedAt: ago(2), reservedUntil: ago(1) };
-  const told = tellWait(wait, reader()).map(({ icon, title, text }) => [icon, title, text].join(' | '));
+  const told = describeWaitEvents(wait, reader()).map(({ icon, title, text }) => [icon, title, text].join(' | '));
   expect(told).toEqual([
     'waiting | Joined the waiting list | 30 days',
     expect.stringMatching(/^ok \| Place reserved \| 30 days · Reserved until /),
   ]);
-  expect(tellWait({ ...wait, reservedAt: undefined, reservedUntil: undefined }, reader())).toHaveLength(1);
+  expect(describeWaitEvents({ ...wait, reservedAt: undefined, reservedUntil: undefined }, reader())).toHaveLength(1);
 });
 
 it.each(languages)('each reason for which a place is held has a name: %s', (language) => {

@@ -4,47 +4,48 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
 import { balancesSection } from './section.ts';
-import { endpointOf, type ReportedBalance } from './vendor-balances.ts';
+import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
 
 /** Maximum bytes of a response. */
-const maxAnswerBytes = 65_536;
+const maxResponseBytes = 65_536;
 /** Maximum number of keys that one run looks up. */
 const maxKeys = 200;
 /** Concurrent look-ups. */
-const atOnce = 4;
-const keptDays = 60;
+const concurrency = 4;
+const retentionDays = 60;
 
 /** A key whose vendor can report the balance. */
-interface AskedKey {
+interface QueryableKey {
   readonly digest: string;
   readonly key: string;
   readonly upstream: Upstream;
 }
 
 /** Lists each key once, even if several upstreams at a host share it. */
-export function askedKeys({ catalog }: Pick<Host, 'catalog'>): AskedKey[] {
-  const asked = catalog.upstreams
-    .filter((upstream) => upstream.isEnabled && !upstream.isDemo && endpointOf(upstream) !== undefined)
+export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): QueryableKey[] {
+  const keys = catalog.upstreams
+    .filter((upstream) => upstream.isEnabled && !upstream.isDemo && findEndpoint(upstream) !== undefined)
     .flatMap((upstream) => upstream.apiKeys.map((key) => ({ digest: keyDigest(upstream, key), key, upstream })));
-  return [...new Map(asked.map((one) => [one.digest, one])).values()].slice(0, maxKeys);
+  return [...new Map(keys.map((entry) => [entry.digest, entry])).values()].slice(0, maxKeys);
 }
 
-type AskingHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
+type QueryHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Asks for the balance of every key, and records each vendor's answer or the reason for its absence. */
-export async function askVendors(host: AskingHost): Promise<void> {
+/** Queries the balance of every key, and records each vendor's response or the reason for its absence. */
+export async function queryBalances(host: QueryHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {
-    const waiting = askedKeys(host);
-    const work = async () => {
-      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await ask(host, one);
+    const remainingKeys = listQueryableKeys(host);
+    const queryRemaining = async () => {
+      for (let key = remainingKeys.shift(); key !== undefined; key = remainingKeys.shift())
+        await queryBalance(host, key);
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await Promise.all(Array.from({ length: concurrency }, queryRemaining));
   }
-  await database.query('delete from balance_reading where read_at < ?', [new Date(now() - keptDays * 86_400_000)]);
+  await database.query('delete from balance_reading where read_at < ?', [new Date(now() - retentionDays * 86_400_000)]);
 }
 
-async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promise<void> {
+async function queryBalance(host: QueryHost, { digest, key, upstream }: QueryableKey): Promise<void> {
   const store = ({ amount, currency, isAvailable }: Partial<ReportedBalance>, error?: string) =>
     host.database.query(
       `insert into balance_reading (id, digest, read_at, amount, currency, is_available, error) values (?, ?, ?, ?, ?, ?, ?)`,
@@ -58,12 +59,12 @@ async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promi
         error ?? null,
       ],
     );
-  const endpoint = endpointOf(upstream);
+  const endpoint = findEndpoint(upstream);
   if (endpoint === undefined) return;
   try {
     // All these endpoints take a bearer token, even if model calls send the key in another header.
-    const answer = await queryVendor({ ...upstream, auth: 'bearer' }, key, endpoint.path, maxAnswerBytes);
-    const balance = endpoint.read(answer, new URL(upstream.baseUrl).hostname);
+    const response = await queryVendor({ ...upstream, auth: 'bearer' }, key, endpoint.path, maxResponseBytes);
+    const balance = endpoint.read(response, new URL(upstream.baseUrl).hostname);
     await (balance === undefined ? store({}, 'no balance for this key') : store(balance));
   } catch (error) {
     if (!(error instanceof LookupFailed)) throw error;

@@ -4,11 +4,11 @@ import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
-import { askedKeys } from './ask-vendors.ts';
-import { type BalanceAt, forecast, forecastOf, week } from './forecast.ts';
+import { listQueryableKeys } from './ask-vendors.ts';
+import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
 import { readOwnFigures } from './own-figures.ts';
 import { balancesSection } from './section.ts';
-import { endpointOf } from './vendor-balances.ts';
+import { findEndpoint } from './vendor-balances.ts';
 
 /** An account at a vendor with its remaining balance. */
 export interface Balance {
@@ -24,7 +24,7 @@ export interface Balance {
   /** Remaining days; undefined if the use is zero or unknown. */
   readonly days: number | undefined;
   readonly isAvailable: boolean;
-  /** Epoch ms; for the operator's own figure, the start of the day it was given for. */
+  /** Epoch ms; for the operator's own figure, the start of its day. */
   readonly readAt: number | undefined;
   /** Reason why the last look-up failed. */
   readonly error: string | undefined;
@@ -36,14 +36,14 @@ export interface Balance {
 
 /** Reads all accounts, the earliest end first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
-  const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
-  return [...reported, ...own].toSorted((first, second) => rank(first) - rank(second));
+  const [reported, ownBalances] = await Promise.all([readReported(host), readOwn(host)]);
+  return [...reported, ...ownBalances].toSorted((first, second) => rank(first) - rank(second));
 }
 
 /** Selects the balances that need the operator's attention. */
-export function lowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
-  const { alert_days: least } = host.section(balancesSection);
-  return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= least));
+export function selectLowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
+  const { alert_days: alertDays } = host.section(balancesSection);
+  return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= alertDays));
 }
 
 /** Returns true if the balance is used up. */
@@ -66,64 +66,69 @@ interface Reading {
 
 async function readReported(host: Host): Promise<Balance[]> {
   if (!host.section(balancesSection).ask) return [];
-  const keys = askedKeys(host);
+  const keys = listQueryableKeys(host);
   if (keys.length === 0) return [];
   const rows = await host.database.query<Reading>(
     `select digest, ${epoch('read_at')} as at, amount, currency, is_available as "isAvailable", error
      from balance_reading where digest in (?) and read_at >= ? order by read_at`,
     [keys.map(({ digest }) => digest), new Date(host.now() - week - week / 7)],
   );
-  const byKey = Map.groupBy(rows, ({ digest }) => digest);
+  const readingsByKey = Map.groupBy(rows, ({ digest }) => digest);
   // Keys with the same balance at one host belong to one account, which must not count twice.
   const accounts = Map.groupBy(keys, ({ digest, upstream }) => {
-    const last = byKey.get(digest)?.findLast(({ amount }) => amount !== null);
+    const latest = readingsByKey.get(digest)?.findLast(({ amount }) => amount !== null);
     const { host: name } = new URL(upstream.baseUrl);
-    return last === undefined ? digest : `${name} ${last.amount} ${last.currency}`;
+    return latest === undefined ? digest : `${name} ${latest.amount} ${latest.currency}`;
   });
-  return [...accounts.values()].map((same) => {
-    const digests = new Set(same.map(({ digest }) => digest));
-    const readings = byKey.get(same[0]?.digest ?? '') ?? [];
-    return { ...describe(readings), ...effectOf(host, digests), source: 'vendor', vendor: vendorOf(same) };
+  return [...accounts.values()].map((group) => {
+    const digests = new Set(group.map(({ digest }) => digest));
+    const readings = readingsByKey.get(group[0]?.digest ?? '') ?? [];
+    return {
+      ...summarize(readings),
+      ...findEffect(host, digests),
+      source: 'vendor',
+      vendor: getVendor(group),
+    };
   });
 }
 
-function vendorOf([first]: readonly { readonly upstream: Parameters<typeof endpointOf>[0] }[]): string | undefined {
-  return first && endpointOf(first.upstream)?.vendor;
+function getVendor([first]: readonly { readonly upstream: Parameters<typeof findEndpoint>[0] }[]): string | undefined {
+  return first && findEndpoint(first.upstream)?.vendor;
 }
 
-function describe(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'vendor' | 'lost' | 'backed'> {
-  const last = readings.findLast(({ amount }) => amount !== null);
-  const known = readings.flatMap(({ at, amount, currency }): BalanceAt[] =>
-    amount === null || currency !== last?.currency ? [] : [{ at, amount }],
+function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'vendor' | 'lost' | 'backed'> {
+  const latest = readings.findLast(({ amount }) => amount !== null);
+  const amounts = readings.flatMap(({ at, amount, currency }): BalanceAt[] =>
+    amount === null || currency !== latest?.currency ? [] : [{ at, amount }],
   );
-  const { perDay, days } = forecast(known) ?? {};
+  const { perDay, days } = forecast(amounts) ?? {};
   return {
-    amount: last?.amount ?? undefined,
-    currency: last?.currency ?? undefined,
+    amount: latest?.amount ?? undefined,
+    currency: latest?.currency ?? undefined,
     perDay,
     days,
-    isAvailable: last?.isAvailable !== false,
-    readAt: last?.at,
+    isAvailable: latest?.isAvailable !== false,
+    readAt: latest?.at,
     error: readings.at(-1)?.error ?? undefined,
   };
 }
 
-/** Effect of these keys' account ending: upstreams that have no other key stop. */
-function effectOf({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
-  const having = catalog.upstreams.filter((upstream) =>
+/** Finds the effect of these keys' account running out. Upstreams that have no other key stop. */
+function findEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
+  const affected = catalog.upstreams.filter((upstream) =>
     upstream.apiKeys.some((key) => digests.has(keyDigest(upstream, key))),
   );
-  const stopped = having.filter((upstream) => upstream.apiKeys.every((key) => digests.has(keyDigest(upstream, key))));
+  const stopped = affected.filter((upstream) => upstream.apiKeys.every((key) => digests.has(keyDigest(upstream, key))));
   return {
-    upstreams: having.map(({ name }) => name),
-    ...lossesOf(
+    upstreams: affected.map(({ name }) => name),
+    ...findLosses(
       catalog,
       stopped.map(({ name }) => name),
     ),
   };
 }
 
-function lossesOf(catalog: Host['catalog'], upstreams: readonly string[]): Pick<Balance, 'lost' | 'backed'> {
+function findLosses(catalog: Host['catalog'], upstreams: readonly string[]): Pick<Balance, 'lost' | 'backed'> {
   const { lostModels: lost, backedModels: backed } = findDependents(catalog, new Set(upstreams));
   return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
 }
@@ -131,8 +136,8 @@ function lossesOf(catalog: Host['catalog'], upstreams: readonly string[]): Pick<
 async function readOwn(host: Host): Promise<Balance[]> {
   const figures = await readOwnFigures(host);
   return figures.map(({ upstream, amount, currency, perDay, asOf }) => ({
-    ...forecastOf(amount, perDay),
-    ...lossesOf(host.catalog, [upstream]),
+    ...computeForecast(amount, perDay),
+    ...findLosses(host.catalog, [upstream]),
     upstreams: [upstream],
     source: 'own',
     vendor: undefined,

@@ -14,8 +14,8 @@ interface Forecast {
 
 export const day = 86_400_000; // ms
 export const week = 7 * day;
-/** Ms that readings must span for a forecast. */
-const least = day / 8;
+/** Minimum span of readings for a forecast, ms. */
+const minCoverageMs = day / 8;
 
 /**
  * Forecasts when a balance ends. Usage is the sum of all decreases in the last week, so a payment in between does not reduce it.
@@ -24,18 +24,18 @@ const least = day / 8;
  * @returns undefined if the readings span less than three hours
  */
 export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
-  const last = readings.at(-1);
-  if (last === undefined) return undefined;
-  const recent = readings.filter(({ at }) => at >= last.at - week);
-  const covered = last.at - (recent[0]?.at ?? last.at);
-  if (covered < least) return undefined;
-  const used = recent.reduce(
+  const latest = readings.at(-1);
+  if (latest === undefined) return undefined;
+  const recent = readings.filter(({ at }) => at >= latest.at - week);
+  const coveredMs = latest.at - (recent[0]?.at ?? latest.at);
+  if (coveredMs < minCoverageMs) return undefined;
+  const usedAmount = recent.reduce(
     (sum, { amount }, index) => sum + Math.max(0, (recent[index - 1]?.amount ?? amount) - amount),
     0,
   );
-  return forecastOf(last.amount, (used / covered) * day);
+  return computeForecast(latest.amount, (usedAmount / coveredMs) * day);
 }
 
-export function forecastOf(amount: number, perDay: number): Forecast {
+export function computeForecast(amount: number, perDay: number): Forecast {
   return { perDay, days: perDay > 0 ? Math.max(0, amount) / perDay : undefined };
 }

@@ -8,17 +8,17 @@ import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
-import { balanceNotes, leastDays, recentBalances, renewBalances } from './state.ts';
+import { balanceNotes, findLeastDays, getRecentBalances, renewBalances } from './state.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Seconds between two readings of the balances. */
-const interval = 3_600;
+const intervalSeconds = 3_600;
 
 const askJob: JobDefinition = {
   name: 'read-balances',
   description: 'Asks vendors what is left in the accounts of API keys, where they tell it.',
-  schedule: { every: interval },
+  schedule: { every: intervalSeconds },
   attempts: 1,
   run: (_data, host) => renewBalances(host),
 };
@@ -27,11 +27,11 @@ const daysGauge = gaugeBy(
   ['upstream'],
   'upstream_balance_days',
   'Days that the account of an upstream lasts at the use of the last week, of several the shortest; left out where that is not known.',
-  async (host) => leastDays(await recentBalances(host)),
+  async (host) => findLeastDays(await getRecentBalances(host)),
 );
 
-/** Shape of the limits in `/readyz?verbose`. */
-function tellLimits({ upstream, reportedAt, requests, tokens }: ReportedLimits) {
+/** Describes the limits for `/readyz?verbose`. */
+function describeLimits({ upstream, reportedAt, requests, tokens }: ReportedLimits) {
   return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }
 
@@ -48,7 +48,7 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(daysGauge);
     gateway.statusReport({
       name: 'vendor_limits',
-      report: (host) => getLimitSamples(host).latest(host).map(tellLimits),
+      report: (host) => getLimitSamples(host).latest(host).map(describeLimits),
     });
     gateway.page(balancesPage);
     gateway.resource(balances);

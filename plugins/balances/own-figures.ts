@@ -18,9 +18,9 @@ interface OwnFigure {
 
 type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
 
-/** Ms between two sums over months of hours; late records of these hours count from the next sum on. */
-const settledFor = 3_600_000;
-const deadline = 30_000;
+/** Interval between two sums over months of hours, ms. Late records of these hours count from the next sum on. */
+const maxSettledAgeMs = 3_600_000;
+const timeoutMs = 30_000;
 
 /** Costs by upstream up to the hour of the sum. */
 interface Settled {
@@ -29,18 +29,18 @@ interface Settled {
   readonly usedInWeek: ReadonlyMap<string, number>;
 }
 
-const settled = cacheReading({ maxAgeMs: settledFor, staleWhileReadMs: settledFor, timeoutMs: deadline }, readSettled);
+const settled = cacheReading({ maxAgeMs: maxSettledAgeMs, staleWhileReadMs: maxSettledAgeMs, timeoutMs }, readSettled);
 
-/** Reads own figures minus the use since. These are estimates: vendors round prices in other ways. */
+/** Reads own figures minus the use since. These are estimates, because vendors round prices differently. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
   const { section, now } = host;
-  const own = Object.entries(section(balancesSection).own);
-  if (own.length === 0) return [];
+  const figures = Object.entries(section(balancesSection).own);
+  if (figures.length === 0) return [];
   const { until, used, usedInWeek } = await settled(host).get();
-  const costsSince = onceFor((since) => costsBetween(host, since));
+  const costsSince = cacheBySince((since) => sumCosts(host, since));
   return Promise.all(
-    own.map(async ([upstream, { amount, as_of: day }]) => {
-      const asOf = beginOf(day);
+    figures.map(async ([upstream, { amount, as_of: day }]) => {
+      const asOf = parseStartOfDay(day);
       const days = Math.max(1, (now() - Math.max(asOf, now() - week)) / 86_400_000);
       const fresh = (await costsSince(Math.max(asOf, until))).get(upstream) ?? 0;
       return {
@@ -57,11 +57,11 @@ export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
 async function readSettled(host: FigureHost): Promise<Settled> {
   // Records of the last hour may not have reached the database yet.
   const until = startOfHour(host.now() - hourMs);
-  const costsSince = onceFor((since) => costsBetween(host, since, until));
+  const costsSince = cacheBySince((since) => sumCosts(host, since, until));
   const used = new Map<string, number>();
   const usedInWeek = new Map<string, number>();
   for (const [upstream, { as_of: day }] of Object.entries(host.section(balancesSection).own)) {
-    const asOf = beginOf(day);
+    const asOf = parseStartOfDay(day);
     used.set(upstream, (await costsSince(asOf)).get(upstream) ?? 0);
     usedInWeek.set(upstream, (await costsSince(Math.max(asOf, startOfHour(host.now() - week)))).get(upstream) ?? 0);
   }
@@ -69,19 +69,19 @@ async function readSettled(host: FigureHost): Promise<Settled> {
 }
 
 /** Caches a reading by its start, because several figures share a day. */
-function onceFor<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
-  const known = new Map<number, Promise<T>>();
+function cacheBySince<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
+  const readings = new Map<number, Promise<T>>();
   return (since) => {
-    const reading = known.get(since) ?? read(since);
-    known.set(since, reading);
+    const reading = readings.get(since) ?? read(since);
+    readings.set(since, reading);
     return reading;
   };
 }
 
 /** Sums costs by upstream. */
-async function costsBetween({ section, database }: FigureHost, since: number, until?: number) {
-  const priced = section(upstreams);
-  const ofRoutes = new Map(
+async function sumCosts({ section, database }: FigureHost, since: number, until?: number) {
+  const configured = section(upstreams);
+  const routeCosts = new Map(
     Object.values(section(models)).flatMap(({ routes }) =>
       routes.flatMap((route) =>
         typeof route === 'string' || route.cost === undefined ? [] : [[route.to, route.cost]],
@@ -92,19 +92,19 @@ async function costsBetween({ section, database }: FigureHost, since: number, un
   for (const { route, ...counts } of await countUsage(database.records, { since, until }, ['route'])) {
     if (route === null) continue;
     const [upstream] = splitRoute(route);
-    const cost = costOf(ofRoutes.get(route) ?? priced[upstream]?.cost ?? {}, counts);
+    const cost = computeCost(routeCosts.get(route) ?? configured[upstream]?.cost ?? {}, counts);
     costs.set(upstream, (costs.get(upstream) ?? 0) + cost);
   }
   return costs;
 }
 
-function beginOf(day: string): number {
+function parseStartOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
 const perMillion = 1_000_000;
 
-function costOf({ input = 0, output = 0, image = 0, ...cost }: Cost, counts: UsageCounts): number {
+function computeCost({ input = 0, output = 0, image = 0, ...cost }: Cost, counts: UsageCounts): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   const { cached = input, cache_write: written = input } = cost;
   const tokens =

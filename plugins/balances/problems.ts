@@ -1,7 +1,7 @@
 import { inBrackets, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { type Balance, countActivePasses, isOver, lowBalances, readBalances } from './balances.ts';
+import { type Balance, countActivePasses, isOver, selectLowBalances, readBalances } from './balances.ts';
 import { balancesPath } from './resource.ts';
-import { daysOf, describeDays, recentBalances } from './state.ts';
+import { roundDays, describeDays, getRecentBalances } from './state.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -11,8 +11,8 @@ declare module '#core/gateway/events/events.ts' {
 }
 
 /** Maximum number of listed accounts, and of named models. */
-const listed = 10;
-const named = 3;
+const maxListed = 10;
+const maxNamed = 3;
 
 /** Accounts at vendors that run out soon. */
 export const balanceProblems: ProblemKind = {
@@ -21,11 +21,11 @@ export const balanceProblems: ProblemKind = {
   runbook: 'balance-low',
   async find(reader) {
     const { host, t } = reader;
-    const low = lowBalances(host, await recentBalances(host));
-    if (low.length === 0) return [];
+    const lowBalances = selectLowBalances(host, await getRecentBalances(host));
+    if (lowBalances.length === 0) return [];
     const passes = await countActivePasses(host.database);
-    const problems = low.slice(0, listed).map((balance) => ({
-      severity: daysOf(balance) < 1 ? ('bad' as const) : ('warn' as const),
+    const problems = lowBalances.slice(0, maxListed).map((balance) => ({
+      severity: roundDays(balance) < 1 ? ('bad' as const) : ('warn' as const),
       title: t('balances.problem'),
       subject: balance.upstreams.join(', '),
       pieces: [
@@ -35,27 +35,27 @@ export const balanceProblems: ProblemKind = {
       ],
       step: { path: balancesPath },
     }));
-    return Object.assign(problems, { total: low.length });
+    return Object.assign(problems, { total: lowBalances.length });
   },
   alert: {
     event: 'balance.low',
     isWatched: true,
     async compose(_payload, reader) {
       const { host, t } = reader;
-      const low = lowBalances(host, await readBalances(host));
-      if (low.length === 0) return 'all accounts last longer again';
+      const lowBalances = selectLowBalances(host, await readBalances(host));
+      if (lowBalances.length === 0) return 'all accounts last longer again';
       const passes = await countActivePasses(host.database);
       return {
-        title: t('balances.alert', { upstreams: low.flatMap(({ upstreams }) => upstreams).join(', ') }),
+        title: t('balances.alert', { upstreams: lowBalances.flatMap(({ upstreams }) => upstreams).join(', ') }),
         text: t('balances.advice'),
-        facts: low.map((one) => [
-          one.upstreams.join(', '),
-          `${describeBalance(one, reader).replaceAll('*', '')} ${describeEffect(one, passes, reader)}`,
+        facts: lowBalances.map((balance) => [
+          balance.upstreams.join(', '),
+          `${describeBalance(balance, reader).replaceAll('*', '')} ${describeEffect(balance, passes, reader)}`,
         ]),
         path: balancesPath,
         data: {
           passes,
-          balances: low.map(({ upstreams, amount, currency, days, lost }) => ({
+          balances: lowBalances.map(({ upstreams, amount, currency, days, lost }) => ({
             upstreams: [...upstreams],
             amount: amount ?? null,
             currency: currency ?? null,
@@ -79,14 +79,18 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 
-/** Describes the effect of the balance running out: `212 passes lose 4 models`. @param passes accounts with paid time */
+/**
+ * Describes the effect of the balance running out, such as `212 passes lose 4 models`.
+ *
+ * @param passes accounts with paid time
+ */
 export function describeEffect(
   { lost, backed }: Pick<Balance, 'lost' | 'backed'>,
   passes: number,
   { t }: Pick<ProblemReader, 't'>,
 ): string {
   if (lost.length === 0) return t('balances.effect.backed', { count: backed });
-  const names = `${lost.slice(0, named).join(', ')}${lost.length > named ? ', …' : ''}`;
+  const names = `${lost.slice(0, maxNamed).join(', ')}${lost.length > maxNamed ? ', …' : ''}`;
   return t('balances.effect.lost', {
     count: passes,
     models: t('balances.model_count', { count: lost.length }),

@@ -5,11 +5,11 @@ import type { Balance } from './balances.ts';
 export const balancesPath = '/operator/balances';
 
 /** Formats an amount of a vendor's currency, which the money formatter may not know. */
-function amountOf(amount: number | undefined, currency: string | undefined): string {
+function formatAmount(amount: number | undefined, currency: string | undefined): string {
   return amount === undefined ? '' : `${amount.toFixed(2)} ${currency}`;
 }
 
-function shownAmount(amount: number | undefined, currency: string | undefined, { format }: FieldReader): string {
+function formatLocalAmount(amount: number | undefined, currency: string | undefined, { format }: FieldReader): string {
   return amount === undefined ? '' : `${format.number(Math.round(amount * 100) / 100)} ${currency}`;
 }
 
@@ -22,14 +22,14 @@ export const balances = defineResource({
     amount: {
       type: 'text',
       at: 'end',
-      value: ({ amount, currency }) => amountOf(amount, currency),
-      cell: ({ amount, currency }, reader) => shownAmount(amount, currency, reader),
+      value: ({ amount, currency }) => formatAmount(amount, currency),
+      cell: ({ amount, currency }, reader) => formatLocalAmount(amount, currency, reader),
     },
     per_day: {
       type: 'text',
       at: 'hide',
-      value: ({ perDay, currency }) => amountOf(perDay, currency),
-      cell: ({ perDay, currency }, reader) => shownAmount(perDay, currency, reader),
+      value: ({ perDay, currency }) => formatAmount(perDay, currency),
+      cell: ({ perDay, currency }, reader) => formatLocalAmount(perDay, currency, reader),
     },
     days: {
       type: 'text',

@@ -32,9 +32,9 @@ export const balancesSection = defineSection({
     },
   ),
   check({ own }, report, all) {
-    const known = all.names(upstreams);
+    const upstreamNames = all.names(upstreams);
     for (const [name, { as_of: day }] of Object.entries(own)) {
-      if (known !== undefined && !known.includes(name))
+      if (upstreamNames !== undefined && !upstreamNames.includes(name))
         report(['balances', 'own', name], 'is not an upstream', 'use a name from upstreams', true);
       if (!isDay(day)) report(['balances', 'own', name, 'as_of'], `is "${day}"`, 'use a day, such as 2026-11-29');
     }

@@ -2,23 +2,23 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
-import { askVendors } from './ask-vendors.ts';
-import { type Balance, isOver, lowBalances, readBalances } from './balances.ts';
+import { queryBalances } from './ask-vendors.ts';
+import { type Balance, isOver, selectLowBalances, readBalances } from './balances.ts';
 import { balancesPath } from './resource.ts';
 
 /** Ms; vendors are asked every hour. */
-const maxAge = 60_000;
-const deadline = 10_000;
+const maxAgeMs = 60_000;
+const timeoutMs = 10_000;
 
 /** Caches balances for pages that are updated every few seconds. */
 const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
 
 /** Returns balances that are at most a minute old. */
-export function recentBalances(host: Host): Promise<readonly Balance[]> {
+export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   const options = {
-    maxAgeMs: maxAge,
-    staleWhileReadMs: maxAge,
-    timeoutMs: deadline,
+    maxAgeMs,
+    staleWhileReadMs: maxAgeMs,
+    timeoutMs,
     now: () => host.monotonic(),
     read: () => readBalances(host),
   };
@@ -29,27 +29,27 @@ export function recentBalances(host: Host): Promise<readonly Balance[]> {
 
 /** Asks the vendors; pages of this instance show the answers at once. */
 export async function renewBalances(host: Host): Promise<void> {
-  await askVendors(host);
+  await queryBalances(host);
   readings.delete(host);
 }
 
 /** Notes on routes whose accounts run out soon. */
 export const balanceNotes: NoteSource = async ({ host, t, format }) => {
-  const low = lowBalances(host, await recentBalances(host));
-  return low.flatMap((balance) => {
+  const lowBalances = selectLowBalances(host, await getRecentBalances(host));
+  return lowBalances.flatMap((balance) => {
     const text = isOver(balance)
       ? t('balances.spent')
       : t('balances.left', { days: describeDays(balance, { t, format }) });
     const routes = host.catalog.models.flatMap((model) =>
       model.routes.filter(({ upstream }) => balance.upstreams.includes(upstream.name)),
     );
-    const kind = daysOf(balance) < 1 ? ('bad' as const) : ('warn' as const);
+    const kind = roundDays(balance) < 1 ? ('bad' as const) : ('warn' as const);
     return [...new Set(routes.map(({ id }) => id))].map((about) => ({ about, text, kind, path: balancesPath }));
   });
 };
 
-/** Returns the days by upstream. With keys of several accounts, the shortest counts: metrics would add up equal labels. */
-export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
+/** Returns the days by upstream. With keys of several accounts the shortest counts, because metrics would add up equal labels. */
+export function findLeastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
     for (const upstream of upstreams) if (days < (least.get(upstream) ?? Infinity)) least.set(upstream, days);
@@ -57,7 +57,7 @@ export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>
 }
 
 /** Returns whole days, or tenths of a day if less than one is left. */
-export function daysOf(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
+export function roundDays(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
   const { days = 0 } = isOver(balance) ? {} : balance;
   return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);
 }
@@ -67,6 +67,6 @@ export function describeDays(
   balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ): string {
-  const days = daysOf(balance);
+  const days = roundDays(balance);
   return t('balances.day_count', { count: days, days: format.number(days) });
 }

@@ -18,7 +18,7 @@ interface BalanceEndpoint {
   /** Path on the host of the upstream's base URL. */
   readonly path: string;
   /** @returns undefined for a key without a balance, such as one without a limit */
-  read(answer: JsonObject, host: string): ReportedBalance | undefined;
+  read(response: JsonObject, host: string): ReportedBalance | undefined;
   /** The vendor's page about it. */
   readonly source: string;
   /** Day on which that page was read. */
@@ -31,14 +31,14 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     presets: ['deepseek', 'deepseek-anthropic'],
     hosts: ['api.deepseek.com'],
     path: '//user/balance',
-    read(answer) {
+    read(response) {
       // One entry for each currency; calls are paid from any.
-      const entries = objects(answer['balance_infos']).flatMap((entry) => {
-        const amount = numberOf(entry['total_balance']);
+      const entries = selectObjects(response['balance_infos']).flatMap((entry) => {
+        const amount = readNumber(entry['total_balance']);
         return amount === undefined ? [] : [{ amount, currency: String(entry['currency']) }];
       });
-      const [most] = entries.toSorted((first, second) => second.amount - first.amount);
-      return most && { ...most, isAvailable: answer['is_available'] !== false };
+      const [largest] = entries.toSorted((first, second) => second.amount - first.amount);
+      return largest && { ...largest, isAvailable: response['is_available'] !== false };
     },
     source: 'https://api-docs.deepseek.com/api/get-user-balance',
     seen: '2026-11-29',
@@ -48,9 +48,9 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     presets: ['openrouter'],
     hosts: ['openrouter.ai'],
     path: '//api/v1/key',
-    read(answer) {
+    read(response) {
       // Null for a key without a limit; reading the account's credits takes a management key.
-      const amount = numberOf(member(answer['data'], 'limit_remaining'));
+      const amount = readNumber(getMember(response['data'], 'limit_remaining'));
       return amount === undefined ? undefined : { amount, currency: 'USD' };
     },
     source: 'https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key',
@@ -61,8 +61,8 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     presets: ['moonshot', 'moonshot-anthropic'],
     hosts: ['api.moonshot.ai', 'api.moonshot.cn'],
     path: '//v1/users/me/balance',
-    read(answer, host) {
-      const amount = numberOf(member(answer['data'], 'available_balance'));
+    read(response, host) {
+      const amount = readNumber(getMember(response['data'], 'available_balance'));
       const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
       return amount === undefined ? undefined : { amount, currency, isAvailable: amount > 0 };
     },
@@ -74,8 +74,8 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     presets: [],
     hosts: ['api.siliconflow.com', 'api.siliconflow.cn'],
     path: '//v1/user/info',
-    read(answer, host) {
-      const amount = numberOf(member(answer['data'], 'totalBalance'));
+    read(response, host) {
+      const amount = readNumber(getMember(response['data'], 'totalBalance'));
       const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
       return amount === undefined ? undefined : { amount, currency };
     },
@@ -87,8 +87,8 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     presets: [],
     hosts: ['api.novita.ai'],
     path: '//openapi/v1/billing/balance/detail',
-    read(answer) {
-      const amount = numberOf(answer['availableBalance']); // ten-thousandths of a dollar
+    read(response) {
+      const amount = readNumber(response['availableBalance']); // ten-thousandths of a dollar
       return amount === undefined ? undefined : { amount: amount / 10_000, currency: 'USD' };
     },
     source: 'https://novita.ai/docs/api-reference/basic-get-user-balance',
@@ -97,23 +97,23 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
 ];
 
 /** Returns the endpoint for an upstream; undefined if its vendor reports no balance to API keys. */
-export function endpointOf({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
+export function findEndpoint({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
   const { hostname } = new URL(baseUrl);
   return balanceEndpoints.find(
     ({ presets, hosts }) => hosts.includes(hostname) || (vendor !== undefined && presets.includes(vendor)),
   );
 }
 
-function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+function getMember(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return isJsonObject(value) ? value[name] : undefined;
 }
 
-function objects(value: JsonValue | undefined): JsonObject[] {
+function selectObjects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Reads a number or a numeric string. */
-function numberOf(value: JsonValue | undefined): number | undefined {
+function readNumber(value: JsonValue | undefined): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

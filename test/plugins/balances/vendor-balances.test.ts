@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { balanceEndpoints, endpointOf } from '../../../plugins/balances/vendor-balances.ts';
+import { balanceEndpoints, findEndpoint } from '../../../plugins/balances/vendor-balances.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
-const at = (baseUrl: string, vendor?: string) => endpointOf({ baseUrl, vendor });
+const at = (baseUrl: string, vendor?: string) => findEndpoint({ baseUrl, vendor });
 function read(baseUrl: string, answer: JsonObject) {
   return at(baseUrl)?.read(answer, new URL(baseUrl).hostname);
 }

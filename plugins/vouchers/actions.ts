@@ -16,16 +16,16 @@ import { integer, object } from '#core/platform/schema.ts';
 import type { NewBatch } from './vouchers.ts';
 
 /*
- * Operators' actions on vouchers. Their implementation is imported on use: loading MikroORM would slow down every command.
+ * Operators' actions on vouchers. Their implementation is imported on use, because loading MikroORM would slow down every command.
  */
 
-const batches = () => import('./voucher-batches.ts');
+const loadBatches = () => import('./voucher-batches.ts');
 
-/** Shared subject of all records: a batch has no id before it is created. */
-const all: SubjectKind = { name: 'vouchers' };
-const one: SubjectKind = {
+/** Subject shared by all records, because a batch has no id before it is created. */
+const vouchersSubject: SubjectKind = { name: 'vouchers' };
+const voucherSubject: SubjectKind = {
   name: 'voucher',
-  find: async ({ database }, handle) => (await batches()).findVouchers(database, handle),
+  find: async ({ database }, handle) => (await loadBatches()).findVouchers(database, handle),
 };
 
 const input = object(['days', 'count', 'note'], {
@@ -46,7 +46,7 @@ export type VoucherInput = InputOf<typeof input>;
 
 export const createAction = defineAction({
   name: 'voucher.create',
-  subject: all,
+  subject: vouchersSubject,
   summary: 'make vouchers and show their codes, once: only digests are kept',
   input,
   unrecorded: ['valid'],
@@ -59,11 +59,11 @@ export const createAction = defineAction({
     label: describeQuoted,
   },
   // Records defaults too, as they may change, and the batch, so that it can be revoked even if the response was lost.
-  async resolve(_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) {
+  async resolve(_host, { count, days: daysPerVoucher, source = 'sold', for: accounts = 'all', ...rest }) {
     const resolved: VoucherInput & NewBatch = {
       batch: randomUUIDv7(),
       count,
-      days: each,
+      days: daysPerVoucher,
       source,
       for: accounts,
       ...rest,
@@ -79,10 +79,10 @@ export const createAction = defineAction({
 
 export const revokeAction = defineAction({
   name: 'voucher.revoke',
-  subject: one,
+  subject: voucherSubject,
   summary: 'withdraw the unredeemed codes of a batch, a single code, or that of a gift; redeemed days stay',
   input: object(['note'], { note }),
   async perform({ database }, id) {
-    return { revoked: await (await batches()).revokeVouchers(database, id) };
+    return { revoked: await (await loadBatches()).revokeVouchers(database, id) };
   },
 });

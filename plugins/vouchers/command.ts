@@ -9,8 +9,8 @@ import { formatCsvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
 
-/** Imported when a command runs: loading MikroORM would slow down every other command. */
-const operations = () => import('./voucher-batches.ts');
+/** Imported when a command runs, because loading MikroORM would slow down every other command. */
+const loadOperations = () => import('./voucher-batches.ts');
 
 /** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
 export const voucherCommand: Command = {
@@ -47,7 +47,7 @@ export const voucherCommand: Command = {
   },
 };
 
-const time = (at: Date | undefined) => at?.toISOString();
+const formatTime = (at: Date | undefined) => at?.toISOString();
 
 function defineExport(parser: Parser, context: CommandContext): void {
   parser
@@ -56,23 +56,23 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--batch <id>', 'only of this batch', parseLine)
     .action((options: { batch?: string }) => {
       const printed = context.withHost(async ({ database }) => {
-        const { allVouchers } = await operations();
+        const { allVouchers } = await loadOperations();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
-        for await (const one of allVouchers(database, options.batch))
+        for await (const voucher of allVouchers(database, options.batch))
           context.print(
             formatCsvLine([
-              one.batchId,
-              `…${one.hint}`,
-              one.days,
-              one.source,
-              one.note,
-              one.state,
-              time(one.expiresAt),
-              time(one.redeemedAt),
-              one.accountId,
-              one.email,
-              time(one.startsAt),
-              time(one.endsAt),
+              voucher.batchId,
+              `…${voucher.hint}`,
+              voucher.days,
+              voucher.source,
+              voucher.note,
+              voucher.state,
+              formatTime(voucher.expiresAt),
+              formatTime(voucher.redeemedAt),
+              voucher.accountId,
+              voucher.email,
+              formatTime(voucher.startsAt),
+              formatTime(voucher.endsAt),
             ]),
           );
       });
@@ -90,9 +90,10 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>
       context.withHost(async (host) => {
-        const days = await (await operations()).readVoucherMonth(host.database, month, zoneOf(host, options));
+        const days = await (await loadOperations()).readVoucherMonth(host.database, month, zoneOf(host, options));
         context.print('day,source,vouchers,days');
-        for (const one of days) context.print(formatCsvLine([one.day, one.source, one.vouchers, one.days]));
+        for (const { day, source, vouchers: count, days: added } of days)
+          context.print(formatCsvLine([day, source, count, added]));
       }),
     );
 }

@@ -24,7 +24,7 @@ export const VoucherBatch = defineEntity({
 });
 
 /**
- * A code that adds days, once, to the account that redeems it. Only its SHA-256 is stored: a batch's code is printed once, and a gift's
+ * A code that adds days, once, to the account that redeems it. Only its SHA-256 is stored. A batch's code is printed once, and a gift's
  * code can be derived again from its order.
  */
 export const Voucher = defineEntity({

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type { GiftCode } from '#core/business/payments/gifts.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
-import { codeOf, digestOf, formatCode } from './vouchers.ts';
+import { encodeCode, computeDigest, formatCode } from './vouchers.ts';
 
 /*
  * Codes of gifts. A payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's id with
@@ -20,26 +20,26 @@ const secretName = 'gift-code';
 /** Days after its payment in which a gift can be redeemed. */
 const validDays = 365;
 
-async function makeCode(database: Queries, orderId: string): Promise<string> {
+async function deriveCode(database: Queries, orderId: string): Promise<string> {
   const secret = await readSecret(database, secretName);
-  return codeOf(createHmac('sha256', secret).update(orderId).digest());
+  return encodeCode(createHmac('sha256', secret).update(orderId).digest());
 }
 
 export async function issueGift(transaction: EntityManager, orderId: string): Promise<void> {
-  const within: Queries = { query: (sql, parameters) => transaction.execute(sql, [...(parameters ?? [])]) };
-  const code = await makeCode(within, orderId);
+  const queries: Queries = { query: (sql, parameters) => transaction.execute(sql, [...(parameters ?? [])]) };
+  const code = await deriveCode(queries, orderId);
   await transaction.execute(
     `insert into voucher (id, order_id, sha256, hint, expires_at)
      values (?, ?, decode(?, 'hex'), ?, clock_timestamp() + make_interval(hours => 24 * ?))`,
-    [randomUUIDv7(), orderId, digestOf(code), code.slice(-4), validDays],
+    [randomUUIDv7(), orderId, computeDigest(code), code.slice(-4), validDays],
   );
 }
 
 export async function readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined> {
-  const code = await makeCode(database, orderId);
-  const known = await database.query<unknown>(
+  const code = await deriveCode(database, orderId);
+  const matches = await database.query<unknown>(
     `select 1 from voucher where order_id = ? and sha256 = decode(?, 'hex')`,
-    [orderId, digestOf(code)],
+    [orderId, computeDigest(code)],
   );
-  return known.length > 0 ? { written: formatCode(code), path: `/redeem?code=${code}` } : undefined;
+  return matches.length > 0 ? { written: formatCode(code), path: `/redeem?code=${code}` } : undefined;
 }

@@ -34,17 +34,17 @@ const redeemForm = defineForm({
   },
 });
 
-/** Ms between two checks for open vouchers. */
-const lookEvery = 60_000;
+/** Interval between two checks for open vouchers, ms. */
+const checkIntervalMs = 60_000;
 
 /** Caches whether a redeemable code may exist, so that menus do not wait for the database. */
 class OpenVouchers {
   mayExist = false;
-  #lookedAt = -Infinity;
+  #checkedAt = -Infinity;
 
   refresh(host: Host): void {
-    if (host.monotonic() - this.#lookedAt < lookEvery) return;
-    this.#lookedAt = host.monotonic();
+    if (host.monotonic() - this.#checkedAt < checkIntervalMs) return;
+    this.#checkedAt = host.monotonic();
     runInBackground(host.log, 'looking for open vouchers', async () => {
       this.mayExist = await hasOpenVouchers(host.database);
     });

@@ -4,8 +4,8 @@ import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
 
-/** Imported when vouchers are listed: loading MikroORM would slow down every command. */
-const operations = () => import('./voucher-batches.ts');
+/** Imported when vouchers are listed, because loading MikroORM would slow down every command. */
+const loadOperations = () => import('./voucher-batches.ts');
 
 export const batches = defineResource({
   name: 'batch',
@@ -25,8 +25,8 @@ export const batches = defineResource({
     note: { type: 'text', of: 'note' },
   }),
   async list({ database }, { after }, { limit }) {
-    const { listBatches } = await operations();
-    return readPage(limit, (most) => listBatches(database, most, after));
+    const { listBatches } = await loadOperations();
+    return readPage(limit, (maxRows) => listBatches(database, maxRows, after));
   },
 });
 
@@ -50,7 +50,7 @@ export const vouchers = defineResource({
     note: { type: 'text', of: 'note' },
   }),
   async list({ database }, query, { limit }) {
-    const { listVouchers } = await operations();
-    return readPage(limit, (most) => listVouchers(database, { ...query, limit: most }));
+    const { listVouchers } = await loadOperations();
+    return readPage(limit, (maxRows) => listVouchers(database, { ...query, limit: maxRows }));
   },
 });

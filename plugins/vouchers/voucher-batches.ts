@@ -3,7 +3,7 @@ import type { ActionSubject } from '#core/business/operator-actions/action-kind.
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';
-import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
+import { computeDigest, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
 
 /*
  * Operators' views of vouchers, and their changes to them.
@@ -22,7 +22,11 @@ type BatchRow = Row<
   readonly open: number;
 };
 
-/** Lists batches, newest first. @param after cursor: id of the batch before the first result */
+/**
+ * Lists batches, newest first.
+ *
+ * @param after cursor: id of the batch before the first result
+ */
 export async function listBatches(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -65,7 +69,11 @@ interface VoucherFilter {
   readonly after?: string | undefined;
 }
 
-/** Lists all vouchers, or a batch's, in order of creation; gifts have no batch. @throws ActionRefused `not_found` */
+/**
+ * Lists all vouchers, or a batch's, in order of creation; gifts have no batch.
+ *
+ * @throws ActionRefused `not_found`
+ */
 export async function listVouchers(
   database: Pick<Database, 'query'>,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
@@ -95,10 +103,10 @@ export async function* allVouchers(
   batch: string | undefined,
 ): AsyncGenerator<ListedVoucher> {
   for (let after: string | undefined; ;) {
-    const found = await listVouchers(database, { batch, after, limit: pageSize });
-    yield* found;
-    if (found.length < pageSize) return;
-    after = found.at(-1)?.id;
+    const page = await listVouchers(database, { batch, after, limit: pageSize });
+    yield* page;
+    if (page.length < pageSize) return;
+    after = page.at(-1)?.id;
   }
 }
 
@@ -114,9 +122,9 @@ export async function findVouchers(database: Pick<Database, 'query'>, handle: st
     ? ['select batch_id as id from voucher where batch_id = ? limit 1', handle, handle]
     : /^ORD-/i.test(handle)
       ? ['select v.id from voucher v join plan_order o on o.id = v.order_id where o.code = upper(?)', handle, handle]
-      : [`select id from voucher where sha256 = decode(?, 'hex')`, digestOf(code), `…${code.slice(-4)}`];
-  const [found] = await database.query<{ id: string }>(sql, [value]);
-  if (found !== undefined) return { id: found.id, recordedAt, ...(uuid.test(handle) && { name: 'batch' }) };
+      : [`select id from voucher where sha256 = decode(?, 'hex')`, computeDigest(code), `…${code.slice(-4)}`];
+  const [row] = await database.query<{ id: string }>(sql, [value]);
+  if (row !== undefined) return { id: row.id, recordedAt, ...(uuid.test(handle) && { name: 'batch' }) };
   throw new ActionRefused(`There is neither a batch nor a code nor a gift "${handle}".`, 'not_found');
 }
 
@@ -144,8 +152,8 @@ interface RedeemedDay {
 }
 
 /**
- * Vouchers redeemed in a month, by day. No other book contains them: batches bring in no money here, and the money of gifts is in the book
- * of the day on which they were paid.
+ * Reads the vouchers redeemed in a month, by day. No other book contains them, because batches bring in no money here, and the money of
+ * gifts is in the book of the day on which they were paid.
  *
  * @param month `2026-11`
  */
@@ -167,12 +175,12 @@ export async function readVoucherMonth(
 
 /** Returns true while a redeemable code may exist. */
 export async function hasOpenVouchers(database: Pick<Database, 'query'>): Promise<boolean> {
-  const found = await database.query<unknown>(
+  const rows = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (
        select from voucher v where v.batch_id = b.id and v.redeemed_at is null and v.revoked_at is null)
      union all
      select 1 from voucher where order_id is not null and redeemed_at is null and revoked_at is null
        and expires_at > clock_timestamp() limit 1`,
   );
-  return found.length > 0;
+  return rows.length > 0;
 }

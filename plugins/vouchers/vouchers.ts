@@ -17,8 +17,8 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const codeLength = 16;
 
 /** Maximum attempts to redeem a code per hour, valid or not. */
-const limits = { account: 10, network: 50 };
-const hour = 3_600; // seconds
+const maxAttempts = { account: 10, network: 50 };
+const hourSeconds = 3_600;
 
 /** Vouchers to be created together. */
 export interface NewBatch {
@@ -53,7 +53,7 @@ export class VoucherError extends Error {
 }
 
 /** Days added by a voucher. */
-interface Redeemed {
+interface Redemption {
   readonly days: number;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -61,13 +61,13 @@ interface Redeemed {
   readonly isNew: boolean;
 }
 
-/** Creates vouchers. Only this call returns the codes: the database stores their digests. */
+/** Creates vouchers. Only this call returns the codes, because the database stores only digests. */
 export async function createVouchers(
   database: Pick<Database, 'fork'>,
   { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
 ): Promise<{ readonly batch: string; readonly codes: readonly string[] }> {
-  const codes = Array.from({ length: count }, newCode);
-  const rows = codes.map((code) => ({ id: randomUUIDv7(), sha256: digestOf(code), hint: code.slice(-4) }));
+  const codes = Array.from({ length: count }, createCode);
+  const rows = codes.map((code) => ({ id: randomUUIDv7(), sha256: computeDigest(code), hint: code.slice(-4) }));
   await database.fork().transactional(async (transaction) => {
     await transaction.execute(
       `insert into voucher_batch (id, days, label, note, source, is_for_new, expires_at)
@@ -84,10 +84,10 @@ export async function createVouchers(
 }
 
 /**
- * Adds the days of a voucher to an account, once: in one transaction with the voucher's redemption, under the locks of account and voucher,
+ * Adds the days of a voucher to an account once, in one transaction with the voucher's redemption, under the locks of account and voucher,
  * so that neither a second instance nor a crash adds them twice or loses them.
  *
- * @param written the code as typed
+ * @param typedCode the code as typed
  * @param address address of the reader
  * @throws VoucherError
  * @throws AccountError `too_many_days`; the voucher can be redeemed later
@@ -95,18 +95,19 @@ export async function createVouchers(
 export async function redeemVoucher(
   host: Pick<Host, 'database' | 'shared'>,
   accountId: string,
-  written: string,
+  typedCode: string,
   address: string,
-): Promise<Redeemed> {
+): Promise<Redemption> {
   await countAttempt(host, accountId, address);
   return host.database.fork().transactional(async (transaction) => {
     const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
     if (blockedAt !== undefined || deletedAt !== undefined)
       throw new VoucherError('blocked', 'This account is blocked. It cannot redeem vouchers.');
-    const voucher = await lockVoucher(transaction, written);
-    if (voucher === undefined) throw unusable();
+    const voucher = await lockVoucher(transaction, typedCode);
+    if (voucher === undefined) throw unusableError();
     if (voucher.account_id === accountId) return { ...(await findPeriod(transaction, voucher.id)), isNew: false };
-    if (!voucher.is_usable || (voucher.is_for_new && !(await isNewAccount(transaction, accountId)))) throw unusable();
+    if (!voucher.is_usable || (voucher.is_for_new && !(await isNewAccount(transaction, accountId))))
+      throw unusableError();
     const { id, days, label, note, hint, order_id: orderId, limits: soldLimits } = voucher;
     const period: NewPeriod = {
       days,
@@ -126,8 +127,8 @@ export async function redeemVoucher(
   });
 }
 
-/** Same error for unknown, used, revoked, expired and restricted codes, so that it reveals nothing about a code. */
-function unusable(): VoucherError {
+/** Creates the same error for unknown, used, revoked, expired and restricted codes, so that it reveals nothing about a code. */
+function unusableError(): VoucherError {
   return new VoucherError(
     'unusable',
     'This code cannot be redeemed. It is mistyped, used, expired or withdrawn, or only for new accounts.',
@@ -148,15 +149,15 @@ interface LockedVoucher {
   readonly is_usable: boolean;
 }
 
-async function lockVoucher(transaction: EntityManager, written: string): Promise<LockedVoucher | undefined> {
-  const [found] = await transaction.execute<(Omit<LockedVoucher, 'limits'> & { readonly limits: string | null })[]>(
+async function lockVoucher(transaction: EntityManager, typedCode: string): Promise<LockedVoucher | undefined> {
+  const [row] = await transaction.execute<(Omit<LockedVoucher, 'limits'> & { readonly limits: string | null })[]>(
     `select v.id, v.hint, v.account_id, v.order_id, coalesce(b.days, o.days) as days, coalesce(b.label, o.label) as label,
        coalesce(b.note, o.code) as note, coalesce(b.is_for_new, false) as is_for_new, o.limits::text as limits,
        v.redeemed_at is null and v.revoked_at is null and ${voucherExpiry} > clock_timestamp() as is_usable
      from ${vouchers} where v.sha256 = decode(?, 'hex') for update of v`,
-    [digestOf(normalizeCode(written))],
+    [computeDigest(normalizeCode(typedCode))],
   );
-  return found && { ...found, limits: found.limits === null ? null : JSON.parse(found.limits) };
+  return row && { ...row, limits: row.limits === null ? null : JSON.parse(row.limits) };
 }
 
 /** SQL: vouchers `v`, each with its batch `b`, or its order `o` for a gift. */
@@ -165,7 +166,7 @@ export const vouchers = `voucher v left join voucher_batch b on b.id = v.batch_i
 /** SQL: expiry of a voucher of `vouchers`. */
 export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
 
-async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redeemed, 'isNew'>> {
+async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redemption, 'isNew'>> {
   const [period] = await transaction.execute<Row<typeof PlanPeriodSchema, 'days' | 'starts_at' | 'ends_at'>[]>(
     `select days, ${epochs('starts_at', 'ends_at')} from plan_period where voucher_id = ?`,
     [voucherId],
@@ -174,33 +175,37 @@ async function findPeriod(transaction: EntityManager, voucherId: string): Promis
   return toRecord(period);
 }
 
-/** True for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */
+/** Returns true for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */
 async function isNewAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
-  const earlier = await transaction.execute<unknown[]>(
+  const periods = await transaction.execute<unknown[]>(
     `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher', 'gift') limit 1`,
     [accountId],
   );
-  return earlier.length === 0;
+  return periods.length === 0;
 }
 
 async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string, address: string): Promise<void> {
   const keys = [
-    [`voucher:account:${accountId}`, limits.account],
-    [`voucher:network:${networkOf(address)}`, limits.network],
+    [`voucher:account:${accountId}`, maxAttempts.account],
+    [`voucher:network:${networkOf(address)}`, maxAttempts.network],
   ] as const;
   for (const [key, limit] of keys) {
-    const wait = await refusedFor(shared, key, { limit, period: hour, burst: limit });
+    const wait = await refusedFor(shared, key, { limit, period: hourSeconds, burst: limit });
     if (wait !== undefined)
       throw new VoucherError('too_many_attempts', 'Too many codes were tried within an hour.', wait);
   }
 }
 
-function newCode(): string {
-  return codeOf(randomBytes(codeLength));
+function createCode(): string {
+  return encodeCode(randomBytes(codeLength));
 }
 
-/** Derives a code from random bytes. @param bytes at least 16 */
-export function codeOf(bytes: Buffer): string {
+/**
+ * Encodes random bytes as a code.
+ *
+ * @param bytes at least 16
+ */
+export function encodeCode(bytes: Buffer): string {
   // 256 is a multiple of 32, so every character is equally likely.
   return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % alphabet.length]).join('');
 }
@@ -211,8 +216,8 @@ export function formatCode(code: string): string {
 }
 
 /** Normalizes a typed code: removes hyphens and spaces, uppercases it, and replaces O, I and L by the digits that they stand for. */
-export function normalizeCode(written: string): string {
-  return written
+export function normalizeCode(typedCode: string): string {
+  return typedCode
     .slice(0, 100)
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, '')
@@ -221,6 +226,6 @@ export function normalizeCode(written: string): string {
 }
 
 /** Returns the digest of a code as stored, in hexadecimal. */
-export function digestOf(code: string): string {
+export function computeDigest(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

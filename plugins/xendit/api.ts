@@ -6,7 +6,7 @@ import {
   type ProviderCall,
 } from '#core/business/payments/call-provider.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { originOf, requireSecret, type XenditSettings } from './section.ts';
+import { getOrigin, requireSecret, type XenditSettings } from './section.ts';
 
 /** `path` is relative to the API's origin. */
 interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
@@ -26,35 +26,35 @@ const version = { 'api-version': apiVersion };
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
   const { path, headers, ...request } = call;
   const authorization = `Basic ${Buffer.from(`${requireSecret(settings, 'secret_key')}:`).toString('base64')}`;
-  const url = originOf(settings) + path;
-  const answer = await callProvider({ ...request, url, headers: { authorization, ...version, ...headers } });
-  if (answer.status >= 200 && answer.status < 300) return answer.body;
-  if (answer.status === 404 && call.method === 'GET') return undefined;
-  throw errorOf(answer, call);
+  const url = getOrigin(settings) + path;
+  const response = await callProvider({ ...request, url, headers: { authorization, ...version, ...headers } });
+  if (response.status >= 200 && response.status < 300) return response.body;
+  if (response.status === 404 && call.method === 'GET') return undefined;
+  throw toError(response, call);
 }
 
-function errorOf({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
+function toError({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
   const [code, detail] = [body['error_code'], body['message']].map((text) =>
     typeof text === 'string' ? text.slice(0, 200) : '–',
   );
   const message = `Xendit answered ${status} ${code} to ${call.method} ${call.path}: ${detail}`;
   const options = { isRateLimited: isRateLimit(status, code), ...(retryAfter !== undefined && { retryAfter }) };
-  return new PaymentError(kindOf(status, code, call), message, options);
+  return new PaymentError(classifyError(status, code, call), message, options);
 }
 
 function isRateLimit(status: number, code: string | undefined): boolean {
   return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
-/** 409: the object exists already, or is being created. */
-function kindOf(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
+/** Classifies a failed call. 409 means that the object exists already, or is being created. */
+function classifyError(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
   if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';
   return status >= 500 || status < 400 ? failureOf(call) : 'rejected';
 }
 
 /** Reads a non-empty text member. */
-export function textOf(body: JsonObject | undefined, name: string): string | undefined {
+export function readText(body: JsonObject | undefined, name: string): string | undefined {
   const value = body?.[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

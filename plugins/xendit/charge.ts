@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
-import { callXendit, textOf } from './api.ts';
+import { callXendit, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 /**
- * Creates a payment request. Xendit's QRIS has no expiry option: a request is valid for 48 hours unless it is cancelled, and
+ * Creates a payment request. Xendit's QRIS has no expiry option. A request is valid for 48 hours unless it is cancelled, and
  * core cancels it at `expiresAt`. There is no idempotency key, so a lost response leaves an unused request.
  *
  * @throws PaymentError
@@ -18,13 +18,13 @@ export async function chargeXendit(
   const body = await callXendit(settings, {
     method: 'POST',
     path: '/v3/payment_requests',
-    body: bodyOf(request),
+    body: createBody(request),
     signal,
   });
   return readCharge(body ?? {}, request);
 }
 
-function bodyOf({ reference, amount, currency, description }: ChargeRequest) {
+function createBody({ reference, amount, currency, description }: ChargeRequest) {
   return {
     reference_id: reference,
     type: 'PAY',
@@ -39,22 +39,23 @@ function bodyOf({ reference, amount, currency, description }: ChargeRequest) {
 }
 
 function readCharge(body: JsonObject, { reference, amount, currency }: ChargeRequest): Charge {
-  const providerReference = textOf(body, 'payment_request_id');
-  if (textOf(body, 'status') === 'FAILED') throw new PaymentError('rejected', `Xendit refused the charge ${reference}`);
+  const providerReference = readText(body, 'payment_request_id');
+  if (readText(body, 'status') === 'FAILED')
+    throw new PaymentError('rejected', `Xendit refused the charge ${reference}`);
   const isOurs =
     body['reference_id'] === reference &&
     readRupiah(body['request_amount']) === amount &&
-    (textOf(body, 'currency') ?? currency) === currency;
+    (readText(body, 'currency') ?? currency) === currency;
   if (providerReference === undefined || !isOurs)
     throw new PaymentError('unknown', `Xendit returned another charge than ${reference}`);
-  const qr = qrOf(body);
+  const qr = findQr(body);
   if (qr === undefined) throw new PaymentError('unknown', `Xendit returned no QR code for ${reference}`);
   return { providerReference, qr };
 }
 
-function qrOf(body: JsonObject): string | undefined {
+function findQr(body: JsonObject): string | undefined {
   const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
-  return textOf(
+  return readText(
     actions.find(({ descriptor }) => descriptor === 'QR_STRING'),
     'value',
   );

@@ -9,11 +9,15 @@ import { apiVersion, callXendit } from './api.ts';
 import { chargeXendit } from './charge.ts';
 import { readXenditNotification } from './notification.ts';
 import { readXenditRefund, refundXendit } from './refund.ts';
-import { callsPerSecond, isTestMode, originOf, requireSecret, type XenditSettings, xenditSection } from './section.ts';
+import { callsPerSecond, isTestMode, getOrigin, requireSecret, type XenditSettings, xenditSection } from './section.ts';
 import { readXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
-/** @throws Error without secret key or webhook token */
+/**
+ * Connects to Xendit.
+ *
+ * @throws Error without secret key or webhook token
+ */
 export function connectXendit(host: Host): PaymentConnection {
   const settings = host.section(xenditSection);
   requireSecret(settings, 'secret_key');
@@ -23,7 +27,7 @@ export function connectXendit(host: Host): PaymentConnection {
     charge: (request, signal) => chargeXendit(settings, request, signal),
     status: (charge, signal) => readXenditStatus(settings, charge, signal),
     isTest: isTestMode(settings),
-    ...(isTestMode(settings) && { simulation: simulationWith(settings) }),
+    ...(isTestMode(settings) && { simulation: createSimulation(settings) }),
     cancel: (charge, signal) => cancel(settings, charge, signal),
     refundsCharges: true,
     refund: (request, signal) => refundXendit(settings, request, signal),
@@ -33,16 +37,16 @@ export function connectXendit(host: Host): PaymentConnection {
   };
 }
 
-/** Test mode has no wallets: Xendit marks a payment request as paid when asked to. */
-function simulationWith(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
+/** Creates the simulation of test mode, which has no wallets: a call makes Xendit mark a payment request as paid. */
+function createSimulation(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
   return ({ providerReference = 'ID', amount }) =>
     [
       `curl -u "$XENDIT_SECRET_KEY:" -H 'api-version: ${apiVersion}' -H 'content-type: application/json'`,
-      `-d '${JSON.stringify({ amount })}' ${originOf(settings)}/v3/payment_requests/${providerReference}/simulate`,
+      `-d '${JSON.stringify({ amount })}' ${getOrigin(settings)}/v3/payment_requests/${providerReference}/simulate`,
     ].join(' ');
 }
 
-/** The status shows the result: the buyer may have paid at the same moment. */
+/** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
 async function cancel(
   settings: XenditSettings,
   charge: ChargeReference,

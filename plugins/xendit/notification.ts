@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { PaymentNotification, RawNotification } from '#core/business/payments/payment-provider.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
-import { textOf } from './api.ts';
+import { readText } from './api.ts';
 import { requireSecret, type XenditSettings } from './section.ts';
 
 /**
- * Reads a notification. A token in a header authenticates the sender, but the body has neither signature nor time: a
+ * Reads a notification. A token in a header authenticates the sender, but the body has neither signature nor time, so a
  * notification is a hint, never evidence.
  */
 export function readXenditNotification(
@@ -16,39 +16,39 @@ export function readXenditNotification(
   const token = headers['x-callback-token'] ?? '';
   if (!isSameSecret(token, requireSecret(settings, 'webhook_token'))) return undefined;
   const content = parseObject(body.toString('utf8'));
-  const data = dataOf(content);
+  const data = findData(content);
   if (content === undefined || data === undefined) return undefined;
-  const business = textOf(content, 'business_id');
+  const business = readText(content, 'business_id');
   if (settings.business_id !== undefined && business !== settings.business_id) return undefined;
   // An id in the header names the event; without one, the body does.
   const eventKey = headers['webhook-id'] ?? createHash('sha256').update(body).digest('hex');
-  const isRefund = textOf(content, 'event')?.startsWith('refund.') === true;
-  return { eventKey: eventKey.slice(0, 200), ...(isRefund ? refundIn(data) : paymentIn(data)) };
+  const isRefund = readText(content, 'event')?.startsWith('refund.') === true;
+  return { eventKey: eventKey.slice(0, 200), ...(isRefund ? readRefund(data) : readPayment(data)) };
 }
 
-/** The event's object. In documented examples of refunds it is one level deeper. */
-function dataOf(content: JsonObject | undefined): JsonObject | undefined {
+/** Finds the event's object. In documented examples of refunds it is one level deeper. */
+function findData(content: JsonObject | undefined): JsonObject | undefined {
   const data = content?.['data'];
   if (!isJsonObject(data)) return undefined;
   return isJsonObject(data['data']) ? data['data'] : data;
 }
 
-function paymentIn(data: JsonObject) {
+function readPayment(data: JsonObject) {
   return {
-    reference: textOf(data, 'reference_id') ?? '',
-    providerReference: textOf(data, 'payment_request_id'),
-    paymentId: textOf(data, 'payment_id'),
+    reference: readText(data, 'reference_id') ?? '',
+    providerReference: readText(data, 'payment_request_id'),
+    paymentId: readText(data, 'payment_id'),
   };
 }
 
-/** The reference is the refund's key; the charge's reference is in our metadata. */
-function refundIn(data: JsonObject) {
+/** Reads a refund. Its reference is the refund's key; the charge's reference is in our metadata. */
+function readRefund(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
-  const refundKey = textOf(data, 'reference_id');
+  const refundKey = readText(data, 'reference_id');
   return {
-    reference: textOf(metadata, 'reference') ?? '',
-    providerReference: textOf(data, 'payment_request_id'),
-    paymentId: textOf(data, 'payment_id'),
+    reference: readText(metadata, 'reference') ?? '',
+    providerReference: readText(data, 'payment_request_id'),
+    paymentId: readText(data, 'payment_id'),
     ...(refundKey !== undefined && { refundKey }),
   };
 }

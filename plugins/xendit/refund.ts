@@ -7,7 +7,7 @@ import {
   type RefundRequest,
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit, readTime, textOf } from './api.ts';
+import { callXendit, readTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const states: Readonly<Record<string, StatedRefund['state']>> = {
@@ -66,34 +66,34 @@ export async function listRefunds(
 ): Promise<readonly StatedRefund[] | undefined> {
   try {
     const refunds = await readRefunds(settings, providerReference, signal);
-    return refunds.filter((refund) => isOf(refund, paymentId)).flatMap(toStated);
+    return refunds.filter((refund) => belongsTo(refund, paymentId)).flatMap(toStatedRefunds);
   } catch (error) {
     if (error instanceof PaymentError) return undefined;
     throw error;
   }
 }
 
-/** A refund without a payment id belongs to the request's only payment. */
-function isOf(refund: JsonObject, paymentId: string | undefined): boolean {
-  const of = textOf(refund, 'payment_id');
-  return of === undefined || paymentId === undefined || of === paymentId;
+/** Returns true for a refund of the payment. A refund without a payment id belongs to the request's only payment. */
+function belongsTo(refund: JsonObject, paymentId: string | undefined): boolean {
+  const refundPaymentId = readText(refund, 'payment_id');
+  return refundPaymentId === undefined || paymentId === undefined || refundPaymentId === paymentId;
 }
 
-function toStated(refund: JsonObject): StatedRefund[] {
-  const [id, amount] = [textOf(refund, 'id'), readRupiah(refund['amount'])];
+function toStatedRefunds(refund: JsonObject): StatedRefund[] {
+  const [id, amount] = [readText(refund, 'id'), readRupiah(refund['amount'])];
   if (id === undefined || amount === undefined) return [];
-  const state = stateOf(refund);
-  return [{ id, key: textOf(refund, 'reference_id'), amount, state, at: timeOf(refund) }];
+  const state = readState(refund);
+  return [{ id, key: readText(refund, 'reference_id'), amount, state, at: readRefundTime(refund) }];
 }
 
-function timeOf(refund: JsonObject): Date | undefined {
+function readRefundTime(refund: JsonObject): Date | undefined {
   return readTime(refund['updated'] ?? refund['created']);
 }
 
-/** Returns the state of a payment after its refunds. */
-export function refundedOf(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
-  const back = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
-  return back > 0 && back >= paid ? 'refunded' : 'paid';
+/** Computes the state of a payment after its refunds. */
+export function computePaymentState(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
+  const refunded = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
+  return refunded > 0 && refunded >= paid ? 'refunded' : 'paid';
 }
 
 async function readRefunds(settings: XenditSettings, providerReference: string, signal: AbortSignal) {
@@ -103,12 +103,12 @@ async function readRefunds(settings: XenditSettings, providerReference: string, 
   return refunds.filter((refund) => refund['payment_request_id'] === providerReference);
 }
 
-/** `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */
+/** Reads a refund. `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */
 function readRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
-  return { state: stateOf(refund), at: timeOf(refund), raw: refund };
+  return { state: readState(refund), at: readRefundTime(refund), raw: refund };
 }
 
-function stateOf(refund: JsonObject): StatedRefund['state'] {
-  return states[textOf(refund, 'status') ?? ''] ?? 'pending';
+function readState(refund: JsonObject): StatedRefund['state'] {
+  return states[readText(refund, 'status') ?? ''] ?? 'pending';
 }

@@ -56,14 +56,18 @@ export function checkXendit(all: CheckContext, report: Report): void {
     );
 }
 
-/** @throws Error if the secret is missing: without it no call or notification can be trusted */
+/**
+ * Returns a secret.
+ *
+ * @throws Error if the secret is missing, because no call or notification can be trusted without it
+ */
 export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
   const value = settings[name];
   if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);
   return value;
 }
 
-export function originOf({ base_url }: XenditSettings): string {
+export function getOrigin({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
@@ -72,7 +76,7 @@ export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }
 
-/** The test mode takes 60 calls a minute to each endpoint, live mode 600. */
+/** Returns the rate limit. Test mode accepts 60 calls a minute to each endpoint, live mode 600. */
 export function callsPerSecond(settings: XenditSettings): number {
   return isTestMode(settings) ? 1 : 10;
 }

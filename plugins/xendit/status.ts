@@ -6,8 +6,8 @@ import {
   type PaymentEvidence,
   type PaymentState,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit, readTime, textOf } from './api.ts';
-import { listRefunds, refundedOf } from './refund.ts';
+import { callXendit, readTime, readText } from './api.ts';
+import { listRefunds, computePaymentState } from './refund.ts';
 import type { XenditSettings } from './section.ts';
 
 const requestStates: Readonly<Record<string, PaymentState>> = {
@@ -22,7 +22,7 @@ const requestStates: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * Reads a payment request and its payment: an expired request may have been paid and still be reported as expired. The state
+ * Reads a payment request and its payment, because an expired request may have been paid and still be reported as expired. The state
  * is `unknown` without Xendit's reference, because Xendit has no lookup by ours.
  *
  * @throws PaymentError
@@ -32,31 +32,31 @@ export async function readXenditStatus(
   charge: ChargeReference,
   signal: AbortSignal,
 ): Promise<PaymentEvidence> {
-  const asked = { reference: charge.reference, providerReference: charge.providerReference };
-  if (charge.providerReference === undefined) return { ...asked, state: 'unknown', raw: {} };
+  const identity = { reference: charge.reference, providerReference: charge.providerReference };
+  if (charge.providerReference === undefined) return { ...identity, state: 'unknown', raw: {} };
   const path = `/v3/payment_requests/${encodeURIComponent(charge.providerReference)}`;
   const request = await callXendit(settings, { method: 'GET', path, signal });
-  if (request === undefined) return { ...asked, state: 'unknown', raw: {} };
+  if (request === undefined) return { ...identity, state: 'unknown', raw: {} };
   checkIdentity(request, charge);
-  const payment = await findPayment(settings, charge, textOf(request, 'latest_payment_id'), signal);
+  const payment = await findPayment(settings, charge, readText(request, 'latest_payment_id'), signal);
   if (payment !== undefined) return readPaid(settings, charge, payment, signal);
-  const state = stateOf(request);
+  const state = readState(request);
   // The payment is not listed yet, but a code for a fixed amount accepts only the requested amount.
   if (state === 'paid') return readPaid(settings, charge, request, signal);
-  return { ...asked, state, raw: request };
+  return { ...identity, state, raw: request };
 }
 
 async function findPayment(
   settings: XenditSettings,
   charge: ChargeReference,
-  latest: string | undefined,
+  latestPaymentId: string | undefined,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  for (const id of new Set([charge.paymentId, latest])) {
+  for (const id of new Set([charge.paymentId, latestPaymentId])) {
     if (id === undefined) continue;
     const path = `/v3/payments/${encodeURIComponent(id)}`;
     const payment = await callXendit(settings, { method: 'GET', path, signal });
-    if (payment === undefined || textOf(payment, 'status') !== 'SUCCEEDED') continue;
+    if (payment === undefined || readText(payment, 'status') !== 'SUCCEEDED') continue;
     checkIdentity(payment, charge);
     return payment;
   }
@@ -70,8 +70,8 @@ async function readPaid(
   signal: AbortSignal,
 ): Promise<PaymentEvidence> {
   const captures = Array.isArray(payment['captures']) ? payment['captures'].filter(isJsonObject) : [];
-  const amount = amountOf(captures, payment);
-  const paymentId = textOf(payment, 'payment_id');
+  const amount = sumCaptures(captures, payment);
+  const paymentId = readText(payment, 'payment_id');
   const refunds = await listRefunds(settings, providerReference as string, paymentId, signal);
   const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
   const details = isJsonObject(payment['payment_details']) ? payment['payment_details'] : undefined;
@@ -79,33 +79,37 @@ async function readPaid(
     reference,
     providerReference,
     // The gateway never charges a fraction of a rupiah, so the operator must review this.
-    state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
+    state: amount === undefined ? 'disputed' : computePaymentState(refunds, amount),
     ...(paymentId !== undefined && { paymentId }),
-    ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),
+    ...(amount !== undefined && { paid: { amount, currency: readText(payment, 'currency') ?? 'IDR' } }),
     ...(paidAt !== undefined && { paidAt }),
     ...(refunds !== undefined && { refunds }),
-    ...(textOf(details, 'issuer_name') !== undefined && { issuer: textOf(details, 'issuer_name') as string }),
+    ...(readText(details, 'issuer_name') !== undefined && { issuer: readText(details, 'issuer_name') as string }),
     raw: payment,
   };
 }
 
-/** Sum of all captures; undefined unless it is whole rupiah. */
-function amountOf(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
+/** Sums all captures; undefined unless each is whole rupiah. */
+function sumCaptures(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
   if (captures.length === 0) return readRupiah(payment['request_amount']);
   const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));
   return amounts.every((amount) => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
 }
 
-/** @throws PaymentError if it is about another charge */
+/**
+ * Checks that a response is about the charge.
+ *
+ * @throws PaymentError if it is about a different charge
+ */
 function checkIdentity(body: JsonObject, { reference, providerReference }: ChargeReference): void {
-  const [ours, theirs] = [textOf(body, 'reference_id'), textOf(body, 'payment_request_id')];
+  const [ours, theirs] = [readText(body, 'reference_id'), readText(body, 'payment_request_id')];
   if (ours === reference && theirs === providerReference) return;
   const about = `${ours ?? '–'} (${theirs ?? '–'})`;
   throw new PaymentError('rejected', `Xendit returned ${about} instead of ${reference}`);
 }
 
-function stateOf(request: JsonObject): PaymentState {
-  const status = textOf(request, 'status') ?? '';
+function readState(request: JsonObject): PaymentState {
+  const status = readText(request, 'status') ?? '';
   const state = Object.hasOwn(requestStates, status) ? requestStates[status] : undefined;
   if (state === undefined) throw new PaymentError('temporary', `Xendit returned the unknown status "${status}"`);
   return state;

@@ -6,12 +6,12 @@ import {
   type StatedMovement,
   type TimeSpan,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit, readTime, textOf } from './api.ts';
+import { callXendit, readTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const pageSize = 50;
 /** The gateway's own refund keys. */
-const ownKey = /-R\d+$/;
+const ownKeyPattern = /-R\d+$/;
 const kinds: Readonly<Record<string, StatedMovement['kind']>> = { PAYMENT: 'payment', REFUND: 'refund' };
 
 /**
@@ -40,36 +40,39 @@ export async function listXenditMovements(
   const last = rows.at(-1);
   const movements = rows.map(toMovement);
   return {
-    movements: await Promise.all(movements.map((movement) => withCharge(settings, movement, signal))),
-    next: body?.['has_more'] === true && last !== undefined ? textOf(last, 'id') : undefined,
+    movements: await Promise.all(movements.map((movement) => addCharge(settings, movement, signal))),
+    next: body?.['has_more'] === true && last !== undefined ? readText(last, 'id') : undefined,
   };
 }
 
-/** A refund's key contains its charge's reference. A refund from the dashboard has no key and is read by its id. */
-async function withCharge(
+/**
+ * Adds the charge to a movement. A refund's key contains its charge's reference. A refund from the dashboard has no key, so it is read by
+ * its id.
+ */
+async function addCharge(
   settings: XenditSettings,
   movement: StatedMovement,
   signal: AbortSignal,
 ): Promise<StatedMovement> {
-  if (movement.kind === 'payment' || ownKey.test(movement.key ?? '')) return movement;
+  if (movement.kind === 'payment' || ownKeyPattern.test(movement.key ?? '')) return movement;
   const path = `/refunds/${encodeURIComponent(movement.id)}`;
   const refund = await callXendit(settings, { method: 'GET', path, signal });
-  return { ...movement, providerReference: textOf(refund, 'payment_request_id') };
+  return { ...movement, providerReference: readText(refund, 'payment_request_id') };
 }
 
 function toMovement(row: JsonObject): StatedMovement {
-  const [type = '', currency] = [textOf(row, 'type'), textOf(row, 'currency')];
-  const [id, reference] = [textOf(row, 'product_id') ?? textOf(row, 'id'), textOf(row, 'reference_id')];
+  const [type = '', currency] = [readText(row, 'type'), readText(row, 'currency')];
+  const [id, reference] = [readText(row, 'product_id') ?? readText(row, 'id'), readText(row, 'reference_id')];
   const [kind, amount, at] = [kinds[type], readRupiah(row['amount']), readTime(row['created'])];
   if (kind === undefined || amount === undefined || at === undefined || id === undefined || currency === undefined)
     throw new PaymentError('temporary', `Xendit lists a transaction without type, amount or time: ${id ?? '–'}`);
-  const fee = feeOf(row);
-  const known = { kind, id, amount, currency, at, ...(fee !== undefined && { fee }) };
+  const fee = readFee(row);
+  const common = { kind, id, amount, currency, at, ...(fee !== undefined && { fee }) };
   // The reference of a refund is its key.
-  return kind === 'refund' ? { ...known, key: reference } : { ...known, reference };
+  return kind === 'refund' ? { ...common, key: reference } : { ...common, reference };
 }
 
-function feeOf(row: JsonObject): number | undefined {
+function readFee(row: JsonObject): number | undefined {
   const fee = isJsonObject(row['fee']) ? row['fee'] : undefined;
   const parts = [fee?.['xendit_fee'], fee?.['value_added_tax']].map((part) => readRupiah(part ?? 0));
   if (fee === undefined || parts.some((part) => part === undefined)) return undefined;

@@ -6,7 +6,7 @@ import {
   type ProviderCall,
 } from '#core/business/payments/call-provider.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
-import { type MidtransSettings, originOf, requireKey } from './section.ts';
+import { type MidtransSettings, getOrigin, requireKey } from './section.ts';
 
 /** `path` is relative to the API's origin. */
 interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
@@ -16,7 +16,7 @@ interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' |
 }
 
 /** Midtrans silently ignores longer keys. */
-const maxIdempotencyKey = 46;
+const maxIdempotencyKeyLength = 46;
 
 /**
  * Calls the Core API. The code is in the body, as text; most failures have HTTP status 200.
@@ -26,44 +26,44 @@ const maxIdempotencyKey = 46;
 export async function callMidtrans(settings: MidtransSettings, call: MidtransCall): Promise<JsonObject> {
   const { path, accepts = [], headers, ...request } = call;
   const authorization = `Basic ${Buffer.from(`${requireKey(settings)}:`).toString('base64')}`;
-  const answer = await callProvider({
+  const response = await callProvider({
     ...request,
-    url: originOf(settings) + path,
+    url: getOrigin(settings) + path,
     headers: { authorization, ...headers },
   });
-  const code = codeOf(answer);
-  if (code !== undefined && (code < 400 || accepts.includes(code))) return answer.body;
-  throw errorOf(answer, code, call);
+  const code = readCode(response);
+  if (code !== undefined && (code < 400 || accepts.includes(code))) return response.body;
+  throw toError(response, code, call);
 }
 
-/** Returns the header that makes a POST idempotent for five minutes, over all endpoints of the API. */
-export function idempotent(key: string): Record<string, string> {
-  return key.length > maxIdempotencyKey ? {} : { 'idempotency-key': key };
+/** Creates the header that makes a POST idempotent for five minutes, over all endpoints of the API. */
+export function createIdempotencyHeader(key: string): Record<string, string> {
+  return key.length > maxIdempotencyKeyLength ? {} : { 'idempotency-key': key };
 }
 
-/** Returns the code of the body, or the HTTP status of an error without one, such as a proxy's. */
-export function codeOf({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
+/** Reads the code of the body, or the HTTP status of an error without one, such as a proxy's. */
+export function readCode({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
   const code = body['status_code'];
   if (typeof code === 'string' && /^\d{3}$/.test(code)) return Number(code);
   return code === undefined && status >= 400 ? status : undefined;
 }
 
-function errorOf({ body, retryAfter }: ProviderAnswer, code: number | undefined, call: MidtransCall): PaymentError {
+function toError({ body, retryAfter }: ProviderAnswer, code: number | undefined, call: MidtransCall): PaymentError {
   const detail = typeof body['status_message'] === 'string' ? body['status_message'].slice(0, 200) : 'no message';
   const message = `Midtrans answered ${code ?? 'without a code'} to ${call.method} ${call.path}: ${detail}`;
   const options = { isRateLimited: code === 429, ...(retryAfter !== undefined && { retryAfter }) };
-  return new PaymentError(kindOf(code, call), message, options);
+  return new PaymentError(classifyError(code, call), message, options);
 }
 
-/** 406: a charge with this order id exists, so the first request for it has arrived. */
-function kindOf(code: number | undefined, call: MidtransCall): PaymentError['kind'] {
+/** Classifies a failed call. 406 means that a charge with this order id exists, so the first request for it has arrived. */
+function classifyError(code: number | undefined, call: MidtransCall): PaymentError['kind'] {
   if (code === 429) return 'temporary';
   if (code === 406) return 'unknown';
   return code === undefined || code >= 500 ? failureOf(call) : 'rejected';
 }
 
 /** Reads a non-empty text member. */
-export function textOf(body: JsonObject, name: string): string | undefined {
+export function readText(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -12,7 +12,11 @@ import { readMidtransNotification } from './notification.ts';
 import { readMidtransRefund, refundMidtrans } from './refund.ts';
 import { isTestMode, type MidtransSettings, midtransSection, requireKey } from './section.ts';
 
-/** @throws Error without a server key */
+/**
+ * Connects to Midtrans.
+ *
+ * @throws Error without a server key
+ */
 export function connectMidtrans(host: Host): PaymentConnection {
   const settings = host.section(midtransSection);
   requireKey(settings);
@@ -37,7 +41,7 @@ async function readStatus(
   return readEvidence(body, charge, settings);
 }
 
-/** The status shows the result: the buyer may have paid at the same moment. */
+/** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
 async function cancel(
   settings: MidtransSettings,
   charge: ChargeReference,

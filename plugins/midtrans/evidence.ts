@@ -7,9 +7,9 @@ import {
   type PaymentState,
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { codeOf, textOf } from './api.ts';
+import { readCode, readText } from './api.ts';
 import { readLocalTime } from './local-time.ts';
-import { refundsIn } from './refund.ts';
+import { readRefunds } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
 /** QRIS texts are in lower case; the status API has shown others in capitals. */
@@ -29,71 +29,71 @@ const states: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * Reads what a status response proves about a charge.
+ * Reads the evidence about a charge from a status response.
  *
- * @throws PaymentError if it is about another charge or merchant, or the state is unknown
+ * @throws PaymentError if it is about a different charge or merchant, or the state is unknown
  */
-export function readEvidence(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): PaymentEvidence {
-  const code = codeOf({ status: 200, body });
-  if (code === 404) return { ...asked, state: 'unknown', raw: body };
-  const evidence = { reference: asked.reference, providerReference: readIdentity(body, asked, settings), raw: body };
+export function readEvidence(body: JsonObject, charge: ChargeReference, settings: MidtransSettings): PaymentEvidence {
+  const code = readCode({ status: 200, body });
+  if (code === 404) return { ...charge, state: 'unknown', raw: body };
+  const evidence = { reference: charge.reference, providerReference: readIdentity(body, charge, settings), raw: body };
   if (code === 407) return { ...evidence, state: 'expired' };
-  const state = stateOf(body, code);
+  const state = readState(body, code);
   if (state !== 'paid' && state !== 'refunded' && state !== 'disputed') return { ...evidence, state };
   const amount = readRupiah(body['gross_amount']);
-  const refunds = refundsIn(body);
+  const refunds = readRefunds(body);
   return {
     ...evidence,
     // The gateway never charges a fraction of a rupiah, so the operator must review this.
-    state: amount === undefined ? 'disputed' : stateWith(refunds, amount, body, state),
+    state: amount === undefined ? 'disputed' : applyRefunds(refunds, amount, body, state),
     ...(refunds !== undefined && { refunds }),
     paymentId: evidence.providerReference,
-    ...(amount !== undefined && { paid: { amount, currency: textOf(body, 'currency') ?? 'IDR' } }),
-    ...paidAtOf(body),
-    ...(textOf(body, 'issuer') !== undefined && { issuer: textOf(body, 'issuer') as string }),
+    ...(amount !== undefined && { paid: { amount, currency: readText(body, 'currency') ?? 'IDR' } }),
+    ...readPaidAt(body),
+    ...(readText(body, 'issuer') !== undefined && { issuer: readText(body, 'issuer') as string }),
   };
 }
 
-/** Takes refunds into account. A list of refunds has the refunded and the bank-confirmed amount; it omits chargebacks. */
-function stateWith(
+/** Applies refunds to the state. A list of refunds has the refunded and the bank-confirmed amount; it omits chargebacks. */
+function applyRefunds(
   refunds: readonly StatedRefund[] | undefined,
   paid: number,
   body: JsonObject,
   state: PaymentState,
 ): PaymentState {
-  if (refunds === undefined || /chargeback/i.test(textOf(body, 'transaction_status') ?? '')) return state;
-  const back = refunds.filter((refund) => refund.state === 'done').reduce((sum, { amount }) => sum + amount, 0);
-  return back >= paid ? 'refunded' : 'paid';
+  if (refunds === undefined || /chargeback/i.test(readText(body, 'transaction_status') ?? '')) return state;
+  const refunded = refunds.filter((refund) => refund.state === 'done').reduce((sum, { amount }) => sum + amount, 0);
+  return refunded >= paid ? 'refunded' : 'paid';
 }
 
-function readIdentity(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): string {
+function readIdentity(body: JsonObject, charge: ChargeReference, settings: MidtransSettings): string {
   const [order, transaction, merchant] = ['order_id', 'transaction_id', 'merchant_id'].map((name) =>
-    textOf(body, name),
+    readText(body, name),
   );
-  const isOther =
-    order !== asked.reference ||
+  const isDifferent =
+    order !== charge.reference ||
     transaction === undefined ||
-    (asked.providerReference !== undefined && asked.providerReference !== transaction) ||
+    (charge.providerReference !== undefined && charge.providerReference !== transaction) ||
     (settings.merchant_id !== undefined && merchant !== undefined && merchant !== settings.merchant_id);
-  if (!isOther) return transaction;
+  if (!isDifferent) return transaction;
   throw new PaymentError(
     'rejected',
-    `Midtrans returned order ${order ?? '–'}, transaction ${transaction ?? '–'} of merchant ${merchant ?? '–'} instead of ${asked.reference}`,
+    `Midtrans returned order ${order ?? '–'}, transaction ${transaction ?? '–'} of merchant ${merchant ?? '–'} instead of ${charge.reference}`,
   );
 }
 
-/** A charge is paid if it is a settlement with code 200 that passed the fraud check. */
-function stateOf(body: JsonObject, code: number | undefined): PaymentState {
-  const status = (textOf(body, 'transaction_status') ?? '').toLowerCase();
+/** Reads the state. A charge is paid if it is a settlement with code 200 that passed the fraud check. */
+function readState(body: JsonObject, code: number | undefined): PaymentState {
+  const status = (readText(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;
   if (state === undefined) throw new PaymentError('temporary', `Midtrans returned the unknown status "${status}"`);
   if (state !== 'paid') return state;
-  const fraud = textOf(body, 'fraud_status')?.toLowerCase() ?? 'accept';
+  const fraud = readText(body, 'fraud_status')?.toLowerCase() ?? 'accept';
   if (code === 200 && fraud === 'accept') return 'paid';
   return fraud === 'challenge' ? 'pending' : 'disputed';
 }
 
-function paidAtOf(body: JsonObject): { readonly paidAt?: Date } {
+function readPaidAt(body: JsonObject): { readonly paidAt?: Date } {
   const paidAt = readLocalTime(body['settlement_time']) ?? readLocalTime(body['transaction_time']);
   return paidAt === undefined ? {} : { paidAt };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { PaymentNotification, RawNotification } from '#core/business/payments/payment-provider.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
-import { textOf } from './api.ts';
+import { readText } from './api.ts';
 import { type MidtransSettings, requireKey } from './section.ts';
 
 /**
@@ -15,13 +15,13 @@ export function readMidtransNotification(
 ): PaymentNotification | undefined {
   const content = parseObject(body.toString('utf8'));
   if (content === undefined || !isSigned(content, requireKey(settings))) return undefined;
-  const merchant = textOf(content, 'merchant_id');
+  const merchant = readText(content, 'merchant_id');
   if (settings.merchant_id !== undefined && merchant !== settings.merchant_id) return undefined;
-  const refundKey = refundKeyOf(content);
+  const refundKey = readRefundKey(content);
   return {
-    reference: textOf(content, 'order_id') as string,
-    providerReference: textOf(content, 'transaction_id'),
-    // The key covers the whole body: one signature fits bodies of any state, and a forged one must not suppress a genuine one.
+    reference: readText(content, 'order_id') as string,
+    providerReference: readText(content, 'transaction_id'),
+    // The key covers the whole body, because one signature fits bodies of any state, and a forged one must not suppress a genuine one.
     eventKey: createHash('sha256').update(body).digest('hex'),
     ...(refundKey !== undefined && { refundKey }),
   };
@@ -29,7 +29,7 @@ export function readMidtransNotification(
 
 function isSigned(content: JsonObject, serverKey: string): boolean {
   const [order, code, amount, signature] = ['order_id', 'status_code', 'gross_amount', 'signature_key'].map((name) =>
-    textOf(content, name),
+    readText(content, name),
   );
   if (order === undefined || code === undefined || amount === undefined || signature === undefined) return false;
   const expected = createHash('sha512')
@@ -38,8 +38,8 @@ function isSigned(content: JsonObject, serverKey: string): boolean {
   return isSameSecret(signature, expected);
 }
 
-function refundKeyOf(content: JsonObject): string | undefined {
+function readRefundKey(content: JsonObject): string | undefined {
   const refunds = Array.isArray(content['refunds']) ? content['refunds'].filter(isJsonObject) : [];
   const newest = refunds.at(-1);
-  return newest === undefined ? textOf(content, 'refund_key') : textOf(newest, 'refund_key');
+  return newest === undefined ? readText(content, 'refund_key') : readText(newest, 'refund_key');
 }

@@ -1,11 +1,15 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import type { Refund, RefundRequest, StatedRefund } from '#core/business/payments/payment-provider.ts';
-import { callMidtrans, idempotent, textOf } from './api.ts';
+import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { readLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** Asks for a refund; the buyer's bank confirms it later. @throws PaymentError */
+/**
+ * Requests a refund; the buyer's bank confirms it later.
+ *
+ * @throws PaymentError
+ */
 export async function refundMidtrans(
   settings: MidtransSettings,
   { reference, key, amount, reason }: RefundRequest,
@@ -13,12 +17,16 @@ export async function refundMidtrans(
 ): Promise<Refund> {
   const path = `/v2/${encodeURIComponent(reference)}/refund`;
   const body = { refund_key: key, amount, reason: reason.slice(0, 255) };
-  const headers = idempotent(`R-${key}`);
-  const answer = await callMidtrans(settings, { method: 'POST', path, body, headers, signal });
-  return readRefund(answer, key, 'pending');
+  const headers = createIdempotencyHeader(`R-${key}`);
+  const response = await callMidtrans(settings, { method: 'POST', path, body, headers, signal });
+  return readRefund(response, key, 'pending');
 }
 
-/** Reads a refund from the status of its charge. @throws PaymentError */
+/**
+ * Reads a refund from the status of its charge.
+ *
+ * @throws PaymentError
+ */
 export async function readMidtransRefund(
   settings: MidtransSettings,
   { reference, key }: RefundRequest,
@@ -28,23 +36,27 @@ export async function readMidtransRefund(
   return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
 }
 
-/** @param unlisted state of a refund that is not listed, which may be in progress */
-function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): Refund {
-  const refund = refundsIn(body)?.find((one) => one.key === key);
-  return { state: refund?.state ?? unlisted, at: refund?.at, raw: body };
+/**
+ * Reads a refund from a response.
+ *
+ * @param unlistedState state of a refund that is not listed, which may be in progress
+ */
+function readRefund(body: JsonObject, key: string, unlistedState: Refund['state']): Refund {
+  const refund = readRefunds(body)?.find((candidate) => candidate.key === key);
+  return { state: refund?.state ?? unlistedState, at: refund?.at, raw: body };
 }
 
 /** Returns the refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
-export function refundsIn(body: JsonObject): StatedRefund[] | undefined {
+export function readRefunds(body: JsonObject): StatedRefund[] | undefined {
   if (!Array.isArray(body['refunds'])) return undefined;
   return body['refunds'].filter(isJsonObject).flatMap((refund) => {
-    const [key, amount] = [textOf(refund, 'refund_key'), readRupiah(refund['refund_amount'])];
+    const [key, amount] = [readText(refund, 'refund_key'), readRupiah(refund['refund_amount'])];
     if (key === undefined || amount === undefined) return [];
     const confirmedAt = readLocalTime(refund['bank_confirmed_at']);
     const createdAt = readLocalTime(refund['created_at']);
-    const isDone = textOf(refund, 'bank_confirmed_at') !== undefined;
+    const isDone = readText(refund, 'bank_confirmed_at') !== undefined;
     // A key is unique only within its charge.
-    const id = `${textOf(body, 'transaction_id') ?? ''}/${key}`;
+    const id = `${readText(body, 'transaction_id') ?? ''}/${key}`;
     return [{ id, key, amount, state: isDone ? 'done' : 'pending', at: confirmedAt ?? createdAt }];
   });
 }

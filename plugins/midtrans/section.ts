@@ -64,7 +64,11 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
     );
 }
 
-/** @throws Error without a server key: no notification could be verified */
+/**
+ * Returns the server key.
+ *
+ * @throws Error without a server key, because no notification could be verified
+ */
 export function requireKey({ server_key }: MidtransSettings): string {
   if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
   return server_key;
@@ -75,6 +79,6 @@ export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_k
   return sandboxKey.test(server_key);
 }
 
-export function originOf({ base_url, server_key }: MidtransSettings): string {
+export function getOrigin({ base_url, server_key }: MidtransSettings): string {
   return base_url ?? origins[isTestMode({ server_key }) ? 'sandbox' : 'production'];
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readQris } from '#core/business/payments/qris.ts';
-import { idempotent } from '../../../plugins/midtrans/api.ts';
+import { createIdempotencyHeader } from '../../../plugins/midtrans/api.ts';
 import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-time.ts';
 import { plugin } from '../../../plugins/midtrans/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
@@ -125,8 +125,8 @@ describe('a charge at Midtrans', () => {
   );
 
   it('has no key that Midtrans would ignore', () => {
-    expect(idempotent('x'.repeat(46))).toEqual({ 'idempotency-key': 'x'.repeat(46) });
-    expect(idempotent('x'.repeat(47))).toEqual({});
+    expect(createIdempotencyHeader('x'.repeat(46))).toEqual({ 'idempotency-key': 'x'.repeat(46) });
+    expect(createIdempotencyHeader('x'.repeat(47))).toEqual({});
   });
 
   it.each([

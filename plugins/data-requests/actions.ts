@@ -11,26 +11,26 @@ import { describeChoice, describeRecipient, describeSince } from '#core/business
 import { object } from '#core/platform/schema.ts';
 
 /*
- * Operators' actions on data requests. Their implementation is imported on use: loading MikroORM would slow down every command.
+ * Operators' actions on data requests. Their implementation is imported on use, because loading MikroORM would slow down every command.
  */
 
-const requests = () => import('./requests.ts');
+const loadRequests = () => import('./requests.ts');
 
-const all: SubjectKind = { name: 'data_requests' };
-const one: SubjectKind = {
+const requestsSubject: SubjectKind = { name: 'data_requests' };
+const requestSubject: SubjectKind = {
   name: 'data_request',
   async find({ database }, handle) {
-    const request = await (await requests()).findRequest(database, handle);
+    const request = await (await loadRequests()).findRequest(database, handle);
     if (request === undefined) throw new ActionRefused(`Request ${handle} not found.`, 'not_found');
     const { id, accountId, kind } = request;
-    return { id, recordedAt: accountId ?? all.name, detail: { request: kind } };
+    return { id, recordedAt: accountId ?? requestsSubject.name, detail: { request: kind } };
   },
   tells: { request: describeChoice('data_requests.kind') },
 };
 
 export const recordAction = defineAction({
   name: 'data_request.record',
-  subject: all,
+  subject: requestsSubject,
   summary: 'record a request about data that came by mail, chat or otherwise',
   input: object(['kind', 'channel'], {
     kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
@@ -52,18 +52,18 @@ export const recordAction = defineAction({
     const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
     return { ...input, account: (await findAccountByHandle(host, input.account)).id };
   },
-  async perform(host, _id, { kind, channel, account: accountId, person, text: said, received }) {
+  async perform(host, _id, { kind, channel, account: accountId, person, text: requestText, received }) {
     const receivedAt = received === undefined ? undefined : new Date(received);
     const id = await (
-      await requests()
-    ).recordRequest(host, { kind, channel, accountId, person, text: said, receivedAt });
+      await loadRequests()
+    ).recordRequest(host, { kind, channel, accountId, person, text: requestText, receivedAt });
     return { request: id };
   },
 });
 
 export const answerAction = defineAction({
   name: 'data_request.answer',
-  subject: one,
+  subject: requestSubject,
   summary: 'answer a request about data, once; limiting that is done pauses the account',
   input: object(['outcome', 'answer'], {
     outcome: { enum: ['done', 'rejected'], description: 'Whether it was done.' },
@@ -73,6 +73,6 @@ export const answerAction = defineAction({
   unrecorded: ['answer'],
   tells: { outcome: describeChoice('data_requests.outcome') },
   async perform(host, id, { outcome, answer }) {
-    await (await requests()).answerRequest(host, id, { outcome, answer });
+    await (await loadRequests()).answerRequest(host, id, { outcome, answer });
   },
 });

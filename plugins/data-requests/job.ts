@@ -1,7 +1,7 @@
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { dataRequestsSection } from './section.ts';
 
-/** Also runs if requests are turned off, so that stored ones are still deleted on time. */
+/** Runs even if requests are turned off, so that stored requests are deleted on time. */
 export const retention: JobDefinition = {
   name: 'remove-old-data-requests',
   description: 'Deletes answered requests about data, data_requests.keep_years after the year of the answer.',

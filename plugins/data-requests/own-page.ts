@@ -3,13 +3,13 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { type DataRequest, listOfAccount, pauseNow, recordRequest, resumeNow } from './requests.ts';
+import { type DataRequest, listAccountRequests, pauseNow, recordRequest, resumeNow } from './requests.ts';
 import { dataRequestsSection } from './section.ts';
 
 export const ownPath = '/account/data-requests';
 
 /** Number of requests listed. */
-const listed = 20;
+const maxListed = 20;
 
 const askForm = defineForm({
   fields: object(['kind', 'text'], {
@@ -20,7 +20,7 @@ const askForm = defineForm({
   async submit({ kind, text }, request) {
     requireEnabled(request);
     const { id: accountId } = accountOf(request);
-    await explain(async () => recordRequest(request.host, { kind, channel: 'page', accountId, text }));
+    await translateErrors(async () => recordRequest(request.host, { kind, channel: 'page', accountId, text }));
     return new Redirect(`${ownPath}?done=asked`);
   },
 });
@@ -30,7 +30,7 @@ const pauseForm = defineForm({
   fields: object({}),
   async submit(_input, request) {
     requireEnabled(request);
-    await explain(async () => pauseNow(request.host, accountOf(request).id), {
+    await translateErrors(async () => pauseNow(request.host, accountOf(request).id), {
       too_many: 'data_requests.too_many_pauses',
     });
     return new Redirect(`${ownPath}?done=paused`);
@@ -51,12 +51,16 @@ const refusals: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-/** @param own texts of this action */
-async function explain(act: () => Promise<unknown>, own: typeof refusals = {}): Promise<void> {
+/**
+ * Runs an action and translates its errors.
+ *
+ * @param actionTexts texts for errors of this action
+ */
+async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof refusals = {}): Promise<void> {
   try {
-    await act();
+    await action();
   } catch (error) {
-    const text = error instanceof AccountError ? { ...refusals, ...own }[error.kind] : undefined;
+    const text = error instanceof AccountError ? { ...refusals, ...actionTexts }[error.kind] : undefined;
     throw text === undefined ? error : new FieldErrors({ '': text });
   }
 }
@@ -75,11 +79,11 @@ export const ownPage: Page = {
     const { id } = accountOf(request);
     const [[account], requests] = await Promise.all([
       readAccounts(host.database, 'id', [id]),
-      listOfAccount(host.database, id, listed),
+      listAccountRequests(host.database, id, maxListed),
     ]);
     // Resuming a paused account is always possible.
     if (account?.pausedAt === undefined) requireEnabled(request);
-    const done = ['asked', 'paused', 'resumed'].find((one) => one === query['done']);
+    const done = ['asked', 'paused', 'resumed'].find((name) => name === query['done']);
     return {
       done: done === undefined ? '' : t(`data_requests.done.${done}`),
       lead: t('data_requests.own_lead', { count: host.section(dataRequestsSection).answer_hours }),
@@ -89,7 +93,7 @@ export const ownPage: Page = {
           : t('data_requests.paused_since', { day: request.format.day(account.pausedAt).text }),
       pausePath: `${ownPath}/pause`,
       resumePath: `${ownPath}/resume`,
-      requests: requests.map((one) => describe(one, request)),
+      requests: requests.map((dataRequest) => describe(dataRequest, request)),
     };
   },
   forms: [askForm, pauseForm, resumeForm],
@@ -109,7 +113,11 @@ function describe({ kind, text, receivedAt, dueAt, answeredAt, outcome, answer }
   };
 }
 
-/** @throws PageError 404 if the operator has not enabled it */
+/**
+ * Requires that the operator has enabled requests.
+ *
+ * @throws PageError 404 if requests are disabled
+ */
 function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
   if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
 }

@@ -12,7 +12,7 @@ import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
 /** Number of requests and actions listed. */
-const listed = 50;
+const maxListed = 50;
 
 /** `/operator/data-requests`: open and answered requests. */
 export const requestsPage: Page = {
@@ -23,21 +23,21 @@ export const requestsPage: Page = {
   template: 'data-requests/list.eta',
   async show(request) {
     const { host, t, format, language } = request;
-    const [open, answered, actions] = await Promise.all([
-      listRequests(host.database, 'open', listed),
-      listRequests(host.database, 'answered', listed),
-      listActions(host.database, { subject: 'data_requests', limit: listed }),
+    const [openRequests, answeredRequests, actions] = await Promise.all([
+      listRequests(host.database, 'open', maxListed),
+      listRequests(host.database, 'answered', maxListed),
+      listActions(host.database, { subject: 'data_requests', limit: maxListed }),
     ]);
-    const ids = [...open, ...answered].map(({ accountId }) => accountId ?? null);
+    const ids = [...openRequests, ...answeredRequests].map(({ accountId }) => accountId ?? null);
     const names = await readAccountNames(host.database, ids, t);
     const table = (title: string, entries: readonly DataRequest[]) =>
       fieldTable({ host, t, format, language, names }, 'data-requests', title, entries, dataRequests.view.page);
     return {
       isOff: !host.section(dataRequestsSection).enabled,
-      isEmpty: open.length + answered.length === 0,
+      isEmpty: openRequests.length + answeredRequests.length === 0,
       sections: withRows([
-        table('data_requests.open', open),
-        table('data_requests.answered_title', answered),
+        table('data_requests.open', openRequests),
+        table('data_requests.answered_title', answeredRequests),
         actionTable(actions, request),
       ]),
     };
@@ -74,13 +74,13 @@ export const answerPage: Page = plainPage(answerAction, {
   path: `${path}/{id}`,
   async find(request) {
     const { t } = request;
-    const asked = await requireOpen(request);
+    const dataRequest = await requireOpen(request);
     return {
-      id: asked.id,
-      name: t(`data_requests.kind.${asked.kind}`),
+      id: dataRequest.id,
+      name: t(`data_requests.kind.${dataRequest.kind}`),
       path,
-      text: t(`data_requests.how.${asked.kind}`, { account: asked.accountId ?? '' }),
-      facts: await describeFacts(asked, request),
+      text: t(`data_requests.how.${dataRequest.kind}`, { account: dataRequest.accountId ?? '' }),
+      facts: await describeFacts(dataRequest, request),
     };
   },
 });
@@ -94,15 +94,15 @@ export const answeredPage: Page = {
   styles: ['operator.css'],
   async show(request) {
     const { t, params } = request;
-    const found = await findRequest(request.host.database, params['id'] ?? '');
-    if (found === undefined) throw unknown('data_requests.unknown');
-    if (found.answeredAt === undefined) return new Redirect(`${path}/${found.id}/answer`);
-    return { kind: t(`data_requests.kind.${found.kind}`), facts: await describeFacts(found, request) };
+    const dataRequest = await findRequest(request.host.database, params['id'] ?? '');
+    if (dataRequest === undefined) throw toNotFound('data_requests.unknown');
+    if (dataRequest.answeredAt === undefined) return new Redirect(`${path}/${dataRequest.id}/answer`);
+    return { kind: t(`data_requests.kind.${dataRequest.kind}`), facts: await describeFacts(dataRequest, request) };
   },
 };
 
-async function describeFacts(asked: DataRequest, { t, format, host }: PageRequest) {
-  const { accountId, person, text, receivedAt, dueAt, channel, answeredAt, outcome, answer } = asked;
+async function describeFacts(dataRequest: DataRequest, { t, format, host }: PageRequest) {
+  const { accountId, person, text, receivedAt, dueAt, channel, answeredAt, outcome, answer } = dataRequest;
   const names = await readAccountNames(host.database, [accountId ?? null], t);
   const account = accountId && { value: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` };
   return [
@@ -118,13 +118,17 @@ async function describeFacts(asked: DataRequest, { t, format, host }: PageReques
   ];
 }
 
-/** @throws PageError 404 for a request that does not exist or is already answered */
+/**
+ * Reads the open request of the path.
+ *
+ * @throws PageError 404 for a request that does not exist or is already answered
+ */
 async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
-  const found = await findRequest(host.database, params['id'] ?? '');
-  if (found !== undefined && found.answeredAt === undefined) return found;
-  throw unknown('data_requests.gone');
+  const dataRequest = await findRequest(host.database, params['id'] ?? '');
+  if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;
+  throw toNotFound('data_requests.gone');
 }
 
-function unknown(text: string): PageError {
+function toNotFound(text: string): PageError {
   return new PageError(404, text, { action: { path, label: 'data_requests.title' } });
 }

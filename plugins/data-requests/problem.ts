@@ -3,10 +3,10 @@ import { countOpen, type DataRequest, findRequest, listRequests } from './reques
 import { requestsPath } from './resource.ts';
 
 /** Number of requests listed. */
-const listed = 10;
+const maxListed = 10;
 
 /** Remaining share of the time to answer below which a request is a warning, and below which it is bad. */
-const parts = { warn: 2 / 3, bad: 1 / 6 };
+const maxShares = { warn: 2 / 3, bad: 1 / 6 };
 
 /** Open data requests; severity rises as the deadline nears. Also runs without the customers' page, as operators record requests. */
 export const openRequests: ProblemKind = {
@@ -15,17 +15,20 @@ export const openRequests: ProblemKind = {
   precondition: 'EXISTS (SELECT FROM data_request WHERE answered_at IS NULL)',
   async find(reader) {
     const { host, t } = reader;
-    const [open, total] = await Promise.all([listRequests(host.database, 'open', listed), countOpen(host.database)]);
-    const problems = open.map((one) => ({
-      severity: severityOf(one, host.now()),
+    const [openEntries, total] = await Promise.all([
+      listRequests(host.database, 'open', maxListed),
+      countOpen(host.database),
+    ]);
+    const problems = openEntries.map((request) => ({
+      severity: determineSeverity(request, host.now()),
       title: t('data_requests.problem'),
-      subject: one.id,
-      pieces: readEmphasis(describeTime(one, reader)),
-      since: one.receivedAt,
+      subject: request.id,
+      pieces: readEmphasis(describeTime(request, reader)),
+      since: request.receivedAt,
       step: {
-        path: `${requestsPath}/${one.id}/answer`,
+        path: `${requestsPath}/${request.id}/answer`,
         text: t('data_requests.problem.step'),
-        label: t('data_requests.problem.label', { kind: t(`data_requests.kind.${one.kind}`) }),
+        label: t('data_requests.problem.label', { kind: t(`data_requests.kind.${request.kind}`) }),
       },
     }));
     return Object.assign(problems, { total });
@@ -48,19 +51,23 @@ export const openRequests: ProblemKind = {
   },
 };
 
-/** @param now epoch ms */
-export function severityOf(
+/**
+ * Determines the severity by the remaining time to answer.
+ *
+ * @param now epoch ms
+ */
+export function determineSeverity(
   { receivedAt, dueAt }: Pick<DataRequest, 'receivedAt' | 'dueAt'>,
   now: number,
 ): 'info' | 'warn' | 'bad' {
-  const left = (dueAt.getTime() - now) / (dueAt.getTime() - receivedAt.getTime());
-  if (left <= parts.bad) return 'bad';
-  return left <= parts.warn ? 'warn' : 'info';
+  const remainingShare = (dueAt.getTime() - now) / (dueAt.getTime() - receivedAt.getTime());
+  if (remainingShare <= maxShares.bad) return 'bad';
+  return remainingShare <= maxShares.warn ? 'warn' : 'info';
 }
 
 function describeTime({ kind, dueAt }: DataRequest, { host, t, format }: ProblemReader): string {
-  const left = dueAt.getTime() - host.now();
+  const remainingMs = dueAt.getTime() - host.now();
   const values = { kind: t(`data_requests.kind.${kind}`), due: format.time(dueAt).text };
-  if (left <= 0) return t('data_requests.problem.late', values);
-  return t('data_requests.problem.text', { ...values, left: format.remaining(left).text });
+  if (remainingMs <= 0) return t('data_requests.problem.late', values);
+  return t('data_requests.problem.text', { ...values, left: format.remaining(remainingMs).text });
 }

@@ -44,12 +44,12 @@ export type DataRequest = RecordOf<Columns>;
 
 type RequestKind = DataRequest['kind'];
 
-const read = `select ${selected(columns)} from data_request`;
+const selectRequest = `select ${selected(columns)} from data_request`;
 
-/** Maximum open requests per account: each needs manual work. */
+/** Maximum open requests per account, because each needs manual work. */
 const maxOpen = 5;
 
-/** Maximum pauses per account in 24 hours: each is kept for years. */
+/** Maximum pauses per account in 24 hours, because each is kept for years. */
 const maxPauses = 5;
 
 interface NewRequest {
@@ -90,7 +90,11 @@ export async function recordRequest(
   return id;
 }
 
-/** Allows for clocks that differ by a minute. @param now epoch ms */
+/**
+ * Returns true for a time in the future. Allows for clocks that differ by a minute.
+ *
+ * @param now epoch ms
+ */
 export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
@@ -98,30 +102,34 @@ export function isAhead(receivedAt: Date, now: number): boolean {
 /** Locks the account, so that concurrent requests are counted one after another. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
-  // The account's personal data was removed: the words of a request would stay.
+  // The account's personal data was removed, and the words of a new request would stay.
   if (deletedAt !== undefined)
     throw new AccountError('deleted', 'The account is deleted. Record who asks as a person without one.');
-  const [open] = await transaction.execute<{ count: number }[]>(
+  const [counts] = await transaction.execute<{ count: number }[]>(
     'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
     [accountId],
   );
-  if ((open?.count ?? 0) >= maxOpen)
+  if ((counts?.count ?? 0) >= maxOpen)
     throw new AccountError('too_many', `The account has ${maxOpen} requests that wait for an answer.`);
 }
 
-/** Pauses an account at once and records it as an answered request. @throws AccountError `blocked`, `too_many` */
+/**
+ * Pauses an account at once and records the pause as an answered request.
+ *
+ * @throws AccountError `blocked`, `too_many`
+ */
 export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
   const id = randomUUIDv7();
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
-    const at = new Date(now());
-    await requireFewPauses(transaction, accountId, at);
-    if (!(await pause(transaction, accountId, id)))
+    const pausedAt = new Date(now());
+    await requireFewPauses(transaction, accountId, pausedAt);
+    if (!(await pauseForOwner(transaction, accountId, id)))
       throw new AccountError('blocked', 'The account is blocked, paused or deleted already.');
     await transaction.execute(
       `insert into data_request (id, kind, channel, account_id, received_at, due_at, answered_at, outcome)
        values (?, 'limiting', 'page', ?, ?, ?::timestamptz + interval '1 second', ?, 'done')`,
-      [id, accountId, at, at, at],
+      [id, accountId, pausedAt, pausedAt, pausedAt],
     );
     await recordOwnAction(transaction, 'account.pause', accountId);
   });
@@ -145,13 +153,17 @@ async function requireFewPauses(transaction: EntityManager, accountId: string, a
     throw new AccountError('too_many', `The account was paused ${maxPauses} times in a day.`);
 }
 
-async function pause(transaction: EntityManager, accountId: string, requestId: string): Promise<boolean> {
+async function pauseForOwner(transaction: EntityManager, accountId: string, requestId: string): Promise<boolean> {
   return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
 }
 
-/** Pauses the account unless it is already paused or deleted. @throws AccountError `blocked` if an operator blocked it */
+/**
+ * Pauses the account unless it is already paused or deleted.
+ *
+ * @throws AccountError `blocked` if an operator blocked it
+ */
 async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
-  if (await pause(transaction, accountId, requestId)) return;
+  if (await pauseForOwner(transaction, accountId, requestId)) return;
   const stopped = await transaction.execute<unknown[]>(
     'select 1 from account where id = ? and (paused_at is not null or deleted_at is not null)',
     [accountId],
@@ -178,11 +190,11 @@ export async function answerRequest(
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     // Locks the account first, like a deletion, which also changes its requests.
-    const [asked] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
+    const [existing] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
       'select account_id from data_request where id = ?',
       [id],
     );
-    if (asked?.account_id) await lockAccount(transaction, asked.account_id);
+    if (existing?.account_id) await lockAccount(transaction, existing.account_id);
     const [request] = await transaction.execute<Pick<Columns, 'kind' | 'account_id'>[]>(
       `update data_request set answered_at = clock_timestamp(), outcome = ?, answer = ?
        where id = ? and answered_at is null returning kind, account_id`,
@@ -203,7 +215,7 @@ export async function answerRequest(
 
 export async function findRequest(database: Queries, id: string): Promise<DataRequest | undefined> {
   if (!uuid.test(id)) return undefined;
-  const [row] = await database.query<Columns>(`${read} where id = ?`, [id]);
+  const [row] = await database.query<Columns>(`${selectRequest} where id = ?`, [id]);
   return row && toRecord(row);
 }
 
@@ -216,16 +228,16 @@ export async function countRequests(database: Queries): Promise<{ readonly open:
 
 /** Counts open requests. */
 export async function countOpen(database: Queries): Promise<number> {
-  const [open] = await database.query<{ count: number }>(
+  const [counts] = await database.query<{ count: number }>(
     'select count(*)::float8 as count from data_request where answered_at is null',
   );
-  return open?.count ?? 0;
+  return counts?.count ?? 0;
 }
 
 const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is not null', all: 'true' } as const;
 
 /**
- * Lists open requests, most urgent first, then answered ones, latest answer first.
+ * Lists open requests, most urgent first, then answered requests, latest answer first.
  *
  * @param after cursor: id of the request before the first result; among open requests it may have been answered since
  */
@@ -235,9 +247,9 @@ export async function listRequests(
   limit: number,
   after?: string,
 ): Promise<DataRequest[]> {
-  const answeredAt = (one: string) => (state === 'open' ? 'null::timestamptz' : `${one}.answered_at`);
+  const answeredAt = (alias: string) => (state === 'open' ? 'null::timestamptz' : `${alias}.answered_at`);
   const rows = await database.query<Columns>(
-    `${read} d where ${conditions[state ?? 'all']} and (?::uuid is null or exists (
+    `${selectRequest} d where ${conditions[state ?? 'all']} and (?::uuid is null or exists (
        select from data_request c where c.id = ?::uuid and (coalesce(${answeredAt('c')}, 'infinity'::timestamptz), d.due_at, d.id)
          > (coalesce(${answeredAt('d')}, 'infinity'), c.due_at, c.id)))
      order by ${answeredAt('d')} desc nulls first, d.due_at, d.id limit ?`,
@@ -247,9 +259,9 @@ export async function listRequests(
 }
 
 /** Lists an account's requests, newest first. */
-export async function listOfAccount(database: Queries, accountId: string, limit: number): Promise<DataRequest[]> {
+export async function listAccountRequests(database: Queries, accountId: string, limit: number): Promise<DataRequest[]> {
   const rows = await database.query<Columns>(
-    `${read} where account_id = ? order by data_request.received_at desc, id desc limit ?`,
+    `${selectRequest} where account_id = ? order by data_request.received_at desc, id desc limit ?`,
     [accountId, limit],
   );
   return rows.map(toRecord);

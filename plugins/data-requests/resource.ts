@@ -5,7 +5,7 @@ import type { DataRequest } from './requests.ts';
 
 export const requestsPath = '/operator/data-requests';
 
-/** Data requests: open ones first, most urgent first. */
+/** Lists data requests, open and most urgent first. */
 export const dataRequests = defineResource({
   name: 'data_request',
   summary: 'list requests about data, those that wait for an answer first',
@@ -20,9 +20,9 @@ export const dataRequests = defineResource({
         type: 'state',
         at: 'title',
         of: 'kind',
-        cell: (one, { t }) => ({
-          text: t(`data_requests.kind.${one.kind}`),
-          path: `${requestsPath}/${one.id}${one.answeredAt === undefined ? '/answer' : ''}`,
+        cell: (request, { t }) => ({
+          text: t(`data_requests.kind.${request.kind}`),
+          path: `${requestsPath}/${request.id}${request.answeredAt === undefined ? '/answer' : ''}`,
         }),
       },
       account: { type: 'person', at: 'note', of: 'accountId' },
@@ -33,10 +33,10 @@ export const dataRequests = defineResource({
       state: {
         type: 'state',
         at: 'end',
-        value: (one, now) => stateOf(one, now),
-        cell(one, { t, host }) {
-          const state = stateOf(one, host.now());
-          return { text: t(`data_requests.state.${state}`), kind: kinds[state] };
+        value: (request, now) => determineState(request, now),
+        cell(request, { t, host }) {
+          const state = determineState(request, host.now());
+          return { text: t(`data_requests.state.${state}`), kind: badgeKinds[state] };
         },
       },
     },
@@ -47,14 +47,18 @@ export const dataRequests = defineResource({
     const { countRequests, listRequests } = await import('./requests.ts');
     const counts = await countRequests(database);
     const total = state === undefined ? counts.open + counts.answered : counts[state];
-    const { entries, next } = await readPage(limit, (most) => listRequests(database, state, most, after));
+    const { entries, next } = await readPage(limit, (maxRows) => listRequests(database, state, maxRows, after));
     return { entries, total, next };
   },
 });
 
-const kinds = { open: 'waiting', late: 'bad', done: 'ok', rejected: undefined } as const;
+const badgeKinds = { open: 'waiting', late: 'bad', done: 'ok', rejected: undefined } as const;
 
-/** @param now epoch ms */
-function stateOf({ outcome, dueAt }: DataRequest, now: number): keyof typeof kinds {
+/**
+ * Determines the displayed state.
+ *
+ * @param now epoch ms
+ */
+function determineState({ outcome, dueAt }: DataRequest, now: number): keyof typeof badgeKinds {
   return outcome ?? (now < dueAt.getTime() ? 'open' : 'late');
 }

@@ -8,7 +8,7 @@ import { retention } from '../../../plugins/data-requests/job.ts';
 import {
   answerRequest,
   findRequest,
-  listOfAccount,
+  listAccountRequests,
   listRequests,
   recordRequest,
 } from '../../../plugins/data-requests/requests.ts';
@@ -64,7 +64,7 @@ it('a customer asks on a page, an operator answers in time, and the customer rea
   const { client, id } = await join('asks@example.com');
   const sent = await client.submit(path, path, { kind: 'correction', text: 'My name is <Ani>.' });
   expect(sent.location).toBe(`${path}?done=asked`);
-  const [asked] = await listOfAccount(gateway.database, id, 5);
+  const [asked] = await listAccountRequests(gateway.database, id, 5);
   if (asked === undefined) throw new Error('no request');
   expect([asked.kind, asked.channel, asked.dueAt.getTime() - asked.receivedAt.getTime()]).toEqual([
     'correction',
@@ -108,7 +108,7 @@ it('a customer pauses the account: the key is refused, no mail is sent, nothing 
   await expect.poll(use, { timeout: 5_000 }).toEqual([403, expect.stringContaining('paused by its owner since')]);
   const paused = await findAccount(gateway.database, id);
   expect([paused.blockedAt, paused.pausedAt]).toEqual([expect.any(Date), expect.any(Date)]);
-  expect(await listOfAccount(gateway.database, id, 5)).toMatchObject([{ kind: 'limiting', outcome: 'done' }]);
+  expect(await listAccountRequests(gateway.database, id, 5)).toMatchObject([{ kind: 'limiting', outcome: 'done' }]);
   expect(await listRequests(gateway.database, 'open', 100)).not.toContainEqual(
     expect.objectContaining({ accountId: id }),
   );
@@ -231,7 +231,7 @@ it('an answer waits for the deletion of its account, and the deletion for the an
 it('what was written keeps its lines on pages and in the mail', async () => {
   const { client, id } = await join('lines@example.com');
   await client.submit(path, path, { kind: 'other', text: 'First.\r\nSecond.' });
-  const [asked] = await listOfAccount(gateway.database, id, 1);
+  const [asked] = await listAccountRequests(gateway.database, id, 1);
   const answerPath = `/operator/data-requests/${asked?.id}/answer`;
   await ops.submit(answerPath, answerPath, { outcome: 'done', answer: 'Dear Ada,\r\n\r\nDone.' });
   await expect
@@ -259,7 +259,7 @@ it('a request to stop that came by chat pauses the account when it is answered',
   const words = ['--kind', 'limiting', '--channel', 'chat', '--account', 'chat@example.com', '--text', 'Stop.'];
   const { code, out } = await daypass('record', ...words, '--received', '2026-11-01T08:00+07:00');
   expect([code, out]).toEqual([0, expect.stringContaining('request')]);
-  const [asked] = await listOfAccount(gateway.database, id, 5);
+  const [asked] = await listAccountRequests(gateway.database, id, 5);
   if (asked === undefined) throw new Error('no request');
   expect(asked.dueAt.toISOString()).toBe('2026-11-04T01:00:00.000Z');
   expect((await daypass('list', '--state', 'open')).out).toMatch(/limiting +chat .+ late/);
@@ -288,7 +288,7 @@ it('a deleted account leaves kind and times of its requests, and nothing that wa
   for await (const line of exportOwnData(gateway.database, id)) own += line;
   expect(own).toContain('What do you know of me?');
   await deleteAccount(gateway.database, id);
-  const [left] = await listOfAccount(gateway.database, id, 5);
+  const [left] = await listAccountRequests(gateway.database, id, 5);
   expect(left).toMatchObject({ kind: 'other', text: undefined, answer: undefined });
   // What is written later would outlast the removal of what is personal.
   const { errors } = await daypass(
@@ -303,7 +303,7 @@ it('a deleted account leaves kind and times of its requests, and nothing that wa
     'I am Ada.',
   );
   expect(errors).toContain('The account is deleted');
-  expect(await listOfAccount(gateway.database, id, 5)).toHaveLength(1);
+  expect(await listAccountRequests(gateway.database, id, 5)).toHaveLength(1);
 });
 
 it('answered requests are deleted years after their answer, open ones never', async () => {
@@ -326,7 +326,8 @@ it('answered requests are deleted years after their answer, open ones never', as
 });
 
 const mailed = { kind: 'correction', channel: 'mail', received: '2026-11-20T08:00', account: 'customer@example.com' };
-const recorded = async () => (await listOfAccount(gateway.database, await idOf('customer@example.com'), 50)).length;
+const recorded = async () =>
+  (await listAccountRequests(gateway.database, await idOf('customer@example.com'), 50)).length;
 const pages: readonly ActionPage[] = [
   {
     path: '/operator/data-requests/new',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { severityOf } from '../../../plugins/data-requests/problem.ts';
+import { determineSeverity } from '../../../plugins/data-requests/problem.ts';
 
 const hour = 3_600_000;
 const receivedAt = new Date(0);
@@ -14,5 +14,5 @@ it.each([
   [72, 'bad'],
   [1_000, 'bad'],
 ])('a request of 72 hours is %i hours after it came: %s', (hours, severity) => {
-  expect(severityOf({ receivedAt, dueAt }, hours * hour)).toBe(severity);
+  expect(determineSeverity({ receivedAt, dueAt }, hours * hour)).toBe(severity);
 });

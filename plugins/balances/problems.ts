@@ -79,11 +79,7 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 
-/**
- * Describes the effect of the balance running out, such as `212 passes lose 4 models`.
- *
- * @param passes accounts with paid time
- */
+/** Describes the effect of the balance running out, such as `212 passes lose 4 models`; passes are accounts with paid time. */
 export function describeEffect(
   { lost, backed }: Pick<Balance, 'lost' | 'backed'>,
   passes: number,

@@ -107,11 +107,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     );
 }
 
-/**
- * Formats the document as lines of CSV or HTML.
- *
- * @throws CommandFailed if receipts are requested and the shop has not stored any
- */
+/** Formats the document as lines of CSV or HTML; throws CommandFailed if receipts are requested and none are stored. */
 function formatDocument(
   document: Awaited<ReturnType<typeof readMonthDocument>>,
   { html, receipts }: { readonly html?: true; readonly receipts?: true },

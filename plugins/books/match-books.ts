@@ -80,11 +80,7 @@ export interface BookTotals {
   readonly fees: number;
 }
 
-/**
- * Sums up payments and refunds.
- *
- * @param fees known fees of the provider
- */
+/** Sums up payments and refunds, and adds the provider's known fees. */
 export function computeTotals(
   movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
   currency: string,

@@ -44,11 +44,7 @@ export async function readMonth(
   );
 }
 
-/**
- * Sums several days.
- *
- * @param day label of the sum
- */
+/** Sums several days; `day` labels the sum. */
 export function sumDays(days: readonly BookDay[], day: string): BookDay {
   const sum = (select: (day: BookDay) => number) => days.reduce((total, each) => total + select(each), 0);
   return {

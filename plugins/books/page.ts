@@ -41,11 +41,7 @@ const form = defineForm({
   },
 });
 
-/**
- * Requires that all charges were read.
- *
- * @throws FieldErrors if charges could not be read
- */
+/** Throws FieldErrors if charges could not be read. */
 function requireComplete(compared: readonly Reconciliation[]): void {
   const count = compared.reduce((sum, { unread }) => sum + unread, 0);
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });

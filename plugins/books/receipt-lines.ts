@@ -13,11 +13,7 @@ export interface MonthReceipts {
   readonly unnumbered: { readonly count: number; readonly gross: number };
 }
 
-/**
- * Reads the receipts of a month.
- *
- * @returns undefined if the shop has never stored a receipt
- */
+/** Reads the receipts of a month; undefined if the shop has never stored a receipt. */
 export async function readMonthReceipts(
   database: Pick<Database, 'fork' | 'query'>,
   days: readonly BookDay[],

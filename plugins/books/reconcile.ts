@@ -169,11 +169,7 @@ async function readEntries(
   );
 }
 
-/**
- * Settles the charges of movements that are only in the provider's books.
- *
- * @returns true if any movement belongs to a charge of ours
- */
+/** Settles charges whose movements are only in the provider's books; returns true if any charge is ours. */
 async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
   let isAnyOurs = false;
   for (const movement of unseen) {
@@ -243,11 +239,7 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
   );
 }
 
-/**
- * Closes flags of movements that the provider no longer lists.
- *
- * @param unseen movements that the provider lists and we do not have
- */
+/** Closes flags of movements that the provider no longer lists; `unseen` are the listed movements that we do not have. */
 async function closeUnlisted(
   database: Pick<Database, 'query'>,
   provider: string,

@@ -13,11 +13,7 @@ const thresholds = [
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },
 ] as const;
 
-/**
- * Reads the turnover of the year up to the end of a month.
- *
- * @param month `2026-11`
- */
+/** Reads the turnover of the year up to the end of a month, such as `2026-11`. */
 export async function readYearSoFar(
   database: Pick<Database, 'query'>,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },

@@ -51,11 +51,7 @@ const refusals: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-/**
- * Runs an action and translates its errors.
- *
- * @param actionTexts texts for errors of this action
- */
+/** Runs an action and translates its errors; `actionTexts` takes precedence over the texts of all actions. */
 async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof refusals = {}): Promise<void> {
   try {
     await action();
@@ -113,11 +109,7 @@ function describe({ kind, text, receivedAt, dueAt, answeredAt, outcome, answer }
   };
 }
 
-/**
- * Requires that the operator has enabled requests.
- *
- * @throws PageError 404 if requests are disabled
- */
+/** Throws PageError 404 unless the operator has enabled requests. */
 function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
   if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
 }

@@ -118,11 +118,7 @@ async function describeFacts(dataRequest: DataRequest, { t, format, host }: Page
   ];
 }
 
-/**
- * Reads the open request of the path.
- *
- * @throws PageError 404 for a request that does not exist or is already answered
- */
+/** Reads the open request of the path; throws PageError 404 if it does not exist or is already answered. */
 async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
   const dataRequest = await findRequest(host.database, params['id'] ?? '');
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;

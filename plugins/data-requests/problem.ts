@@ -51,11 +51,7 @@ export const openRequests: ProblemKind = {
   },
 };
 
-/**
- * Determines the severity by the remaining time to answer.
- *
- * @param now epoch ms
- */
+/** Determines the severity by the remaining time to answer; `now` is in epoch ms. */
 export function determineSeverity(
   { receivedAt, dueAt }: Pick<DataRequest, 'receivedAt' | 'dueAt'>,
   now: number,

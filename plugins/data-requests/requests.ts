@@ -90,11 +90,7 @@ export async function recordRequest(
   return id;
 }
 
-/**
- * Returns true for a time in the future. Allows for clocks that differ by a minute.
- *
- * @param now epoch ms
- */
+/** Returns true for a time after `now` (epoch ms). Allows for clocks that differ by a minute. */
 export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
@@ -113,11 +109,7 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     throw new AccountError('too_many', `The account has ${maxOpen} requests that wait for an answer.`);
 }
 
-/**
- * Pauses an account at once and records the pause as an answered request.
- *
- * @throws AccountError `blocked`, `too_many`
- */
+/** Pauses an account at once and records the pause as an answered request; throws AccountError `blocked` or `too_many`. */
 export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
   const id = randomUUIDv7();
   await database.fork().transactional(async (transaction) => {
@@ -157,11 +149,7 @@ async function pauseForOwner(transaction: EntityManager, accountId: string, requ
   return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
 }
 
-/**
- * Pauses the account unless it is already paused or deleted.
- *
- * @throws AccountError `blocked` if an operator blocked it
- */
+/** Pauses the account unless it is already paused or deleted; throws AccountError `blocked` if an operator blocked it. */
 async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
   if (await pauseForOwner(transaction, accountId, requestId)) return;
   const stopped = await transaction.execute<unknown[]>(

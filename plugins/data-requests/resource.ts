@@ -54,11 +54,7 @@ export const dataRequests = defineResource({
 
 const badgeKinds = { open: 'waiting', late: 'bad', done: 'ok', rejected: undefined } as const;
 
-/**
- * Determines the displayed state.
- *
- * @param now epoch ms
- */
+/** Determines the displayed state at a time (epoch ms). */
 function determineState({ outcome, dueAt }: DataRequest, now: number): keyof typeof badgeKinds {
   return outcome ?? (now < dueAt.getTime() ? 'open' : 'late');
 }

@@ -52,11 +52,7 @@ export async function readMailTrouble(
 
 const lostCondition = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
 
-/**
- * Evaluates whether mails are sent in time and reach customers.
- *
- * @param now epoch ms
- */
+/** Evaluates whether mails are sent in time and reach customers; `now` is in epoch ms. */
 export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
   now: number,

@@ -32,11 +32,7 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   return failed(outcome.error, 'Correct what the line smtp names, or the address; the server took no mail.');
 }
 
-/**
- * Reads the TXT records of a name; empty if the name does not exist.
- *
- * @throws Error if the DNS does not respond
- */
+/** Reads the TXT records of a name; empty if the name does not exist. Throws if the DNS does not respond. */
 type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Checks the DNS records that receivers of mail check. */

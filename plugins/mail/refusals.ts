@@ -32,11 +32,7 @@ export class Refusals<Mail> {
   #hasAccepted = false;
   #lastEndedRun = false;
 
-  /**
-   * Records the outcome of a mail.
-   *
-   * @returns true if the run must end
-   */
+  /** Records the outcome of a mail; returns true if the run must end. */
   note(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
     if (outcome.kind === 'sent') this.#hasAccepted = true;
     const key = 'sameness' in outcome ? outcome.sameness : undefined;

@@ -76,11 +76,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/**
- * Composes and sends a claimed mail, and stores its state.
- *
- * @returns true if the server would reject other mails too, so the run should end
- */
+/** Sends a claimed mail; returns true if the server would reject other mails too, so the run should end. */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,

@@ -43,12 +43,7 @@ const recipientWords =
 const serverWords =
   /authenti|\bauth\b|log ?in\b|credential|relay|\bsender\b|\blimit|\brate\b|too (many|fast)|exceed|spam|junk|block|blacklist|listed|reputation|policy|polic(y|ies)|denied|not (allowed|permitted|authori[sz]ed)|prohibit|suspend|\b(tls|ssl|encrypt\w*|dmarc|spf|dkim|ptr|rdns|helo|ehlo)\b|client host|(your|this) (ip|host|server|account)/i;
 
-/**
- * Classifies the cause of a refusal.
- *
- * @param code 5xx
- * @param reply the whole reply
- */
+/** Classifies the cause of a refusal by its code (5xx) and its whole reply. */
 export function classifyRefusal(code: number, reply: string): RefusalCause {
   if (sessionCodes.has(code)) return 'server';
   const words = reply.slice(0, maxReplyLength);

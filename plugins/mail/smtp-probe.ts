@@ -60,11 +60,7 @@ export async function probeServer(
 
 type AuthHandler = NonNullable<ConstructorParameters<typeof SmtpSession>[2]>[string];
 
-/**
- * Requires a positive reply.
- *
- * @throws Error on a negative reply; nodemailer adds the reply to it
- */
+/** Throws on a negative reply; nodemailer adds the reply to the error. */
 function requirePositive({ status }: { readonly status: number }): void {
   if (status < 200 || status >= 300) throw new Error('refused');
 }

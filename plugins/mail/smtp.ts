@@ -37,11 +37,7 @@ export type SmtpOutcome =
       readonly sameness: string;
     };
 
-/**
- * Sends one mail over its own connection. Never rejects.
- *
- * @param signal aborts the sending
- */
+/** Sends one mail over its own connection; the signal aborts the sending. Never rejects. */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,

@@ -23,11 +23,7 @@ function describeCosts(margins: Margins, reader: Reader): CostsBeside {
   };
 }
 
-/**
- * Describes a cost and the amount that remains of the earnings.
- *
- * @param remainderKey text key for the remaining amount
- */
+/** Describes a cost and the amount that remains of the earnings. */
 function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: Reader): CostNotes {
   const { t } = reader;
   return {

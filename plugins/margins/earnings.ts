@@ -62,11 +62,7 @@ export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>
   return spread(kept, period, span);
 }
 
-/**
- * Computes the earnings of an order in a span if sold at a different price. Refunds keep their share.
- *
- * @param otherPrice price of the plan
- */
+/** Computes the earnings of an order in a span at a different price of its plan. Refunds keep their share. */
 export function computeEarnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
   return spread((kept * otherPrice) / price, period, span);
 }

@@ -9,11 +9,7 @@ export type ExactMoney = bigint;
 const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
-/**
- * Converts an amount to exact money.
- *
- * @param amount in the currency's smallest payable unit
- */
+/** Converts an amount in the currency's smallest payable unit. */
 export function fromSmallest(amount: number, currency: string): ExactMoney {
   return (BigInt(amount) * unit) / BigInt(smallestUnitsPerUnit(currency));
 }

@@ -83,11 +83,7 @@ export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' 
 
 const dayMs = 86_400_000;
 
-/**
- * Returns the first and the last day of a span.
- *
- * @param today `2026-11-22`
- */
+/** Returns the first and the last day of a span, given today as `2026-11-22`. */
 function getSpanDays(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
   if (span === 'month') return [formatDay(year, month - 2, 1), formatDay(year, month - 1, 0)];

@@ -8,11 +8,7 @@ import type { MidtransSettings } from './section.ts';
 const minWindowSeconds = 900;
 const maxItemNameLength = 50;
 
-/**
- * Creates a QRIS charge.
- *
- * @throws PaymentError
- */
+/** Creates a QRIS charge; throws PaymentError. */
 export async function chargeMidtrans(
   settings: MidtransSettings,
   request: ChargeRequest,

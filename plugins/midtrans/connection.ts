@@ -12,11 +12,7 @@ import { readMidtransNotification } from './notification.ts';
 import { readMidtransRefund, refundMidtrans } from './refund.ts';
 import { isTestMode, type MidtransSettings, midtransSection, requireKey } from './section.ts';
 
-/**
- * Connects to Midtrans.
- *
- * @throws Error without a server key
- */
+/** Connects to Midtrans; throws without a server key. */
 export function connectMidtrans(host: Host): PaymentConnection {
   const settings = host.section(midtransSection);
   requireKey(settings);

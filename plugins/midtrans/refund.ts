@@ -5,11 +5,7 @@ import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { readLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
-/**
- * Requests a refund; the buyer's bank confirms it later.
- *
- * @throws PaymentError
- */
+/** Requests a refund, which the buyer's bank confirms later; throws PaymentError. */
 export async function refundMidtrans(
   settings: MidtransSettings,
   { reference, key, amount, reason }: RefundRequest,
@@ -22,11 +18,7 @@ export async function refundMidtrans(
   return readRefund(response, key, 'pending');
 }
 
-/**
- * Reads a refund from the status of its charge.
- *
- * @throws PaymentError
- */
+/** Reads a refund from the status of its charge; throws PaymentError. */
 export async function readMidtransRefund(
   settings: MidtransSettings,
   { reference, key }: RefundRequest,
@@ -36,11 +28,7 @@ export async function readMidtransRefund(
   return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
 }
 
-/**
- * Reads a refund from a response.
- *
- * @param unlistedState state of a refund that is not listed, which may be in progress
- */
+/** Reads a refund from a response; `unlistedState` is the state of a refund that is not listed. */
 function readRefund(body: JsonObject, key: string, unlistedState: Refund['state']): Refund {
   const refund = readRefunds(body)?.find((candidate) => candidate.key === key);
   return { state: refund?.state ?? unlistedState, at: refund?.at, raw: body };

@@ -64,11 +64,7 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
     );
 }
 
-/**
- * Returns the server key.
- *
- * @throws Error without a server key, because no notification could be verified
- */
+/** Returns the server key; throws without it, because no notification could be verified. */
 export function requireKey({ server_key }: MidtransSettings): string {
   if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
   return server_key;

@@ -28,11 +28,7 @@ export function maskNpwp(npwp: string): string {
   return '•'.repeat(Math.max(0, npwp.length - 4)) + npwp.slice(-4);
 }
 
-/**
- * Reads the form fields `company` and `npwp`.
- *
- * @returns undefined if both are empty; the name of an invalid field
- */
+/** Reads the form fields `company` and `npwp`: undefined if both are empty, or the name of an invalid field. */
 export function readCompany({
   company = '',
   npwp = '',

@@ -31,11 +31,7 @@ const companyForm = defineForm({
   },
 });
 
-/**
- * Adds a company to a receipt.
- *
- * @throws PageError 409 if the receipt names a company already
- */
+/** Adds a company to a receipt; throws PageError 409 if the receipt names a company already. */
 async function addCompany(
   database: Pick<Database, 'query'>,
   id: string,
@@ -126,11 +122,7 @@ async function isAccountOpen(database: Pick<Database, 'query'>, accountId: strin
   return account !== undefined;
 }
 
-/**
- * Reads the requested receipt of the reader's account.
- *
- * @throws PageError 404 if the receipt does not exist or belongs to a different account
- */
+/** Reads the requested receipt of the reader's account; throws PageError 404 without one. */
 async function requireOwnReceipt(request: PageRequest): Promise<PaymentReceipt> {
   const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
   if (paymentReceipt?.receipt.accountId !== accountOf(request).id || paymentReceipt === undefined)

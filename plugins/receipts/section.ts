@@ -104,11 +104,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
-/**
- * Finds the tax included in payments of a day.
- *
- * @param day in the time zone of the service
- */
+/** Finds the tax included in payments of a day in the time zone of the service. */
 export function findTax({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
   const startedTaxes = [stated].flat().filter(({ from = '' }) => from <= day);

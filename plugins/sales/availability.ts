@@ -28,11 +28,7 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/**
- * Finds the reason why an account with these places cannot buy a plan; undefined if it can.
- *
- * @param heldPlans result of `listHeldPlans`
- */
+/** Finds the reason why an account with places of these plans cannot buy a plan; undefined if it can. */
 function findSoldOut(full: FullLimits, days: number, heldPlans: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [
     heldPlans.length > 0 ? undefined : full.get('all'),
@@ -62,11 +58,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
   return new Map(await Promise.all(full.map(readLimit)));
 }
 
-/**
- * Reads the end of an account's passes, for the account at index `after` by end time.
- *
- * @param days days of the plan; undefined for all plans
- */
+/** Reads the end of an account's passes of one plan or of all plans, for the account at index `after` by end time. */
 async function readPassEnd(
   database: Pick<Database, 'query'>,
   days: number | undefined,

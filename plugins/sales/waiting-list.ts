@@ -171,11 +171,7 @@ function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWa
   return { ...toRecord(row), isOrdered };
 }
 
-/**
- * Lists the waiting list: reservations first, then waiting accounts in order.
- *
- * @param limit at most 1,000
- */
+/** Lists at most 1,000 entries of the waiting list: reservations first, then waiting accounts in order. */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,

@@ -22,11 +22,7 @@ type BatchRow = Row<
   readonly open: number;
 };
 
-/**
- * Lists batches, newest first.
- *
- * @param after cursor: id of the batch before the first result
- */
+/** Lists batches, newest first, after the batch with the id `after`. */
 export async function listBatches(
   database: Pick<Database, 'query'>,
   limit: number,

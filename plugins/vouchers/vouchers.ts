@@ -200,11 +200,7 @@ function createCode(): string {
   return encodeCode(randomBytes(codeLength));
 }
 
-/**
- * Encodes random bytes as a code.
- *
- * @param bytes at least 16
- */
+/** Encodes at least 16 random bytes as a code. */
 export function encodeCode(bytes: Buffer): string {
   // 256 is a multiple of 32, so every character is equally likely.
   return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % alphabet.length]).join('');

@@ -13,11 +13,7 @@ import { callsPerSecond, isTestMode, getOrigin, requireSecret, type XenditSettin
 import { readXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
-/**
- * Connects to Xendit.
- *
- * @throws Error without secret key or webhook token
- */
+/** Connects to Xendit; throws without secret key or webhook token. */
 export function connectXendit(host: Host): PaymentConnection {
   const settings = host.section(xenditSection);
   requireSecret(settings, 'secret_key');

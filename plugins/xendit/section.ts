@@ -56,11 +56,7 @@ export function checkXendit(all: CheckContext, report: Report): void {
     );
 }
 
-/**
- * Returns a secret.
- *
- * @throws Error if the secret is missing, because no call or notification can be trusted without it
- */
+/** Returns a secret; throws without it, because no call or notification could be trusted. */
 export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
   const value = settings[name];
   if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);

@@ -96,11 +96,7 @@ function sumCaptures(captures: readonly JsonObject[], payment: JsonObject): numb
   return amounts.every((amount) => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
 }
 
-/**
- * Checks that a response is about the charge.
- *
- * @throws PaymentError if it is about a different charge
- */
+/** Throws PaymentError if a response is about a different charge. */
 function checkIdentity(body: JsonObject, { reference, providerReference }: ChargeReference): void {
   const [ours, theirs] = [readText(body, 'reference_id'), readText(body, 'payment_request_id')];
   if (ours === reference && theirs === providerReference) return;

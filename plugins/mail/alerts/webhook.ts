@@ -17,11 +17,7 @@ import { alertsSection } from '#core/business/mail/alerts-section.ts';
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;
 
-/**
- * Sends due alerts to the operator's webhook, one after another.
- *
- * @param deadlineMs timeout of each response
- */
+/** Sends due alerts to the operator's webhook, one after another, with a timeout for each response. */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -81,11 +77,7 @@ async function writeBody(
   });
 }
 
-/**
- * Posts an alert. Redirects are not followed, because they would send the alert to a different host.
- *
- * @throws Error unless the response is 2xx
- */
+/** Posts an alert; throws unless the response is 2xx. Redirects are not followed, because they could lead to a different host. */
 async function post(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));

@@ -25,11 +25,7 @@ export const unsubscribePage: Page = {
   forms: [form],
 };
 
-/**
- * Verifies the link's token and returns its account.
- *
- * @throws PageError 404 for an invalid token
- */
+/** Returns the account of the link's token; throws PageError 404 for an invalid token. */
 async function requireAccount({ host, params }: PageRequest): Promise<string> {
   const accountId = await verifyToken(host.database, params['token'] ?? '');
   if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');

@@ -28,11 +28,7 @@ function addStepFields(pageFields: JsonSchema, steps: CheckoutSteps): JsonSchema
   };
 }
 
-/**
- * Runs all steps on the submitted fields.
- *
- * @returns a function that stores their data; undefined without any data
- */
+/** Runs all steps on the submitted fields, and returns a function that stores their data; undefined without data. */
 export async function submitSteps(
   steps: CheckoutSteps,
   fields: Readonly<Record<string, unknown>>,

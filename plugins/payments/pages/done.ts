@@ -89,11 +89,7 @@ export const createDonePage = (gateway: Pages): Page => ({
   forms: [keyForm(gateway)],
 });
 
-/**
- * Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key.
- *
- * @param key shown key
- */
+/** Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key. */
 function describeSamples(gateway: Pages, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = writeSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);

@@ -6,11 +6,7 @@ import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
-/**
- * Reads an order of the reader's own account.
- *
- * @throws PageError 404 if it does not exist or belongs to a different account
- */
+/** Reads an order of the reader's account; throws PageError 404 if it does not exist or belongs to a different account. */
 export async function readOwnOrder(request: PageRequest): Promise<Order> {
   const { host, params } = request;
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);

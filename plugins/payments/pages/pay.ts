@@ -63,11 +63,7 @@ export const cancelPage: Page = {
   forms: [defineAction('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
-/**
- * Defines a form of the pay page without fields.
- *
- * @param query query of the next page, unless the order is paid by then
- */
+/** Defines a form of the pay page without fields; `query` is added to the next page's path unless the order is paid by then. */
 function defineAction(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
   return defineForm({
     path: `/orders/{code}/${name}`,

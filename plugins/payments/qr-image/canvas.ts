@@ -11,16 +11,12 @@ interface GreyImage {
   readonly pixels: Uint8Array;
 }
 
-/** Position and size of a line of text, in px. */
+/** Position and size of a line of text, in px. A text wider than `maxWidth` is scaled down. */
 interface TextLayout {
   readonly left: number;
-  /** Top of the capital letters. */
-  readonly top: number;
-  /** Height of the capital letters. */
-  readonly size: number;
-  /** Stroke width. */
-  readonly pen: number;
-  /** A longer text is scaled down. */
+  readonly top: number; // of the capital letters
+  readonly size: number; // height of the capital letters
+  readonly pen: number; // stroke width
   readonly maxWidth: number;
 }
 

@@ -7,11 +7,7 @@ import { loadSecret } from './secret.ts';
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/**
- * Sends a notification to the gateway.
- *
- * @returns the response status; 0 without a response
- */
+/** Sends a notification to the gateway and returns the response status, or 0 without a response. */
 export type SendNotification = (
   charge: SandboxCharge,
   body: string,
@@ -41,11 +37,7 @@ export class SandboxRefused extends Error {
   }
 }
 
-/**
- * Changes a charge and notifies the gateway.
- *
- * @throws SandboxRefused if the state of the charge does not allow the action
- */
+/** Changes a charge and notifies the gateway; throws SandboxRefused if the state of the charge does not allow the action. */
 export async function performAction(
   host: Pick<Host, 'database' | 'keep'>,
   charge: SandboxCharge,

@@ -106,11 +106,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
   ]);
 }
 
-/**
- * Refunds money, up to the paid amount, once per key.
- *
- * @returns false if the refunds would exceed the paid amount
- */
+/** Refunds money up to the paid amount, once per key; returns false if the refunds would exceed that amount. */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
   const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)

@@ -278,7 +278,7 @@ async function flagDifferences(
   unseen: readonly StatedMovement[],
   differing: readonly Pair[],
 ): Promise<void> {
-  for (const [entry, stated] of [...missing.map((entry) => [entry, undefined] as const), ...differing]) {
+  for (const [entry, stated] of [...missing.map((absent) => [absent, undefined] as const), ...differing]) {
     const { kind, amount, currency } = entry;
     const detail = { kind, amount, currency, provider, ...(stated !== undefined && { statedAmount: stated.amount }) };
     const order = { orderId: entry.order_id, accountId: entry.account_id };

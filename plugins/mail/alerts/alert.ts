@@ -60,11 +60,12 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
   ]);
   const daySales = revenue.find((entry) => entry.day === day) ?? { amount: 0, orders: 0 };
   const urgent = found.filter(({ severity }) => severity !== 'info');
-  const count = total - (found.length - urgent.length);
+  const urgentCount = total - (found.length - urgent.length);
   const otherProblems = urgent.filter(({ kind }) => !reportedKinds.has(kind));
   return {
-    title: count === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count }),
-    text: t(count === 0 ? 'alert.report.calm' : 'alert.report.text'),
+    title:
+      urgentCount === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count: urgentCount }),
+    text: t(urgentCount === 0 ? 'alert.report.calm' : 'alert.report.text'),
     facts: [
       [t('alert.revenue'), format.money(daySales.amount, currency)],
       [t('alert.orders'), format.number(daySales.orders)],

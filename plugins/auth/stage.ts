@@ -99,20 +99,21 @@ export const auth = defineStage({
       });
     };
 
+    const findByKeys = (exchange: Exchange, keys: readonly string[]) =>
+      identify(directory, keys, maxAge, () => failures.waitOf(exchange.remoteAddress, limits) > 0);
+
     /** Finds the account of the first valid key or, without a key, of the token. */
     const find = (exchange: Exchange) => {
       const keys = presentedKeys(exchange.headers, prefix);
       const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
       if (token !== undefined) return { found: holderOf(token), keys, hint: playgroundHint };
-      const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
-      return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
+      return { found: findByKeys(exchange, keys), keys, hint: undefined };
     };
 
     /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it as well. */
     const markStranger = async (exchange: Exchange): Promise<void> => {
       const keys = presentedKeys(exchange.headers, prefix);
-      const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
-      const found = keys.length === 0 ? undefined : identify(directory, keys, maxAge, isSuspect);
+      const found = keys.length === 0 ? undefined : findByKeys(exchange, keys);
       const account = await Promise.resolve(found).catch(() => 'unknown' as const);
       if (account !== undefined && account !== 'unknown') return;
       exchange.set(unauthenticated, true);

@@ -33,17 +33,17 @@ const examples = [
 ];
 
 const help = `
-Prints gateway.yaml: what the file says, in terms of this gateway, and as comments in front of it the variables to set and what was not
-taken over, and why. Secrets are never printed: the file has variables in their places. Nothing is guessed, and nothing but --users and
---env-file changes anything.
+Prints the file's settings as gateway.yaml. Comments at the top list the variables to set and the settings that were not imported, with
+the reason. Secrets are never printed; variables take their place. Nothing is guessed, and only --users and --env-file change
+anything.
 
 FILE is
 ${sources.map(({ name, file }) => `  ${`${name}:`.padEnd(20)}${file}`).join('\n')}
 
-With --users, an account is made for each user, once, with the days that its subscriptions have left; a started day counts as whole.
-Accounts with an address that is here already get the days. Each account has a new key, which its owner sees after signing in with the
-address; --keys writes them into a file for you instead. Keys are in it before their accounts are made: after an interrupted import, a line
-without an account has the key of an account if the next import says that its user was imported before. What is done is on record.
+With --users, an account is created for each user, once, with the remaining days of its subscriptions, rounded up. If an account with the
+user's address exists, it gets the days. Each new account has a new key, which its owner sees after signing in with the address; --keys
+writes the keys to a file for you instead. Keys are written before their accounts are created. After an interrupted import, a line without
+an account has a valid key if the next import reports that its user was imported before. All changes are recorded.
 
 Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the file cannot be imported.`;
 
@@ -55,17 +55,17 @@ export function createImportCommand(vendors: () => Vendors): Command {
     name: 'import',
     define(parser, context) {
       parser
-        .description('print the configuration of another gateway as gateway.yaml, or make accounts of its users')
+        .description('print the configuration of another gateway as gateway.yaml, or create accounts for its users')
         .argument('<file>', 'JSON, YAML or CSV')
         .addOption(
-          new Option('--from <gateway>', 'whose file it is')
+          new Option('--from <gateway>', 'gateway that the file is from')
             .choices(sources.map(({ name }) => name))
             .makeOptionMandatory(),
         )
-        .option('--users', 'the file is a dump of users: make their accounts')
-        .option('--dry-run', 'with --users: print what would be done')
+        .option('--users', 'the file is a dump of users: create their accounts')
+        .option('--dry-run', 'with --users: print the changes without making them')
         .option('--keys <file>', 'with --users: write the new keys into this file, which must not exist')
-        .option('--yes', 'with --users: do not ask')
+        .option('--yes', 'with --users: do not ask for confirmation')
         .option(
           '--env-file <file>',
           'write the secrets into this file, which must not exist, for the folder of gateway.yaml',

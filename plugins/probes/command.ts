@@ -26,17 +26,17 @@ export function probeCommand(gateway: Registry): Command {
     name: 'probe',
     define(parser, context) {
       parser
-        .description('try whether a route does what it declares, or a vendor before it is bought')
+        .description('test whether a route does what it declares, or test a vendor before buying')
         .argument(
           '[target]',
           'a route, such as openai/gpt-6-sol, or the base URL of a vendor; without one, the last results are listed',
         )
-        .option('--baseline', 'take the answers of the route as those that later fingerprints are compared with')
-        .option('--ask', 'of a URL: send requests to a model, which the vendor bills')
-        .option('--model <model>', 'of a URL, with --ask: the vendor’s name of the model')
+        .option('--baseline', 'store the answers of the route as the baseline for later fingerprints')
+        .option('--ask', 'with a URL: send requests to a model, which the vendor bills')
+        .option('--model <model>', 'with a URL and --ask: the vendor’s name of the model')
         .option(
           '--key <key>',
-          'of a URL: the API key; better in the environment variable PROBE_KEY, or `-` to read it from stdin',
+          'with a URL: the API key; safer in the environment variable PROBE_KEY, or `-` to read it from stdin',
         )
         .option('--json', 'print JSON')
         .addOption(zoneOption())
@@ -45,8 +45,8 @@ export function probeCommand(gateway: Registry): Command {
           `
 
 The requests of a probe are billed by the vendor, count towards probes.daily_tokens and are not limited by it.
-Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; the key is not part of it. Without --ask
-only the list of models is read, by which self-hosted servers are told apart.
+For a URL, it prints the sections for gateway.yaml, including the vendor's quirks but without the key. Without --ask, it only
+reads the list of models, which identifies self-hosted servers.
 
 Examples:
   daypass probe openai/gpt-6-sol

@@ -135,11 +135,11 @@ export async function tryVendor(
   for (const { check, guesses, fallback } of steps) {
     const best = await firstPassing(candidate, access, settings, check, guesses);
     if (best === undefined) continue;
-    const isKnown = best.verdict.state === 'ok' || best.verdict.state === 'failed';
     // A model that answered only with a token limit for reasoning would stop answering without it.
     const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
-    const last = isKnown && !needsRoom ? (fallback ?? {}) : {};
-    const added = best.verdict.state === 'ok' ? best.guess : last;
+    const usesFallback = best.verdict.state === 'failed' && !needsRoom;
+    const fallbackSettings = usesFallback ? (fallback ?? {}) : {};
+    const added = best.verdict.state === 'ok' ? best.guess : fallbackSettings;
     settings = merge(settings, added);
     note(check.name, best.verdict, added);
   }

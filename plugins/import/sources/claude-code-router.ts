@@ -123,16 +123,10 @@ function readRouter(router: ImportedObject | undefined, known: ReadonlyMap<strin
   if (router === undefined) return;
   const targetOf = (name: string) => {
     const written = router.text(name);
-    const model =
-      written === undefined
-        ? undefined
-        : known.get(
-            written
-              .split(',')
-              .map((word) => word.trim())
-              .join(','),
-          );
-    if (written !== undefined && model === undefined) draft.note(router.at(name), 'names no model of the list');
+    if (written === undefined) return undefined;
+    const words = written.split(',').map((word) => word.trim());
+    const model = known.get(words.join(','));
+    if (model === undefined) draft.note(router.at(name), 'names no model of the list');
     return model;
   };
   const [main, background] = [targetOf('default'), targetOf('background')];

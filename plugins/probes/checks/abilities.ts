@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { readChat, type MadeCall } from './chat-answer.ts';
 import { type Check, failed, faultOf, ok, profileOf, question, tokenBudget, unknown } from './check.ts';
 import { colours, drawSquares } from './squares.ts';
@@ -19,7 +19,7 @@ const weather = {
 };
 
 function hasCity({ arguments: text }: MadeCall, city: string): boolean {
-  const answered = objectIn(text)?.['city'];
+  const answered = parseObject(text)?.['city'];
   return typeof answered === 'string' && answered.toLowerCase().includes(city.toLowerCase());
 }
 
@@ -88,7 +88,7 @@ export const schema: Check = {
     const fault = faultOf(reply);
     if (fault !== undefined) return fault;
     const { text } = readChat(reply);
-    const answer = objectIn(text);
+    const answer = parseObject(text);
     if (answer === undefined) return failed('not_json', text);
     return !isEnforced || isCity(answer) ? ok : failed('not_schema', text);
   },
@@ -148,8 +148,3 @@ export const reasoning: Check = {
     return readChat(reply).reasoning !== '' || (reply.usage?.reasoning ?? 0) > 0 ? ok : failed('no_reasoning');
   },
 };
-
-function objectIn(text: string): JsonObject | undefined {
-  const value = parseJson(text);
-  return isJsonObject(value) ? value : undefined;
-}

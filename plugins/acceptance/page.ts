@@ -11,7 +11,7 @@ const { description: _, ...look } = markdownLook; // without a description, sear
 /** Maximum number of cached texts. Each cached text is rendered only once. */
 const maxKept = 20;
 
-/** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy, as it was shown. */
+/** `/accepted/{digest}`: a permanent copy of a shown version of the terms or the refund policy. */
 export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): Page => ({
   path: '/accepted/{digest}',
   role: 'public',

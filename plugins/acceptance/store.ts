@@ -17,7 +17,7 @@ type Queries = Pick<Database, 'query'>;
 
 /** Minimum time between records of the same shown text. */
 const noteEvery = 600_000;
-/** Time after its last record in which a replaced text can be accepted. Gives every buyer at least an hour. */
+/** Minutes after its last record until a replaced text can no longer be accepted. Gives every buyer at least an hour. */
 const acceptMinutes = 60 + noteEvery / 60_000;
 
 const notedKey = 'acceptance-noted';

@@ -47,8 +47,8 @@ type Found = AccountRecord | undefined;
 /**
  * Finds the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together in one query.
  *
- * @param maxAge seconds for which a cached key is fresh
- * @param isSuspect whether the caller has sent many unknown keys
+ * @param maxAge maximum age of a cached key, seconds
+ * @param isSuspect returns true if the caller has sent many unknown keys
  * @throws GatewayError `unavailable` if the database does not respond and none of the cached keys is valid
  */
 export function identify(

@@ -162,7 +162,7 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** The error is identical for missing, misspelt and unknown keys and for keys in the URL, so that it reveals no state. */
+/** Creates the same error for missing, misspelt and unknown keys and for keys in the URL, so that it reveals no state. */
 function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
   return keyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,

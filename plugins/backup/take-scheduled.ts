@@ -7,7 +7,7 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { backupState } from './backup-state.ts';
 import { backupFolder, backupInterval, backupSection } from './section.ts';
 
-/** Time by which a backup may be early, because the job does not run to the second. */
+/** Tolerance for early backups, because the job does not run to the second. */
 const early = 300_000;
 /** Maximum duration of a backup. */
 const longest = 6 * 3_600_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** Lifetime of a claim, and interval at which a live leader extends it. */
+/** Lifetime of a claim, and interval of its extension by a live leader. */
 const claimLifetimeSeconds = 15;
 const extendInterval = 5;
 /** Interval of the followers' polls, which find a reply whose signal was lost, and the followers' maximum wait. */

@@ -63,7 +63,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     if (!passing.push(chunk)) source.pause();
   });
   source.once('end', () => {
-    // A destroyed source may still end: the client has disconnected, and a partial body would be cached.
+    // After the client has disconnected, the source may still end, and a partial body would be cached.
     if (passing.destroyed) return;
     if (collected !== undefined) onEnd(collected.take());
     passing.push(null);

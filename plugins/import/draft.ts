@@ -18,7 +18,7 @@ export interface DraftUpstream {
   readonly headers?: Readonly<Record<string, Reference>> | undefined;
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, string | Reference | undefined>>>> | undefined;
   readonly capacity?: { readonly concurrent?: number; readonly requests?: number } | undefined;
-  /** Its origin, for display. */
+  /** Origin in the source file, for display. */
   readonly from: string;
 }
 
@@ -37,7 +37,7 @@ export interface Unmapped {
   readonly reason: string;
 }
 
-/** A text with a variable, as in gateway.yaml: `${NAME:-}` is empty while the variable is unset, so the file is valid at once. */
+/** A variable in gateway.yaml. `${NAME:-}` is empty while the variable is unset, so the file is valid at once. */
 export class Reference {
   readonly text: string;
 
@@ -65,7 +65,7 @@ export class ImportDraft {
   readonly aliases = new Map<string, string>();
   readonly variables = new Map<string, DraftVariable>();
   readonly unmapped: Unmapped[] = [];
-  /** Names of variables that the source file mentions. */
+  /** Variables that the source file mentions. */
   readonly named = new Set<string>();
   readonly #bySecret = new Map<string, Reference>();
   readonly #byMembers = new Map<string, string>();

@@ -54,7 +54,7 @@ export class ImportedObject {
     throw new ImportError(`is ${describe(value)}, but must be a text`, this.at(name));
   }
 
-  /** Accepts digits in quotes, since tables exported as CSV contain only text. @throws ImportError */
+  /** Reads a number. Accepts digits in quotes, because tables exported as CSV contain only text. @throws ImportError */
   number(name: string): number | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
@@ -110,7 +110,7 @@ function describe(value: unknown): string {
 }
 
 /**
- * Finds the rows of an exported table: a list, or the list inside an API response (`data`, `items`) or an export.
+ * Finds the rows of an exported table, in a list, an API response (`data`, `items`) or an export.
  *
  * @param names names of the table
  * @throws ImportError if there is no list

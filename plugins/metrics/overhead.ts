@@ -1,6 +1,6 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 
-/** The times of an exchange from which its overhead is computed, ms since the request arrived. */
+/** The times of an exchange that determine its overhead, ms since the request arrived. */
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;

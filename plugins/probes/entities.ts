@@ -16,9 +16,9 @@ export const ProbeResult = defineEntity({
     upstream: impersonal(p.text()),
     checkName: p.enum(checkNames),
     startedAt: p.datetime(),
-    /** `running` may also belong to a killed process. `unknown`: the check was inconclusive. */
+    /** A killed process may leave `running`. Inconclusive checks are `unknown`. */
     state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
-    /** Reason for `failed` or `unknown`: a text key. */
+    /** Reason for `failed` or `unknown`, as a text key. */
     reason: impersonal(p.text().nullable()),
     /** The vendor's message, truncated. */
     detail: impersonal(p.text().nullable()),

@@ -34,7 +34,7 @@ const fingerprint: Check = {
   run: async () => ok,
 };
 
-/** Checks of chat routes in the order of execution. `answers` is first: the others do not run on a route that fails it. */
+/** Checks of chat routes in the order of execution. `answers` is first, because the others do not run on a route that fails it. */
 const conversational: readonly Check[] = [
   answers,
   streams,

@@ -22,7 +22,7 @@ export function limiterOf(host: Host): LocalFallback {
   );
 }
 
-/** Returns the queue for slots, in which requests keep waiting across a reload. */
+/** Returns the queue for slots. Requests keep waiting in it across a reload. */
 export function slotQueueOf(host: Host): SlotQueue {
   return host.keep('rate-limit.slot-queue', () => new SlotQueue(limiterOf(host), () => host.monotonic()));
 }

@@ -38,7 +38,7 @@ export class LocalFallback implements Limiter {
     return this.#ask('peek', key, limits);
   }
 
-  /** Releases the slot in both limiters: the one that granted it and the one that mirrored it. */
+  /** Releases the slot in both limiters, because one has granted it and the other has mirrored it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);

@@ -33,7 +33,7 @@ export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** Returns the limits of a key's model calls. Limits of the key precede those of the running plan and the configuration. */
+/** Returns the limits of a key's model calls. The key's limits precede the running plan's limits, and these precede the configured limits. */
 export function limitsOfCalls(
   options: RateLimitOptions,
   own: RateLimits | undefined,

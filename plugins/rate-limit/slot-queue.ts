@@ -23,7 +23,7 @@ export class SlotQueue {
   /**
    * Calls `Limiter.take`, and waits while all slots of the key are in use.
    *
-   * @param milliseconds maximum wait, after which the refusal is returned
+   * @param milliseconds maximum wait; then the refusal is returned
    * @throws the abort reason of the exchange
    */
   async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {

@@ -8,7 +8,7 @@ import { retirementsSection } from './section.ts';
 /** A route whose vendor retires its model. */
 export interface Retirement {
   readonly route: string; // upstream/model
-  /** `ending`: within the days of notice. `missing`: a list that had the model lacks it. */
+  /** `ending` means within the days of notice, `missing` that a list that had the model lacks it. */
   readonly state: 'ending' | 'ended' | 'missing';
   /** First day (UTC) without the model; undefined if it is only missing from the list. */
   readonly endsOn: string | undefined;

@@ -55,7 +55,7 @@ export class Telemetry implements AsyncDisposable {
     if (spans.length > 0) this.#spans.add(spans);
   }
 
-  /** Number of items that the collector did not get since the start. */
+  /** Returns the number of items that the collector did not get since the start. */
   dropped(signal: TelemetrySignal): number {
     return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
   }

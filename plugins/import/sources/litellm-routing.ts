@@ -2,7 +2,7 @@ import type { ImportDraft, DraftRoute } from '../draft.ts';
 import { ImportedObject } from '../members.ts';
 import { routerReasons, settingsReasons } from './litellm-reasons.ts';
 
-/** Imports aliases, and fallbacks as backup routes: a model's first route is primary, the others are backups. */
+/** Imports aliases, and imports fallbacks as backup routes of the models that name them. */
 export function aliasesAndFallbacks(root: ImportedObject, draft: ImportDraft): void {
   const router = root.members('router_settings');
   const settings = root.members('litellm_settings');

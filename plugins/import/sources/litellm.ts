@@ -219,7 +219,7 @@ function readHeaders(
   );
 }
 
-/** Converts a deployment's limits to those of its upstream, unless other deployments share the upstream. */
+/** Converts a deployment's limits to the upstream's capacity, unless other deployments share the upstream. */
 function limitUpstream(draft: ImportDraft, name: string, deployments: readonly Deployment[]): void {
   const limited = deployments.filter(({ concurrent, requests }) => concurrent !== undefined || requests !== undefined);
   const [only] = limited;

@@ -62,7 +62,7 @@ export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
 export interface Check {
   readonly name: CheckName;
-  /** True if the route declares the checked capability. */
+  /** Returns true if the route declares the checked capability. */
   isDeclared(route: Route): boolean;
   /** Returns the maximum number of input and output tokens of one try. */
   cost(route: Route): number;

@@ -33,7 +33,7 @@ export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** Returns the limits of a key's model calls. The key's limits precede the running plan's limits, and these precede the configured limits. */
+/** Returns the limits of a key's model calls. They come from the key, from the running plan or from the configuration, in this order. */
 export function limitsOfCalls(
   options: RateLimitOptions,
   own: RateLimits | undefined,

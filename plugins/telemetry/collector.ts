@@ -16,7 +16,7 @@ import { readProtobuf, toProtobuf } from './protobuf.ts';
 export type Sent =
   /** @property rejected number of items that the collector rejected; `reason` says why */
   | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string }
-  /** The collector may accept the items later. @property after ms that it asks to wait */
+  /** The collector may accept the items later. @property retryAfterMs the requested wait */
   | { readonly kind: 'later'; readonly reason: string; readonly after: number }
   /** The collector will never accept the items. */
   | { readonly kind: 'refused'; readonly reason: string };

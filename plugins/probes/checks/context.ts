@@ -1,18 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { Route } from '#core/config/catalog/catalog.ts';
 import { readChat } from './chat-answer.ts';
-import {
-  type Ask,
-  type Check,
-  type CheckVerdict,
-  failed,
-  faultOf,
-  isConversational,
-  ok,
-  question,
-  tokenBudget,
-  unknown,
-} from './check.ts';
+import { type Check, failed, faultOf, isConversational, ok, question, tokenBudget, unknown } from './check.ts';
 
 /** Share of the declared window to fill. */
 const fillRatio = 0.9;
@@ -31,8 +19,12 @@ export const context: Check = {
   cost: (route) => (route.maxInputTokens ?? 0) + tokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     const window = route.maxInputTokens ?? 0;
-    const perLine = await measureTokensPerLine(route, ask);
-    if (typeof perLine !== 'number') return perLine;
+    const lines = Array.from({ length: sampleLines }, (_, index) => line(index)).join('\n');
+    const measured = await ask(question(route, `${lines}\nReply with the single word: ready`, 64));
+    const first = faultOf(measured);
+    if (first !== undefined) return first;
+    const { input, isEstimated } = measured.usage ?? {};
+    const perLine = Math.max(8, (isEstimated === true || input === undefined ? lines.length / 4 : input) / sampleLines);
     const count = Math.max(2, Math.floor((window * fillRatio) / perLine));
     const [code, other] = [randomInt(100_000, 1_000_000), randomInt(100_000, 1_000_000)];
     const written = Array.from({ length: count }, (_, index) => line(index));
@@ -51,14 +43,3 @@ export const context: Check = {
     return text.includes(String(code)) ? unknown('unclear', text) : failed('cut', text);
   },
 };
-
-/** Measures the tokens of a line by a short request. @returns the verdict if the request fails */
-async function measureTokensPerLine(route: Route, ask: Ask): Promise<number | CheckVerdict> {
-  const lines = Array.from({ length: sampleLines }, (_, index) => line(index)).join('\n');
-  const measured = await ask(question(route, `${lines}\nReply with the single word: ready`, 64));
-  const fault = faultOf(measured);
-  if (fault !== undefined) return fault;
-  const { input, isEstimated } = measured.usage ?? {};
-  const tokens = isEstimated === true || input === undefined ? lines.length / 4 : input;
-  return Math.max(8, tokens / sampleLines);
-}

@@ -113,7 +113,7 @@ export class Instance {
     this.#world.figures.count('upstream calls');
     const isAnswered = await this.#world.upstream(route);
     if (found !== undefined && this.isAlive)
-      await (isAnswered ? found.store(Buffer.alloc(2_000), seconds) : found.free()).catch(() => undefined);
+      await (isAnswered ? found.store(Buffer.alloc(2_000), seconds) : found.freeFollowers()).catch(() => undefined);
     return false;
   }
 

@@ -33,35 +33,39 @@ export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefine
     const path = links[page];
     if (path === undefined || path === '') return [];
     const texts = links.textsAt?.(ownPathOf(path, reader.host.service));
-    return [texts === undefined ? elsewhere(page, path, reader) : here(page, { path, texts }, reader)];
+    return [
+      texts === undefined
+        ? createExternalDocument(page, path, reader)
+        : createOwnDocument(page, { path, texts }, reader),
+    ];
   });
 }
 
-function elsewhere(page: AcceptedPage, path: string, { host, language }: Reader): Document {
+function createExternalDocument(page: AcceptedPage, path: string, { host, language }: Reader): Document {
   const address = path.startsWith('/') ? host.service.baseUrl + path : path;
-  return { page, digest: digestOf([page, address]), language, path: address, address, texts: undefined };
+  return { page, digest: computeDigest([page, address]), language, path: address, address, texts: undefined };
 }
 
-function here(
+function createOwnDocument(
   page: AcceptedPage,
   { path, texts }: { readonly path: string; readonly texts: PageTexts },
   { language }: Reader,
 ): Document {
-  const digest = digestOf([page, ...languages.map((shown) => texts[shown]?.digest ?? '')]);
-  return { page, digest, language: languageOf(texts, language), path, address: undefined, texts: storedOf(texts) };
+  const digest = computeDigest([page, ...languages.map((textLanguage) => texts[textLanguage]?.digest ?? '')]);
+  return { page, digest, language: languageOf(texts, language), path, address: undefined, texts: toStoredTexts(texts) };
 }
 
-function storedOf(texts: PageTexts): StoredTexts {
-  const kept = languages.flatMap((language) => {
+function toStoredTexts(texts: PageTexts): StoredTexts {
+  const entries = languages.flatMap((language) => {
     const text = texts[language];
     if (text === undefined) return [];
     const { title, version, body, digest } = text;
     return [[language, { title, version, body, digest }]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
 
-function digestOf(parts: readonly string[]): string {
+function computeDigest(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { StoredTexts } from './document.ts';
 
-const retained = { isRetained: true } as const;
+const retention = { isRetained: true } as const;
 
 /** A text that was shown to buyers. Stored once; a trigger prevents changes. */
 export const AcceptanceText = defineEntity({
@@ -33,13 +33,13 @@ export const Acceptance = defineEntity({
     accountId: p.uuid(),
     orderId: p.uuid(),
     /** Code of the order. */
-    code: personal(p.text(), retained),
-    page: personal(p.text(), retained),
-    digest: personal(p.text(), retained),
-    version: personal(p.text().nullable(), retained),
+    code: personal(p.text(), retention),
+    page: personal(p.text(), retention),
+    digest: personal(p.text(), retention),
+    version: personal(p.text().nullable(), retention),
     /** Language of the shown text. */
-    language: personal(p.text(), retained),
-    acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retained),
+    language: personal(p.text(), retention),
+    acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retention),
   },
   indexes: [{ name: 'acceptance_account', properties: ['accountId', 'acceptedAt'] }],
   uniques: [{ name: 'acceptance_order_id_digest_unique', properties: ['orderId', 'digest'] }],

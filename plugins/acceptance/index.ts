@@ -5,7 +5,7 @@ import { retention } from './jobs.ts';
 import { createVersionPage } from './page.ts';
 import { acceptances } from './resource.ts';
 import { createAcceptanceStep } from './step.ts';
-import { readAcceptanceStory } from './story.ts';
+import { readAcceptanceTimeline } from './story.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
     gateway.texts(defineTexts({ en, id }));
     gateway.checkoutStep(createAcceptanceStep(gateway));
     gateway.page(createVersionPage(gateway));
-    gateway.story(readAcceptanceStory);
+    gateway.story(readAcceptanceTimeline);
     gateway.job(retention);
     gateway.resource(acceptances);
     gateway.command(acceptanceCommand);

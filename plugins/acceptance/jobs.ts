@@ -2,9 +2,9 @@ import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Retention if no receipts are stored; the default of `seller.keep_years`. */
-const defaultYears = 10;
+const defaultRetentionYears = 10;
 /** Retention of acceptances whose order can no longer be paid. */
-const unpaidDays = 90;
+const unpaidRetentionDays = 90;
 
 /**
  * Deletes acceptances together with the receipts of their order, or after some months if the order can no longer be paid. An
@@ -17,7 +17,7 @@ export const retention: JobDefinition = {
   schedule: { pattern: '33 3 * * *' },
   async run(_data, host) {
     const { database, log } = host;
-    const years = (await loadReceiptSteps(database))?.readRetentionYears(host) ?? defaultYears;
+    const years = (await loadReceiptSteps(database))?.readRetentionYears(host) ?? defaultRetentionYears;
     const removed = await database.query(
       `delete from acceptance a where accepted_at < clock_timestamp() - make_interval(days => ?) and not exists (
          select from payment p where p.order_id = a.order_id and date_trunc('year', greatest(p.paid_at,
@@ -27,7 +27,7 @@ export const retention: JobDefinition = {
          select from plan_order o join account c on c.id = o.account_id
          where o.id = a.order_id and o.state in ('created', 'pending', 'expired', 'failed') and c.deleted_at is null
        ) returning 1`,
-      [unpaidDays, years],
+      [unpaidRetentionDays, years],
     );
     if (removed.length > 0) log.info(`removed ${removed.length} acceptances of old or unpaid orders`);
   },

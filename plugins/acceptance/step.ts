@@ -6,42 +6,50 @@ import type { Language } from '#core/web/texts/texts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import { type Document, documentsFor, linkOf } from './document.ts';
-import { accept, type Accepted, findChanged, forgetNoted, noteShown, readShown, writeShown } from './store.ts';
+import {
+  recordAcceptance,
+  type AcceptedText,
+  findChangedPages,
+  clearRecordedTimes,
+  recordShownTexts,
+  parseShownTexts,
+  encodeShownTexts,
+} from './store.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Maximum length of the form field, twice the length for two texts. */
-const maxSent = 200;
+const maxFieldLength = 200;
 
 /** Creates the checkout step that shows a sentence with links and records the acceptance. There is no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
   name: 'acceptance',
-  fields: { accepted: maxSent },
+  fields: { accepted: maxFieldLength },
   async show(request) {
     const documents = documentsFor(request, gateway.siteLinksReader);
     if (documents.length === 0) return undefined;
     const { host } = request;
-    await noteShown(host, documents);
-    const changed = await findChanged(host.database, accountOf(request).id, documents);
+    await recordShownTexts(host, documents);
+    const changedPages = await findChangedPages(host.database, accountOf(request).id, documents);
     return {
-      sentence: sentenceFor(documents, changed.length > 0, request),
-      hidden: { accepted: writeShown(documents) },
+      sentence: describeSentence(documents, changedPages.length > 0, request),
+      hidden: { accepted: encodeShownTexts(documents) },
     };
   },
   submit({ accepted = '' }, request) {
     const documents = documentsFor(request, gateway.siteLinksReader);
     if (documents.length === 0) return undefined;
     return async (transaction, order) => {
-      const stored = await accept(transaction, order, readShown(accepted), documents);
-      if (stored !== undefined) return stored.map((one) => lineFor(one, request));
-      forgetNoted(request.host);
+      const acceptedTexts = await recordAcceptance(transaction, order, parseShownTexts(accepted), documents);
+      if (acceptedTexts !== undefined) return acceptedTexts.map((acceptedText) => describeLine(acceptedText, request));
+      clearRecordedTimes(request.host);
       throw new FieldErrors({ accepted: 'acceptance.changed' });
     };
   },
 });
 
 /** Describes `By paying you accept the terms and the refund policy.` */
-function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
+function describeSentence(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
   const links = documents.flatMap((document, index): SentencePiece[] => [
     { text: t(index === 0 ? 'acceptance.by_paying' : 'acceptance.and') },
     { text: t(`acceptance.${document.page}`), path: linkOf(document) },
@@ -49,15 +57,15 @@ function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: 
   return [...links, { text: isChanged ? t('acceptance.end_changed') : t('acceptance.end') }];
 }
 
-const inEach = (textIn: (language: Language) => string) => ({ en: textIn('en'), id: textIn('id') });
+const translate = (render: (language: Language) => string) => ({ en: render('en'), id: render('id') });
 
 /** Describes the accepted version in a line for the receipt, the email and operators. */
-function lineFor(accepted: Accepted, { host }: Pick<PageRequest, 'host'>): OrderLine {
+function describeLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'>): OrderLine {
   const { time_zone: timeZone } = host.section(serviceSection);
   const texts = { en, id };
   return {
-    label: inEach((language) => texts[language][`acceptance.line.${accepted.page}`]),
-    text: inEach((language) => {
+    label: translate((language) => texts[language][`acceptance.line.${accepted.page}`]),
+    text: translate((language) => {
       const { version, address, createdAt } = accepted;
       if (address !== undefined) return address;
       if (version !== undefined) return texts[language]['acceptance.line.version'].replace('{version}', version);

@@ -16,32 +16,34 @@ import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.
 type Queries = Pick<Database, 'query'>;
 
 /** Minimum time between records of the same shown text. */
-const noteEvery = 600_000;
+const recordIntervalMs = 600_000;
 /** Minutes after its last record until a replaced text can no longer be accepted. Gives every buyer at least an hour. */
-const acceptMinutes = 60 + noteEvery / 60_000;
+const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
-const notedKey = 'acceptance-noted';
+const recordedTimesKey = 'acceptance-noted';
 
 /** Returns when texts were last recorded as shown, by digest, in ms of the monotonic clock. */
-function notedBy({ keep }: Pick<Host, 'keep'>): Map<string, number> {
-  return keep(notedKey, () => new Map<string, number>());
+function getRecordedTimes({ keep }: Pick<Host, 'keep'>): Map<string, number> {
+  return keep(recordedTimesKey, () => new Map<string, number>());
 }
 
 /** Records texts that are about to be shown. Recently recorded texts cause no query. */
-export async function noteShown(
+export async function recordShownTexts(
   host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
   documents: readonly Document[],
 ): Promise<void> {
-  const noted = notedBy(host);
-  const due = documents.filter(({ digest }) => (noted.get(digest) ?? -Infinity) + noteEvery <= host.monotonic());
-  if (due.length === 0) return;
+  const recordedTimes = getRecordedTimes(host);
+  const dueDocuments = documents.filter(
+    ({ digest }) => (recordedTimes.get(digest) ?? -Infinity) + recordIntervalMs <= host.monotonic(),
+  );
+  if (dueDocuments.length === 0) return;
   await host.database.query(
     `insert into acceptance_text (digest, page, address, texts)
      select * from jsonb_to_recordset(?::jsonb) as d(digest text, page text, address text, texts jsonb) order by digest
      on conflict (digest) do update set shown_at = clock_timestamp()`,
-    [JSON.stringify(due.map(({ digest, page, address, texts }) => ({ digest, page, address, texts })))],
+    [JSON.stringify(dueDocuments.map(({ digest, page, address, texts }) => ({ digest, page, address, texts })))],
   );
-  for (const { digest } of due) noted.set(digest, host.monotonic());
+  for (const { digest } of dueDocuments) recordedTimes.set(digest, host.monotonic());
 }
 
 /** A text in the buyer's form field, with the language of the shown text. */
@@ -51,19 +53,21 @@ interface ShownText {
 }
 
 /** Encodes the value of the form field, for example `DIGEST.en DIGEST.en`. */
-export function writeShown(documents: readonly Document[]): string {
+export function encodeShownTexts(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }
 
-export function readShown(sent: string): ShownText[] {
-  return sent.split(' ').flatMap((one) => {
-    const [digest = '', language = ''] = one.split('.');
-    return digestPattern.test(digest) && languages.some((known) => known === language) ? [{ digest, language }] : [];
+export function parseShownTexts(fieldValue: string): ShownText[] {
+  return fieldValue.split(' ').flatMap((entry) => {
+    const [digest = '', language = ''] = entry.split('.');
+    return digestPattern.test(digest) && languages.some((supported) => supported === language)
+      ? [{ digest, language }]
+      : [];
   });
 }
 
 /** A text that was accepted. */
-export interface Accepted {
+export interface AcceptedText {
   readonly page: AcceptedPage;
   readonly digest: string;
   readonly version: string | undefined;
@@ -79,13 +83,17 @@ export interface Accepted {
  *
  * @returns undefined if one of the texts in force was not shown, or has been replaced
  */
-export async function accept(
+export async function recordAcceptance(
   transaction: EntityManager,
   order: { readonly id: string; readonly accountId: string },
-  shown: readonly ShownText[],
-  inForce: readonly Document[],
-): Promise<Accepted[] | undefined> {
-  const needed = inForce.map(({ page, digest, texts }) => ({ page, digest, texts: withoutBodies(texts) }));
+  shownTexts: readonly ShownText[],
+  documentsInForce: readonly Document[],
+): Promise<AcceptedText[] | undefined> {
+  const requiredTexts = documentsInForce.map(({ page, digest, texts }) => ({
+    page,
+    digest,
+    texts: removeBodies(texts),
+  }));
   const rows = await transaction.execute<
     (Row<typeof AcceptanceText, 'digest' | 'address' | 'created_at'> & AcceptedRow)[]
   >(
@@ -95,7 +103,7 @@ export async function accept(
        from jsonb_to_recordset(?::jsonb) as s(digest text, language text)
          join acceptance_text t on t.digest = s.digest and (t.texts is null or t.texts -> s.language is not null)
          join jsonb_to_recordset(?::jsonb) as n(page text, digest text, texts jsonb) on n.page = t.page
-       where t.digest = n.digest or t.shown_at > clock_timestamp() - interval '${acceptMinutes} minutes'
+       where t.digest = n.digest or t.shown_at > clock_timestamp() - interval '${acceptanceMinutes} minutes'
          or t.texts -> s.language ->> 'version' = n.texts -> s.language ->> 'version'
      ), stored as (
        insert into acceptance (id, account_id, order_id, code, page, digest, version, language)
@@ -103,11 +111,11 @@ export async function accept(
        on conflict (order_id, digest) do nothing
      )
      select page, digest, version, language, address, ${epochs('valid.created_at')} from valid`,
-    [JSON.stringify(shown), JSON.stringify(needed), order.accountId, order.id],
+    [JSON.stringify(shownTexts), JSON.stringify(requiredTexts), order.accountId, order.id],
   );
-  const accepted = rows.map((row) => toRecord(row) as Accepted);
-  const isWhole = inForce.every(({ page }) => accepted.some((one) => one.page === page));
-  return isWhole ? inPageOrder(accepted) : undefined;
+  const acceptedTexts = rows.map((row) => toRecord(row) as AcceptedText);
+  const isComplete = documentsInForce.every(({ page }) => acceptedTexts.some((text) => text.page === page));
+  return isComplete ? sortByPage(acceptedTexts) : undefined;
 }
 
 interface AcceptedRow {
@@ -116,21 +124,21 @@ interface AcceptedRow {
   readonly language: Language;
 }
 
-function withoutBodies(texts: StoredTexts = {}): object {
+function removeBodies(texts: StoredTexts = {}): object {
   return Object.fromEntries(Object.entries(texts).map(([language, { version }]) => [language, { version }]));
 }
 
-function inPageOrder(accepted: readonly Accepted[]): Accepted[] {
+function sortByPage(accepted: readonly AcceptedText[]): AcceptedText[] {
   return accepted.toSorted((first, second) => acceptedPages.indexOf(first.page) - acceptedPages.indexOf(second.page));
 }
 
 /** Clears the recorded times after a rejection, so that the next page records its texts again. */
-export function forgetNoted(host: Pick<Host, 'keep'>): void {
-  notedBy(host).clear();
+export function clearRecordedTimes(host: Pick<Host, 'keep'>): void {
+  getRecordedTimes(host).clear();
 }
 
 /** Finds pages whose version differs from the account's last accepted version. */
-export async function findChanged(
+export async function findChangedPages(
   database: Queries,
   accountId: string,
   documents: readonly Document[],
@@ -139,11 +147,12 @@ export async function findChanged(
     `select distinct on (page) page, digest, version, language from acceptance where account_id = ? order by page, accepted_at desc`,
     [accountId],
   );
-  const last = new Map(rows.map((row) => [row.page, row]));
+  const lastByPage = new Map(rows.map((row) => [row.page, row]));
   return documents.flatMap(({ page, digest, texts }) => {
-    const before = last.get(page);
-    if (before === undefined || before.digest === digest) return [];
-    const isSame = before.version !== null && before.version === versionOf({ texts, language: before.language });
+    const lastAccepted = lastByPage.get(page);
+    if (lastAccepted === undefined || lastAccepted.digest === digest) return [];
+    const isSame =
+      lastAccepted.version !== null && lastAccepted.version === versionOf({ texts, language: lastAccepted.language });
     return isSame ? [] : [page];
   });
 }

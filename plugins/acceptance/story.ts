@@ -3,11 +3,11 @@ import { linkOf } from './document.ts';
 import { listAcceptances } from './store.ts';
 
 /** Maximum acceptances shown, newest first. */
-const listed = 20;
+const maxAcceptances = 20;
 
 /** Reads an account's acceptances for the timeline on its operator page. */
-export const readAcceptanceStory: ReadStory = async ({ host, t }, account) => {
-  const records = await listAcceptances(host.database, { account }, listed);
+export const readAcceptanceTimeline: ReadStory = async ({ host, t }, account) => {
+  const records = await listAcceptances(host.database, { account }, maxAcceptances);
   return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({
     topic: 'money',
     at: acceptedAt,

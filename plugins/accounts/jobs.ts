@@ -27,20 +27,21 @@ export const retentionJob: JobDefinition = {
 };
 
 /** Request records may arrive this late after their account was deleted, because a journal waits for the database. */
-const days = 7;
+const maxRecordDelayDays = 7;
 
 export const cleanDeletedJob: JobDefinition = {
   name: 'clean-deleted-accounts',
   description: 'Removes content and addresses of requests that were recorded after their account was deleted.',
   schedule: { pattern: '41 * * * *' },
   async run(_data, { database }) {
-    for (const accountId of await listRecentlyDeleted(database, days)) await cleanRecords(database, accountId);
+    for (const accountId of await listRecentlyDeleted(database, maxRecordDelayDays))
+      await cleanRecords(database, accountId);
   },
 };
 
 const intervalSeconds = 60;
 /** Sweeps enqueue jobs this far ahead, so that each end is reported on time. */
-const aheadSeconds = 2 * intervalSeconds;
+const lookAheadSeconds = 2 * intervalSeconds;
 /** Delay of a job after the due time, because the clocks of queue and database may differ. */
 const slackSeconds = 0.1;
 
@@ -61,7 +62,7 @@ export const planEndSweep: JobDefinition = {
   schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
-    for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, aheadSeconds)) {
+    for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, lookAheadSeconds)) {
       if (dueIn <= 0) await recordPlanEnd(host.database, accountId);
       else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + slackSeconds });
     }

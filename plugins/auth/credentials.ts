@@ -17,8 +17,8 @@ const keyHeaders = Object.values(dialects).flatMap(({ keyHeader }) => keyHeader 
  *
  * Keys in the URL are ignored. URLs end up in logs, so such a key must never work.
  */
-export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): readonly string[] {
-  const values = [bearerOf(headers.authorization), ...keyHeaders.map((name) => single(headers[name]))];
+export function readPresentedKeys(headers: IncomingHttpHeaders, prefix: string): readonly string[] {
+  const values = [parseBearer(headers.authorization), ...keyHeaders.map((name) => firstValue(headers[name]))];
   return values.filter(
     (value, index): value is string =>
       value !== undefined && values.indexOf(value) === index && isApiKey(value, prefix),
@@ -26,23 +26,23 @@ export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): rea
 }
 
 /** Reads the access token that a page sends instead of a key. It is accepted in `Authorization: Bearer` only. */
-export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
-  const token = bearerOf(headers.authorization);
+export function readPresentedToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
+  const token = parseBearer(headers.authorization);
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
 }
 
 /** Parses a bearer token. The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
-function bearerOf(header: string | undefined): string | undefined {
+function parseBearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
   return header.slice(7).trim();
 }
 
-function single(header: string | string[] | undefined): string | undefined {
+function firstValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-type Found = AccountRecord | undefined;
+type FoundAccount = AccountRecord | undefined;
 
 /**
  * Finds the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together in one query.
@@ -51,28 +51,28 @@ type Found = AccountRecord | undefined;
  * @param isSuspect returns true if the caller has sent many unknown keys
  * @throws GatewayError `unavailable` if the database does not respond and none of the cached keys is valid
  */
-export function identify(
+export function findAccount(
   directory: Pick<AccountDirectory, 'findByDigest'>,
   keys: readonly string[],
   maxAge: number,
   isSuspect: () => boolean,
-): Found | Promise<Found> {
-  const pending: Promise<Found>[] = [];
+): FoundAccount | Promise<FoundAccount> {
+  const pending: Promise<FoundAccount>[] = [];
   for (const key of keys) {
-    const found = directory.findByDigest(digestApiKey(key), maxAge, isSuspect);
-    if (found instanceof Promise) pending.push(found);
-    else if (found?.key !== undefined && pending.length === 0) return found;
-    else pending.push(Promise.resolve(found));
+    const account = directory.findByDigest(digestApiKey(key), maxAge, isSuspect);
+    if (account instanceof Promise) pending.push(account);
+    else if (account?.key !== undefined && pending.length === 0) return account;
+    else pending.push(Promise.resolve(account));
   }
-  return pending.length === 0 ? undefined : firstValid(pending);
+  return pending.length === 0 ? undefined : findFirstValid(pending);
 }
 
-async function firstValid(pending: readonly Promise<Found>[]): Promise<Found> {
+async function findFirstValid(pending: readonly Promise<FoundAccount>[]): Promise<FoundAccount> {
   const results = await Promise.allSettled(pending);
   for (const result of results) {
     if (result.status === 'fulfilled' && result.value?.key !== undefined) return result.value;
   }
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
   return undefined;
 }

@@ -24,17 +24,17 @@ export class FailedAuthentications {
   }
 
   /** Returns the seconds until this address may fail again; 0 if it may fail now. */
-  waitOf(address: string | undefined, limits: FailureLimits): number {
-    return Math.max(0, this.#read(networkOf(address), limits).wait / 1_000_000);
+  secondsToWait(address: string | undefined, limits: FailureLimits): number {
+    return Math.max(0, this.#readState(networkOf(address), limits).wait / 1_000_000);
   }
 
-  count(address: string | undefined, limits: FailureLimits): void {
+  countFailure(address: string | undefined, limits: FailureLimits): void {
     const network = networkOf(address);
-    const { now, debt, interval } = this.#read(network, limits);
+    const { now, debt, interval } = this.#readState(network, limits);
     this.#arrivals.set(network, now + debt + interval);
   }
 
-  #read(network: string, { limit, period }: FailureLimits) {
+  #readState(network: string, { limit, period }: FailureLimits) {
     const limits = { limit, period, burst: limit };
     const now = Math.round(this.#clock() * 1_000);
     const debt = computeDebt(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
@@ -43,6 +43,6 @@ export class FailedAuthentications {
 }
 
 /** Returns the counts of this process, which outlive a reload. */
-export function failedAuthentications(host: Host): FailedAuthentications {
+export function getFailedAuthentications(host: Host): FailedAuthentications {
   return host.keep('failed-authentications', () => new FailedAuthentications());
 }

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { auth } from './stage.ts';
+import { authStage } from './stage.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -8,7 +8,7 @@ import id from './texts/id.json' with { type: 'json' };
 export const plugin: GatewayPlugin = {
   name: 'auth',
   register(server) {
-    server.gateway.stage(auth);
+    server.gateway.stage(authStage);
     server.gateway.texts(defineTexts({ en, id }));
   },
 };

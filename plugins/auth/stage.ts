@@ -11,8 +11,8 @@ import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { setupCommand, setupShellOf } from '#core/web/pages/setup-command.ts';
-import { identify, presentedAccessToken, presentedKeys } from './credentials.ts';
-import { failedAuthentications } from './failures.ts';
+import { findAccount, readPresentedToken, readPresentedKeys } from './credentials.ts';
+import { getFailedAuthentications } from './failures.ts';
 import { createTokenHolder } from './token-holder.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
@@ -30,7 +30,7 @@ import { integer, object } from '#core/platform/schema.ts';
  * says so; `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond
  * and the key is not cached
  */
-export const auth = defineStage({
+export const authStage = defineStage({
   name: 'auth',
   description: 'Identifies callers by their API key.',
   writes: [principal, unauthenticated],
@@ -70,9 +70,9 @@ export const auth = defineStage({
     const directory = getAccountDirectory(host);
     await directory.ready();
     const { prefix } = host.service;
-    const failures = failedAuthentications(host);
-    const former = host.keep('former-keys', () => new ReplacedKeys(host.database));
-    const holderOf = createTokenHolder(host, directory, maxAge);
+    const failures = getFailedAuthentications(host);
+    const replacedKeys = host.keep('former-keys', () => new ReplacedKeys(host.database));
+    const findTokenHolder = createTokenHolder(host, directory, maxAge);
 
     const admitOrRefuse = (
       exchange: Exchange,
@@ -80,60 +80,60 @@ export const auth = defineStage({
       keys: readonly string[],
       hint?: string,
     ): void | Promise<never> => {
-      if (account?.blockedAt !== undefined) throw blocked(host.service, account.blockedAt, account.pausedAt);
-      if (account?.key !== undefined) return admit(exchange, account, account.key, hint);
-      const wait = failures.waitOf(exchange.remoteAddress, limits);
-      if (wait > 0) {
+      if (account?.blockedAt !== undefined) throw createBlockedError(host.service, account.blockedAt, account.pausedAt);
+      if (account?.key !== undefined) return admitCaller(exchange, account, account.key, hint);
+      const waitSeconds = failures.secondsToWait(exchange.remoteAddress, limits);
+      if (waitSeconds > 0) {
         exchange.set(unauthenticated, true);
-        throw tooManyFailures(wait);
+        throw createTooManyFailuresError(waitSeconds);
       }
-      failures.count(exchange.remoteAddress, limits);
-      const asked = setupCommand(setupShellOf(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
+      failures.countFailure(exchange.remoteAddress, limits);
+      const setup = setupCommand(setupShellOf(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
       const refuse = () => {
         exchange.set(unauthenticated, true);
-        throw invalidKey(host.service, asked);
+        throw createInvalidKeyError(host.service, setup);
       };
       if (keys.length === 0) return refuse();
-      return former.findReplacement(keys.map(digestApiKey)).then((date) => {
-        throw date === undefined ? refuse() : replacedKey(host.service, asked, date);
+      return replacedKeys.findReplacement(keys.map(digestApiKey)).then((date) => {
+        throw date === undefined ? refuse() : createReplacedKeyError(host.service, setup, date);
       });
     };
 
     const findByKeys = (exchange: Exchange, keys: readonly string[]) =>
-      identify(directory, keys, maxAge, () => failures.waitOf(exchange.remoteAddress, limits) > 0);
+      findAccount(directory, keys, maxAge, () => failures.secondsToWait(exchange.remoteAddress, limits) > 0);
 
     /** Finds the account of the first valid key or, without a key, of the token. */
-    const find = (exchange: Exchange) => {
-      const keys = presentedKeys(exchange.headers, prefix);
-      const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
-      if (token !== undefined) return { found: holderOf(token), keys, hint: playgroundHint };
+    const findCaller = (exchange: Exchange) => {
+      const keys = readPresentedKeys(exchange.headers, prefix);
+      const token = keys.length === 0 ? readPresentedToken(exchange.headers, prefix) : undefined;
+      if (token !== undefined) return { found: findTokenHolder(token), keys, hint: playgroundHint };
       return { found: findByKeys(exchange, keys), keys, hint: undefined };
     };
 
     /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it as well. */
-    const markStranger = async (exchange: Exchange): Promise<void> => {
-      const keys = presentedKeys(exchange.headers, prefix);
-      const found = keys.length === 0 ? undefined : findByKeys(exchange, keys);
-      const account = await Promise.resolve(found).catch(() => 'unknown' as const);
+    const markUnauthenticated = async (exchange: Exchange): Promise<void> => {
+      const keys = readPresentedKeys(exchange.headers, prefix);
+      const lookup = keys.length === 0 ? undefined : findByKeys(exchange, keys);
+      const account = await Promise.resolve(lookup).catch(() => 'unknown' as const);
       if (account !== undefined && account !== 'unknown') return;
       exchange.set(unauthenticated, true);
-      if (keys.length > 0 && account === undefined) failures.count(exchange.remoteAddress, limits);
+      if (keys.length > 0 && account === undefined) failures.countFailure(exchange.remoteAddress, limits);
     };
 
     return {
       accountOf(exchange) {
         if (exchange.endpoint.isPublic) return undefined;
-        return whenSettled(find(exchange).found, (account) => account?.id);
+        return whenSettled(findCaller(exchange).found, (account) => account?.id);
       },
       start(exchange) {
         // `enter` does not run for a disconnected client. Only cached keys are checked, so that resetting connections costs no query.
         if (!exchange.isClientGone) return;
-        const keys = presentedKeys(exchange.headers, prefix);
+        const keys = readPresentedKeys(exchange.headers, prefix);
         if (!keys.some((key) => directory.hasCachedKey(digestApiKey(key)))) exchange.set(unauthenticated, true);
       },
       enter(exchange) {
-        if (exchange.endpoint.isPublic) return markStranger(exchange);
-        const { found, keys, hint } = find(exchange);
+        if (exchange.endpoint.isPublic) return markUnauthenticated(exchange);
+        const { found, keys, hint } = findCaller(exchange);
         if (found instanceof Promise)
           return found.then(
             (account) => admitOrRefuse(exchange, account, keys, hint),
@@ -151,7 +151,7 @@ export const auth = defineStage({
 
 const playgroundHint = 'playground';
 
-function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
+function admitCaller(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
   exchange.memory.owner = account.id;
   exchange.set(principal, {
     accountId: account.id,
@@ -163,42 +163,42 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
 }
 
 /** Creates the same error for missing, misspelt and unknown keys and for keys in the URL, so that it reveals no state. */
-function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
-  return keyError(
+function createInvalidKeyError({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
+  return createKeyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,
   );
 }
 
-function replacedKey({ name, baseUrl }: Service, setup: string, date: Date): GatewayError {
-  return keyError(
-    `This ${name} API key was replaced on ${dayOf(date)}. Use the new one, or create another at ${baseUrl}${keyPath}, then run: ${setup}`,
+function createReplacedKeyError({ name, baseUrl }: Service, setup: string, date: Date): GatewayError {
+  return createKeyError(
+    `This ${name} API key was replaced on ${formatDay(date)}. Use the new one, or create another at ${baseUrl}${keyPath}, then run: ${setup}`,
   );
 }
 
-function keyError(message: string): GatewayError {
+function createKeyError(message: string): GatewayError {
   return new GatewayError('invalid_api_key', message, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-function blocked(service: Service, date: Date, pausedAt: Date | undefined): GatewayError {
+function createBlockedError(service: Service, date: Date, pausedAt: Date | undefined): GatewayError {
   const { name, baseUrl } = service;
   if (pausedAt !== undefined)
     return new GatewayError(
       'account_blocked',
-      `This ${name} account has been paused by its owner since ${dayOf(pausedAt)}, who can resume it at ${baseUrl}/account`,
+      `This ${name} account has been paused by its owner since ${formatDay(pausedAt)}, who can resume it at ${baseUrl}/account`,
     );
-  const message = `This ${name} account has been blocked since ${dayOf(date)}. Contact ${contactOf(service) ?? 'support'}; see ${baseUrl}`;
+  const message = `This ${name} account has been blocked since ${formatDay(date)}. Contact ${contactOf(service) ?? 'support'}; see ${baseUrl}`;
   return new GatewayError('account_blocked', message);
 }
 
 const keyPath = '/account/key';
 
 /** Formats the day in UTC. */
-function dayOf(date: Date): string {
+function formatDay(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
 /** @param wait seconds until the next attempt */
-function tooManyFailures(wait: number): GatewayError {
+function createTooManyFailuresError(wait: number): GatewayError {
   return new GatewayError(
     'rate_limited',
     'Too many requests without a valid API key from your address. Check the key.',

@@ -6,9 +6,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { sessionsOf } from '#core/web/sessions/sign-in.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-const deadlineMs = 2_000;
+const timeoutMs = 2_000;
 
-type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
+type FindTokenHolder = (token: string) => Promise<AccountRecord | undefined>;
 
 /**
  * Creates a function that finds the account of an access token while the token's session is open. The session is read for each request,
@@ -21,10 +21,10 @@ export function createTokenHolder(
   host: Host,
   directory: Pick<AccountDirectory, 'findById'>,
   maxAge: number,
-): TokenHolder {
+): FindTokenHolder {
   const tokens = getAccessTokens(host);
   const sessions = sessionsOf(host);
-  const find: TokenHolder = async (token) => {
+  const find: FindTokenHolder = async (token) => {
     const claims = await tokens.read(host.service.prefix, token);
     if (claims === undefined) return undefined;
     const account = await directory.findById(claims.accountId, maxAge);
@@ -33,7 +33,7 @@ export function createTokenHolder(
   };
   return async (token) => {
     try {
-      return await withDeadline(find(token), deadlineMs, `the database did not answer within ${deadlineMs} ms`);
+      return await withDeadline(find(token), timeoutMs, `the database did not answer within ${timeoutMs} ms`);
     } catch (error) {
       if (error instanceof GatewayError) throw error;
       throw new GatewayError('unavailable', 'Sessions cannot be verified at the moment. Try again in a few seconds.', {

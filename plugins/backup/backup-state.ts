@@ -6,17 +6,17 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { backupFolder, backupInterval, backupSection } from './section.ts';
+import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const say = defineSentences(en);
 
 /** Tolerated delay of a backup, as a share of the interval. */
-const tolerance = 0.5;
+const toleratedDelay = 0.5;
 /** Minimum time between reads of the folder, because checks run every few seconds. */
-const rereadAfter = 30_000;
+const rereadIntervalMs = 30_000;
 
-interface Newest {
+interface NewestBackup {
   readonly at: number; // epoch ms
   readonly bytes: number;
 }
@@ -27,7 +27,7 @@ class BackupState {
   /** Start of the first backup's interval, epoch ms. */
   readonly startedAt: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
-  #folder: { readonly path: string; readonly newest: WatchedDisk<Newest | undefined> } | undefined;
+  #folder: { readonly path: string; readonly newest: WatchedDisk<NewestBackup | undefined> } | undefined;
 
   constructor(host: Pick<Host, 'now' | 'monotonic'>) {
     this.#host = host;
@@ -39,27 +39,27 @@ class BackupState {
     return this.#failure;
   }
 
-  succeeded(): void {
+  recordSuccess(): void {
     this.#failure = undefined;
     this.#folder = undefined;
   }
 
-  failed(error: unknown): void {
+  recordFailure(error: unknown): void {
     this.#failure = { at: this.#host.now(), reason: error instanceof Error ? error.message : String(error) };
   }
 
-  newestIn(path: string): WatchedDisk<Newest | undefined> {
+  watchNewest(path: string): WatchedDisk<NewestBackup | undefined> {
     if (this.#folder?.path !== path)
-      this.#folder = { path, newest: new WatchedDisk(() => readNewest(path), rereadAfter) };
+      this.#folder = { path, newest: new WatchedDisk(() => readNewest(path), rereadIntervalMs) };
     return this.#folder.newest;
   }
 }
 
-export function backupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): BackupState {
+export function getBackupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): BackupState {
   return host.keep('backup/state', () => new BackupState(host));
 }
 
-async function readNewest(folder: string): Promise<Newest | undefined> {
+async function readNewest(folder: string): Promise<NewestBackup | undefined> {
   const name = (await listBackups(folder)).at(-1);
   if (name === undefined) return undefined;
   return { at: parseBackupTime(name) ?? 0, bytes: (await stat(join(folder, name))).size };
@@ -70,46 +70,50 @@ export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',
   appliesTo: isScheduled,
-  refresh: (host) => newest(host).readFresh(),
+  refresh: (host) => watchNewestBackup(host).readFresh(),
   check(host) {
     const { every } = host.section(backupSection);
-    const interval = backupInterval(host);
+    const interval = backupIntervalMs(host);
     if (every === undefined || interval === undefined) return { ok: true };
-    const state = backupState(host);
+    const state = getBackupState(host);
     const { failure } = state;
     if (failure !== undefined)
       return { ok: false, reason: say('backup.reason.failed', { why: failure.reason }), since: failure.at };
-    const due = (newest(host).read()?.at ?? state.startedAt) + interval * (1 + tolerance);
-    if (host.now() <= due) return { ok: true };
-    return { ok: false, reason: say('backup.reason.missed', { every }), since: due };
+    const dueAt = (watchNewestBackup(host).read()?.at ?? state.startedAt) + interval * (1 + toleratedDelay);
+    if (host.now() <= dueAt) return { ok: true };
+    return { ok: false, reason: say('backup.reason.missed', { every }), since: dueAt };
   },
 };
 
 /** Gauges that have readings only while backups are scheduled. */
 export const backupGauges: readonly Gauge[] = [
-  scheduledGauge(
+  createScheduledGauge(
     'backup_last_success_timestamp_seconds',
     'Unix time of the newest backup in the folder; 0 without any.',
-    async (host) => ((await newest(host).readFresh())?.at ?? 0) / 1000,
+    async (host) => ((await watchNewestBackup(host).readFresh())?.at ?? 0) / 1000,
   ),
-  scheduledGauge(
+  createScheduledGauge(
     'backup_last_bytes',
     'Size of the newest backup.',
-    async (host) => (await newest(host).readFresh())?.bytes ?? 0,
+    async (host) => (await watchNewestBackup(host).readFresh())?.bytes ?? 0,
   ),
-  scheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
-    backupState(host).failure === undefined ? 0 : 1,
+  createScheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
+    getBackupState(host).failure === undefined ? 0 : 1,
   ),
 ];
 
-function newest(host: Host): WatchedDisk<Newest | undefined> {
-  return backupState(host).newestIn(backupFolder(host));
+function watchNewestBackup(host: Host): WatchedDisk<NewestBackup | undefined> {
+  return getBackupState(host).watchNewest(backupFolder(host));
 }
 
 function isScheduled(host: Pick<Host, 'section'>): boolean {
-  return backupInterval(host) !== undefined;
+  return backupIntervalMs(host) !== undefined;
 }
 
-function scheduledGauge(name: string, description: string, read: (host: Host) => number | Promise<number>): Gauge {
+function createScheduledGauge(
+  name: string,
+  description: string,
+  read: (host: Host) => number | Promise<number>,
+): Gauge {
   return gauge(name, description, (host) => (isScheduled(host) ? read(host) : undefined));
 }

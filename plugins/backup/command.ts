@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { backupFolder } from './section.ts';
-import { takeNow } from './take-scheduled.ts';
+import { takeBackupNow } from './take-scheduled.ts';
 
 /** `daypass backup`: takes a backup now. Does not delete old backups. */
 export const backupCommand: Command = {
@@ -26,16 +26,16 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
       )
       .action(({ to, json }: { to?: string; json?: true }) =>
         withHost(async (host) => {
-          const began = performance.now();
-          const taken = await takeNow(host, to === undefined ? backupFolder(host) : resolve(to)).catch(
+          const startedAt = performance.now();
+          const backup = await takeBackupNow(host, to === undefined ? backupFolder(host) : resolve(to)).catch(
             (error: unknown) => {
               throw new CommandFailed(`No backup was taken: ${error instanceof Error ? error.message : String(error)}`);
             },
           );
-          const { path, bytes, rows, tables } = taken;
-          const seconds = ((performance.now() - began) / 1000).toFixed(1);
+          const { path, bytes, rows, tables } = backup;
+          const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
           // `journalFiles` is the name used through 0.5.
-          if (json) print(JSON.stringify({ ...taken, journal_files: taken.journalFiles }));
+          if (json) print(JSON.stringify({ ...backup, journal_files: backup.journalFiles }));
           else
             print(
               `${path}: ${rows} rows in ${tables} tables, ${bytes} bytes, ${seconds} s; its checksum was read back`,

@@ -6,7 +6,7 @@ import { integer, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000;
 /** Intervals between backups. */
-const intervals = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
+const intervalsMs = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 
 /** `backup` in gateway.yaml. Without `every`, only `daypass backup` takes backups. */
 export const backupSection = defineSection({
@@ -29,7 +29,7 @@ export const backupSection = defineSection({
       ),
     },
   ),
-  notices({ every, to }, all) {
+  notices({ every, to }, sections) {
     const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(to);
     return [
       ...(isAddress
@@ -37,18 +37,18 @@ export const backupSection = defineSection({
             `backup.to is a folder, and "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups`,
           ]
         : []),
-      ...(every === undefined && isOpenShop(all.get) ? [noBackups] : []),
+      ...(every === undefined && isOpenShop(sections.get) ? [missingBackupNotice] : []),
     ];
   },
 });
 
-const noBackups =
+const missingBackupNotice =
   'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
 
 /** Returns the ms between scheduled backups; undefined if backups are not scheduled. */
-export function backupInterval({ section }: Pick<Host, 'section'>): number | undefined {
+export function backupIntervalMs({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
-  return every === undefined || every === 'elsewhere' ? undefined : intervals[every];
+  return every === undefined || every === 'elsewhere' ? undefined : intervalsMs[every];
 }
 
 export function backupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {

@@ -4,16 +4,16 @@ import { data } from '#core/config/sections/core-sections.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
 import type { TakenBackup } from '#core/platform/backup/take.ts';
-import { backupState } from './backup-state.ts';
-import { backupFolder, backupInterval, backupSection } from './section.ts';
+import { getBackupState } from './backup-state.ts';
+import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
 
 /** Tolerance for early backups, because the job does not run to the second. */
-const early = 300_000;
+const maxEarlyMs = 300_000;
 /** Maximum duration of a backup. */
-const longest = 6 * 3_600_000;
+const maxBackupMs = 6 * 3_600_000;
 
 /** Takes a backup of this gateway's database and of its waiting records. */
-export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
+export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup> {
   // Imported on demand, because it loads the driver and the compressor, which are needed only once a day.
   const { takeBackup } = await import('#core/platform/backup/take.ts');
   return takeBackup({
@@ -22,7 +22,7 @@ export async function takeNow(host: Host, to: string): Promise<TakenBackup> {
     folder: to,
     minFreeBytes: host.section(data).min_free_bytes,
     now: new Date(host.now()),
-    signal: AbortSignal.timeout(longest),
+    signal: AbortSignal.timeout(maxBackupMs),
   });
 }
 
@@ -34,23 +34,23 @@ export const backupJob: JobDefinition = {
   attempts: 1,
   async run(_data, host) {
     const { keep } = host.section(backupSection);
-    const interval = backupInterval(host);
+    const interval = backupIntervalMs(host);
     if (interval === undefined) return;
     const folder = backupFolder(host);
-    const newest = (await listBackups(folder)).at(-1);
-    const age = newest === undefined ? Infinity : host.now() - (parseBackupTime(newest) ?? 0);
-    if (age < interval - early) return;
-    const state = backupState(host);
+    const newestName = (await listBackups(folder)).at(-1);
+    const ageMs = newestName === undefined ? Infinity : host.now() - (parseBackupTime(newestName) ?? 0);
+    if (ageMs < interval - maxEarlyMs) return;
+    const state = getBackupState(host);
     try {
-      const { path, bytes, rows } = await takeNow(host, folder);
-      state.succeeded();
+      const { path, bytes, rows } = await takeBackupNow(host, folder);
+      state.recordSuccess();
       host.log.info(`backup taken: ${path}, ${bytes} bytes, ${rows} rows`);
     } catch (error) {
-      state.failed(error);
+      state.recordFailure(error);
       throw error;
     }
-    const superfluous = (await listBackups(folder)).slice(0, -keep);
+    const oldNames = (await listBackups(folder)).slice(0, -keep);
     // Removed one at a time, because each removal blocks a thread of the pool while the disk does not respond.
-    for (const name of superfluous) await rm(join(folder, name), { force: true });
+    for (const name of oldNames) await rm(join(folder, name), { force: true });
   },
 };

@@ -21,19 +21,19 @@ const versionHeaders = Object.values(dialects)
  *
  * @throws GatewayError for a body that is not a JSON object
  */
-export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
+export async function computeCacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = versionHeaders.map((name) => headers[name] ?? null);
   // The path of some formats contains the model and whether to stream.
-  const { id: inPath, ...otherParams } = params;
-  const { model: inBody, ...otherMembers } = await exactBody(exchange);
-  const models = [inPath, inBody].map((requested) => identify(requested, catalog));
+  const { id: pathModel, ...otherParams } = params;
+  const { model: bodyModel, ...otherMembers } = await readExactBody(exchange);
+  const models = [pathModel, bodyModel].map((requested) => identifyModel(requested, catalog));
   const address = [endpoint.path, otherParams, query.toString()];
   const head = [storedVersion, accountId, address, format?.name, versions, models];
-  return computeHash(canonical([head, otherMembers]));
+  return computeHash(toCanonicalText([head, otherMembers]));
 }
 
-async function exactBody({ body }: Exchange): Promise<JsonObject> {
+async function readExactBody({ body }: Exchange): Promise<JsonObject> {
   const parsed = await body.json();
   const text = await body.text();
   await yieldIfLong(text.length);
@@ -44,7 +44,7 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
 }
 
 /** Returns the name of the requested model in replies; undefined if the catalog does not have it. */
-export async function calledModel(
+export async function findCalledModel(
   { body, params }: Exchange,
   catalog: Catalog,
 ): Promise<Pick<CachedCall, 'model' | 'modelName'> | undefined> {
@@ -55,37 +55,37 @@ export async function calledModel(
   return model && { model, modelName: nameInReply(model, requested) };
 }
 
-function identify(requested: unknown, catalog: Catalog): unknown {
+function identifyModel(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   if (model === undefined) return requested;
   // After a reload, a model may have routes to a different upstream with different replies.
-  const served = model.routes.map(({ id, upstream }) => [id, upstream.baseUrl]);
-  return [model.id, nameInReply(model, requested as string), served];
+  const routeTargets = model.routes.map(({ id, upstream }) => [id, upstream.baseUrl]);
+  return [model.id, nameInReply(model, requested as string), routeTargets];
 }
 
 const sliceLength = 4 * 1024 * 1024;
 
 async function computeHash(text: string): Promise<string> {
   const hash = createHash('sha256');
-  for (let begin = 0; begin < text.length; begin += sliceLength) {
-    if (begin > 0) await nextTurn();
-    hash.update(text.slice(begin, begin + sliceLength));
+  for (let start = 0; start < text.length; start += sliceLength) {
+    if (start > 0) await nextTurn();
+    hash.update(text.slice(start, start + sliceLength));
   }
   return hash.digest('hex');
 }
 
 /** Returns canonical JSON: members are sorted and texts have their length as prefix, so only equal objects give equal texts. */
-function canonical(value: unknown): string {
+function toCanonicalText(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
   // Long numbers stay texts, because 2⁵³ and 2⁵³ + 1 are equal as doubles.
   if (JSON.isRawJSON(value)) return value.rawJSON;
   let text = '';
   if (Array.isArray(value)) {
-    for (const entry of value) text += `${canonical(entry)},`;
+    for (const entry of value) text += `${toCanonicalText(entry)},`;
     return `[${text}]`;
   }
   const members = value as JsonObject;
-  for (const name of Object.keys(members).sort()) text += `${canonical(name)}:${canonical(members[name])},`;
+  for (const name of Object.keys(members).sort()) text += `${toCanonicalText(name)}:${toCanonicalText(members[name])},`;
   return `{${text}}`;
 }

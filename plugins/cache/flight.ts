@@ -4,10 +4,10 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
 /** Lifetime of a claim, and interval of its extension by a live leader. */
 const claimLifetimeSeconds = 15;
-const extendInterval = 5;
+const extendIntervalSeconds = 5;
 /** Interval of the followers' polls, which find a reply whose signal was lost, and the followers' maximum wait. */
-const pollInterval = 500;
-const maxWait = 120_000;
+const pollIntervalMs = 500;
+const maxWaitMs = 120_000;
 
 /** The right to call the upstream. Its holder leads several identical exchanges, and the others wait as followers. */
 export interface FlightLead {
@@ -19,7 +19,7 @@ export interface FlightLead {
    * Ends the lead because its reply failed or cannot be cached. All followers make their own calls immediately. Their replies
    * would probably fail as well, and with successive leaders each follower would wait for all calls before it.
    */
-  free(): Promise<void>;
+  freeFollowers(): Promise<void>;
 }
 
 /** A leader's signal to its followers: `look` to check the store, `go` to make their own calls. */
@@ -38,20 +38,20 @@ export async function joinFlight(
   signal: AbortSignal,
 ): Promise<CacheEntry | FlightLead | undefined> {
   const owner = randomUUID();
-  const found = await lookUp(shared, key, owner);
-  if (found !== undefined) return found;
-  const until = performance.now() + maxWait;
+  const firstResult = await lookUp(shared, key, owner);
+  if (firstResult !== undefined) return firstResult;
+  const deadline = performance.now() + maxWaitMs;
   let leaderSignal = Promise.withResolvers<LeaderSignal>();
-  const unsubscribe = await shared.events.subscribe(channel(key), (signalled) =>
-    leaderSignal.resolve(signalled === 'go' ? 'go' : 'look'),
+  const unsubscribe = await shared.events.subscribe(channelOf(key), (message) =>
+    leaderSignal.resolve(message === 'go' ? 'go' : 'look'),
   );
   try {
-    while (!signal.aborted && performance.now() < until) {
+    while (!signal.aborted && performance.now() < deadline) {
       // Created before the lookup, so that a signal during it is not missed.
       leaderSignal = Promise.withResolvers();
-      const later = await lookUp(shared, key, owner);
-      if (later !== undefined) return later;
-      if ((await waitForFirst([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
+      const result = await lookUp(shared, key, owner);
+      if (result !== undefined) return result;
+      if ((await waitForFirst([leaderSignal.promise], pollIntervalMs, signal)) === 'go') return undefined;
     }
     return undefined;
   } finally {
@@ -65,10 +65,10 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
   try {
     if (!(await shared.cache.claim(key, owner, claimLifetimeSeconds))) return undefined;
     // Another leader may have stored a reply between the lookup and the claim.
-    const late = await shared.cache.get(key);
-    if (late === undefined) return takeLead(shared, key, owner);
+    const storedMeanwhile = await shared.cache.get(key);
+    if (storedMeanwhile === undefined) return takeLead(shared, key, owner);
     await endLead(shared, key, owner, 'look');
-    return late;
+    return storedMeanwhile;
   } catch (error) {
     // A store that timed out may have granted the claim.
     endLead(shared, key, owner, 'look').catch(() => undefined);
@@ -81,29 +81,34 @@ function takeLead(shared: Shared, key: string, owner: string): FlightLead {
   const extend = () => {
     shared.cache.extend(key, owner, claimLifetimeSeconds).catch(() => undefined);
   };
-  const timer = setInterval(extend, extendInterval * 1000).unref();
-  const giveUp = (sent: LeaderSignal) => {
+  const timer = setInterval(extend, extendIntervalSeconds * 1000).unref();
+  const endWith = (leaderSignal: LeaderSignal) => {
     clearInterval(timer);
-    return endLead(shared, key, owner, sent);
+    return endLead(shared, key, owner, leaderSignal);
   };
   return {
     async store(value, seconds) {
-      let sent: LeaderSignal = 'go';
+      let leaderSignal: LeaderSignal = 'go';
       try {
         await shared.cache.set(key, value, seconds);
-        sent = 'look';
+        leaderSignal = 'look';
       } finally {
-        await giveUp(sent);
+        await endWith(leaderSignal);
       }
     },
-    handOver: () => giveUp('look'),
-    free: () => giveUp('go'),
+    handOver: () => endWith('look'),
+    freeFollowers: () => endWith('go'),
   };
 }
 
-async function endLead({ cache, events }: Shared, key: string, owner: string, sent: LeaderSignal): Promise<void> {
+async function endLead(
+  { cache, events }: Shared,
+  key: string,
+  owner: string,
+  leaderSignal: LeaderSignal,
+): Promise<void> {
   await cache.release(key, owner);
-  await events.publish(channel(key), sent);
+  await events.publish(channelOf(key), leaderSignal);
 }
 
-const channel = (key: string) => `cache:${key}`;
+const channelOf = (key: string) => `cache:${key}`;

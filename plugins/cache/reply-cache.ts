@@ -9,9 +9,9 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { type CacheEntry, type Shared, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { cacheKey, calledModel } from './cache-key.ts';
+import { computeCacheKey, findCalledModel } from './cache-key.ts';
 import { joinFlight, type FlightLead } from './flight.ts';
-import { collect, decodeStored, encodeStored } from './stored-reply.ts';
+import { collectWhilePassing, decodeStored, encodeStored } from './stored-reply.ts';
 
 interface ReplyCacheOptions {
   readonly shared: Shared;
@@ -26,7 +26,7 @@ interface HeldLead {
   isSettled: boolean;
 }
 
-const heldLead = defineFact<HeldLead>('cache_lead');
+const leadFact = defineFact<HeldLead>('cache_lead');
 const warnIntervalMs = 60_000;
 
 /**
@@ -44,80 +44,82 @@ export class ReplyCache {
   /** Returns the cached reply to the same request; undefined if this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     const { shared, catalog } = this.#options;
-    const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);
-    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#skipStore(error));
+    const key = await computeCacheKey(exchange, catalog, exchange.get(principal).accountId);
+    const entryOrLead = await joinFlight(shared, key, exchange.signal).catch((error) => this.#warnUnavailable(error));
     exchange.set(cacheStatus, 'miss');
-    if (found === undefined) return undefined;
-    if ('value' in found) {
-      const decoded = decodeStored(found.value);
+    if (entryOrLead === undefined) return undefined;
+    if ('value' in entryOrLead) {
+      const decoded = decodeStored(entryOrLead.value);
       if (decoded === undefined) return undefined;
       const { reply: stored, digests } = decoded;
       if (digests === undefined) readChangedContent(exchange, stored);
       else exchange.set(answerDigests, digests);
       exchange.set(cacheStatus, 'hit');
-      const called = await calledModel(exchange, catalog);
+      const calledModel = await findCalledModel(exchange, catalog);
       const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
-      if (called !== undefined) exchange.set(cachedCall, { ...called, isStream });
-      return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', found) } };
+      if (calledModel !== undefined) exchange.set(cachedCall, { ...calledModel, isStream });
+      return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', entryOrLead) } };
     }
-    exchange.set(heldLead, { lead: found, seconds, isSettled: false });
+    exchange.set(leadFact, { lead: entryOrLead, seconds, isSettled: false });
     return undefined;
   }
 
   /** Passes the reply on and stores it once it is complete; undefined if it must not be cached. */
   store(exchange: Exchange, reply: Reply): Reply | undefined {
-    const held = exchange.find(heldLead);
-    if (held === undefined) return undefined;
+    const heldLead = exchange.find(leadFact);
+    if (heldLead === undefined) return undefined;
     if (reply.status !== 200) {
       // If the client disconnected during the lookup, `release` ran before the exchange got the lead.
-      this.#endLead(exchange, held);
+      this.#endLead(exchange, heldLead);
       return undefined;
     }
-    const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: held.seconds }) };
+    const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: heldLead.seconds }) };
     const contentType = reply.headers['content-type'] ?? 'application/json';
     const { body } = reply;
     const { maxBytes } = this.#options;
     const onBody = (bytes: Buffer | undefined) => {
       if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
-        this.#endLead(exchange, held);
+        this.#endLead(exchange, heldLead);
       else
-        this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes, digestsOf(exchange)), held.seconds));
+        this.#settle(heldLead, (lead) =>
+          lead.store(encodeStored(contentType, bytes, findDigests(exchange)), heldLead.seconds),
+        );
     };
-    if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, onBody) };
+    if (body instanceof Readable) return { ...reply, headers, body: collectWhilePassing(body, maxBytes, onBody) };
     onBody(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
     return { ...reply, headers };
   }
 
   /** Ends the lead of a finished exchange. */
   release(exchange: Exchange): void {
-    const held = exchange.find(heldLead);
-    if (held !== undefined) this.#endLead(exchange, held);
+    const heldLead = exchange.find(leadFact);
+    if (heldLead !== undefined) this.#endLead(exchange, heldLead);
   }
 
   /** Lets a follower lead if only the client disconnected. In all other cases frees the followers, whose calls would wait in vain. */
-  #endLead(exchange: Exchange, held: HeldLead): void {
-    this.#settle(held, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
+  #endLead(exchange: Exchange, heldLead: HeldLead): void {
+    this.#settle(heldLead, (lead) => (exchange.isClientGone ? lead.handOver() : lead.freeFollowers()));
   }
 
   /** Settles the lead once. If the store fails, clients still get their replies. */
-  #settle(held: HeldLead, work: (lead: FlightLead) => Promise<void>): void {
-    if (held.isSettled) return;
-    held.isSettled = true;
-    work(held.lead).catch((error: unknown) => {
-      if (error instanceof SharedUnavailable) this.#skipStore(error);
+  #settle(heldLead: HeldLead, endFlight: (lead: FlightLead) => Promise<void>): void {
+    if (heldLead.isSettled) return;
+    heldLead.isSettled = true;
+    endFlight(heldLead.lead).catch((error: unknown) => {
+      if (error instanceof SharedUnavailable) this.#warnUnavailable(error);
       else this.#options.log.error('caching a response failed', error);
     });
   }
 
   /** Logs that the store is down and continues without it; its calls fail at once until it is back. @throws any other error */
-  #skipStore(error: unknown): undefined {
+  #warnUnavailable(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 
 /** Returns undefined if a stage has changed the content, which is then digested whenever the reply is sent. */
-function digestsOf(exchange: Exchange): AnswerDigests | undefined {
+function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }
 

@@ -6,7 +6,7 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-const header = 'x-service-cache';
+const headerName = 'x-service-cache';
 /** Identical requests wait up to two minutes for the leader, and then for the store. */
 const maxWaitSeconds = 150;
 
@@ -35,8 +35,8 @@ export const cacheStage = defineStage({
   documentation: ({ max_age: seconds }) => ({
     headers: [
       { name: 'X-Service-Cache', in: 'request', text: 'cache.docs.ask', values: { seconds }, example: '3600' },
-      { name: header, in: 'response', text: 'cache.docs.status', example: 'hit' },
-      { name: `${header}-expires-in`, in: 'response', text: 'cache.docs.expires', example: '3588' },
+      { name: headerName, in: 'response', text: 'cache.docs.status', example: 'hit' },
+      { name: `${headerName}-expires-in`, in: 'response', text: 'cache.docs.expires', example: '3588' },
     ],
   }),
   create({ max_age: maxAge, max_bytes: maxBytes }, { shared, catalog, log }) {
@@ -45,9 +45,9 @@ export const cacheStage = defineStage({
       timeout: maxWaitSeconds,
       keepsContent: true,
       enter(exchange) {
-        const asked = exchange.headers[header];
-        if (asked === undefined || exchange.endpoint.isPublic) return;
-        const seconds = readSeconds(String(asked), maxAge);
+        const requestedSeconds = exchange.headers[headerName];
+        if (requestedSeconds === undefined || exchange.endpoint.isPublic) return;
+        const seconds = parseSeconds(String(requestedSeconds), maxAge);
         if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
         return cache.find(exchange, seconds);
       },
@@ -63,7 +63,7 @@ function isForm({ headers }: Exchange): boolean {
   return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
 }
 
-function readSeconds(text: string, maximum: number): number {
+function parseSeconds(text: string, maximum: number): number {
   const seconds = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= maximum) return seconds;
   throw new GatewayError(

@@ -44,9 +44,13 @@ export function decodeStored(stored: Buffer): StoredReply | undefined {
  * @param onEnd called with the complete body at its end, or with undefined as soon as it is too large; not called if the
  *   stream fails before
  */
-export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {
+export function collectWhilePassing(
+  source: Readable,
+  maxBytes: number,
+  onEnd: (body: Buffer | undefined) => void,
+): Readable {
   let collected: CollectedBytes | undefined = new CollectedBytes();
-  const passing = new ReplyStream({
+  const passedStream = new ReplyStream({
     read: () => {
       source.resume();
     },
@@ -60,18 +64,18 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
       collected = undefined;
       onEnd(undefined);
     }
-    if (!passing.push(chunk)) source.pause();
+    if (!passedStream.push(chunk)) source.pause();
   });
   source.once('end', () => {
     // After the client has disconnected, the source may still end, and a partial body would be cached.
-    if (passing.destroyed) return;
+    if (passedStream.destroyed) return;
     if (collected !== undefined) onEnd(collected.take());
-    passing.push(null);
+    passedStream.push(null);
   });
-  source.once('error', (error) => passing.breakOff(error));
+  source.once('error', (error) => passedStream.breakOff(error));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      passing.breakOff(new Error('the reply was closed before its end'));
+      passedStream.breakOff(new Error('the reply was closed before its end'));
   });
-  return passing;
+  return passedStream;
 }

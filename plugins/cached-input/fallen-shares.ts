@@ -9,12 +9,12 @@ import {
 } from '#core/gateway/records/usage.ts';
 
 /** Minimum counts of both periods for a report. */
-const least = { calls: 200, inputTokens: 2_000_000 };
+const minCounts = { calls: 200, inputTokens: 2_000_000 };
 /** Minimum fall of the share, as a fraction of the input. */
 const minFall = 0.15;
 
-const dayHours = 24;
-const weekHours = 7 * dayHours;
+const hoursPerDay = 24;
+const hoursPerWeek = 7 * hoursPerDay;
 
 /** A route, model or client whose prompts vendors read from their caches less often than before. */
 export interface FallenShare {
@@ -38,7 +38,7 @@ export interface CallCounts {
 }
 
 /** Counts of a period, by route and model, and also by client. */
-export interface Times {
+export interface PeriodCounts {
   readonly byRoute: readonly CallCounts[];
   readonly byClient: readonly CallCounts[];
 }
@@ -47,32 +47,38 @@ export interface Times {
  * Finds routes whose share has fallen, then models outside these routes, then clients outside these routes and models. The largest
  * loss is first.
  */
-export function findFallen(week: Times, day: Times): FallenShare[] {
-  const routes = fallenBy('route', week.byRoute, day.byRoute);
-  const notOn = (fallen: readonly FallenShare[]) => {
+export function findFallenShares(week: PeriodCounts, day: PeriodCounts): FallenShare[] {
+  const fallenRoutes = findFallenBy('route', week.byRoute, day.byRoute);
+  const isOutside = (fallen: readonly FallenShare[]) => {
     const names = new Set(fallen.map(({ of, name }) => `${of} ${name}`));
     return ({ route, model }: CallCounts) => !names.has(`route ${route}`) && !names.has(`model ${model}`);
   };
-  const models = fallenBy('model', week.byRoute.filter(notOn(routes)), day.byRoute.filter(notOn(routes)));
-  const isOther = notOn([...routes, ...models]);
-  const clients = fallenBy('client', week.byClient.filter(isOther), day.byClient.filter(isOther));
-  return [...routes, ...models, ...clients].toSorted((first, second) => second.lostTokens - first.lostTokens);
+  const fallenModels = findFallenBy(
+    'model',
+    week.byRoute.filter(isOutside(fallenRoutes)),
+    day.byRoute.filter(isOutside(fallenRoutes)),
+  );
+  const isOutsideAll = isOutside([...fallenRoutes, ...fallenModels]);
+  const fallenClients = findFallenBy('client', week.byClient.filter(isOutsideAll), day.byClient.filter(isOutsideAll));
+  return [...fallenRoutes, ...fallenModels, ...fallenClients].toSorted(
+    (first, second) => second.lostTokens - first.lostTokens,
+  );
 }
 
-function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: readonly CallCounts[]): FallenShare[] {
-  const before = sumBy(of, week);
+function findFallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: readonly CallCounts[]): FallenShare[] {
+  const countsBefore = sumBy(of, week);
   return [...sumBy(of, day)].flatMap(([name, counts]) => {
-    const [earlier, now] = [shareOf(before.get(name)), shareOf(counts)];
-    if (earlier === undefined || now === undefined || earlier - now < minFall) return [];
-    return [{ of, name, before: earlier, now, lostTokens: Math.round((earlier - now) * counts.inputTokens) }];
+    const [shareBefore, now] = [calculateShare(countsBefore.get(name)), calculateShare(counts)];
+    if (shareBefore === undefined || now === undefined || shareBefore - now < minFall) return [];
+    return [{ of, name, before: shareBefore, now, lostTokens: Math.round((shareBefore - now) * counts.inputTokens) }];
   });
 }
 
 /** Returns the share of cached input; undefined if there are too few calls. */
-function shareOf(counts: Counts | undefined): number | undefined {
+function calculateShare(counts: Counts | undefined): number | undefined {
   if (counts === undefined) return undefined;
   // Replies from the gateway's own cache involve no vendor.
-  const isEnough = counts.answered - counts.cached >= least.calls && counts.inputTokens >= least.inputTokens;
+  const isEnough = counts.answered - counts.cached >= minCounts.calls && counts.inputTokens >= minCounts.inputTokens;
   return isEnough ? calculateCacheShares(counts)?.read : undefined;
 }
 
@@ -82,12 +88,12 @@ function sumBy(of: FallenShare['of'], calls: readonly CallCounts[]): Map<string,
     const name = call[of];
     if (name === null || name === undefined) continue;
     const sum = sums.get(name);
-    sums.set(name, sum === undefined ? call.counts : add(sum, call.counts));
+    sums.set(name, sum === undefined ? call.counts : addCounts(sum, call.counts));
   }
   return sums;
 }
 
-function add(one: Counts, other: Counts): Counts {
+function addCounts(one: Counts, other: Counts): Counts {
   return {
     answered: one.answered + other.answered,
     cached: one.cached + other.cached,
@@ -98,35 +104,34 @@ function add(one: Counts, other: Counts): Counts {
 }
 
 /** Compares the last 24 hours, including the running hour, with the week before. @param now epoch ms */
-export async function readFallen(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
-  const since = startOfHours(now, dayHours);
+export async function readFallenShares(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
+  const since = startOfHours(now, hoursPerDay);
   const [week, day] = await Promise.all([
-    readTimes(database, { since: since - weekHours * hourMs, until: since }),
-    readTimes(database, { since }),
+    readPeriod(database, { since: since - hoursPerWeek * hourMs, until: since }),
+    readPeriod(database, { since }),
   ]);
-  return findFallen(week, day);
+  return findFallenShares(week, day);
 }
 
-async function readTimes(
+async function readPeriod(
   database: Pick<Database, 'query'>,
   span: { readonly since: number; readonly until?: number },
-): Promise<Times> {
+): Promise<PeriodCounts> {
   const [byRoute, byClient] = await Promise.all([
     countUsage(database, span, ['route', 'model']),
     countUsage(database, span, ['route', 'model', 'client']),
   ]);
-  return { byRoute: callsOf(byRoute), byClient: callsOf(byClient) };
+  return { byRoute: toCallCounts(byRoute), byClient: toCallCounts(byClient) };
 }
 
-function callsOf(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[]): CallCounts[] {
+function toCallCounts(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[]): CallCounts[] {
   return rows.map((row) => ({ route: row.route, model: row.model, client: row.client ?? null, counts: row }));
 }
 
-const maxAge = 300_000; // ms
-const deadline = 10_000; // ms
+const maxAgeMs = 300_000; // ms
+const timeoutMs = 10_000; // ms
 
 /** Returns the cached reading of fallen shares, which are read at most every five minutes. */
-export const fallenReading = cacheReading(
-  { maxAgeMs: maxAge, staleWhileReadMs: maxAge, timeoutMs: deadline },
-  ({ database, now }) => readFallen(database.records, now()),
+export const fallenReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, ({ database, now }) =>
+  readFallenShares(database.records, now()),
 );

@@ -1,5 +1,5 @@
 /** Lower-case names of programs and SDKs in user agents. */
-const known: ReadonlySet<string> = new Set([
+const knownClients: ReadonlySet<string> = new Set([
   'ai-sdk',
   'aider',
   'anthropic',
@@ -40,6 +40,6 @@ const known: ReadonlySet<string> = new Set([
   'zed',
 ]);
 
-export function knownClient(name: string): string {
-  return known.has(name) ? name : 'other';
+export function toKnownClient(name: string): string {
+  return knownClients.has(name) ? name : 'other';
 }

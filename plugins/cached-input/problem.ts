@@ -10,7 +10,7 @@ declare module '#core/gateway/events/events.ts' {
 }
 
 /** Maximum number of listed shares. */
-const listed = 5;
+const maxListed = 5;
 
 /** The problem of prompts that are cached much less than in the week before, so that the same use costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
@@ -19,7 +19,7 @@ export const fallenCacheProblem: ProblemKind = {
   runbook: 'cached-input-fell',
   async find(reader) {
     const fallen = await fallenReading(reader.host).get();
-    const problems = fallen.slice(0, listed).map((one) => describeFallen(one, reader));
+    const problems = fallen.slice(0, maxListed).map((share) => describeFallen(share, reader));
     return Object.assign(problems, { total: fallen.length });
   },
   alert: {
@@ -33,14 +33,14 @@ export const fallenCacheProblem: ProblemKind = {
         title: t('alert.cached_input.title', { name: first.name }),
         text: t('alert.cached_input.text'),
         facts: fallen
-          .slice(0, listed)
+          .slice(0, maxListed)
           .map(({ name, before, now }) => [
             name,
             t('cached_input.from_to', { before: format.percent(before), now: format.percent(now) }),
           ]),
         path: '/operator/routes',
         data: {
-          fallen: fallen.slice(0, listed).map(({ of, name, before, now, lostTokens }) => ({
+          fallen: fallen.slice(0, maxListed).map(({ of, name, before, now, lostTokens }) => ({
             by: of,
             name,
             share_before: before,

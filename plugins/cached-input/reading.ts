@@ -10,7 +10,7 @@ const cachedInputQuery = object({
   span: { enum: ['24h', '7d', '30d'], description: 'With the running hour. Default: 24h.' },
 });
 /** Maximum number of listed groups. */
-const largestList = 1_000;
+const maxListed = 1_000;
 
 export const cachedInputReading: OperatorReading = {
   path: '/cached-input',
@@ -20,11 +20,11 @@ export const cachedInputReading: OperatorReading = {
     const { by = 'route', span = '24h' } = await readQuery(cachedInputQuery, query);
     const since = startOfHours(now(), spans[span]);
     const rows = await countUsage(database.records, { since }, [by]);
-    const shown = rows.filter(({ inputTokens }) => inputTokens > 0).toSorted((a, b) => b.inputTokens - a.inputTokens);
+    const groups = rows.filter(({ inputTokens }) => inputTokens > 0).toSorted((a, b) => b.inputTokens - a.inputTokens);
     return {
       since: new Date(since),
-      cut: shown.length > largestList,
-      cachedInput: shown.slice(0, largestList).map((row) => ({
+      cut: groups.length > maxListed,
+      cachedInput: groups.slice(0, maxListed).map((row) => ({
         [by]: (row as Partial<Record<typeof by, string | null>>)[by] ?? null,
         requests: row.requests,
         inputTokens: row.inputTokens,

@@ -7,8 +7,8 @@ const closedKey: SubjectKind = {
   name: 'closure',
   async find(host, handle) {
     const { listClosedKeys } = await import('./closed-keys.ts');
-    const found = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
-    if (found !== undefined) return { id: found.id, recordedAt: 'closures' };
+    const closure = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
+    if (closure !== undefined) return { id: closure.id, recordedAt: 'closures' };
     throw new ActionRefused(`Closed key ${handle} not found.`, 'not_found');
   },
 };

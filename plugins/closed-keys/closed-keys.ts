@@ -55,17 +55,17 @@ export async function readClosures(database: Queries): Promise<StoredClosure[]> 
 
 /** Lists closures of keys that are still in gateway.yaml, the oldest first. */
 export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
-  const stored = await readClosures(database);
-  if (stored.length === 0) return [];
-  const places = placesOf(catalog);
-  return stored.flatMap((closure) => {
-    const found = places.get(closure.digest) ?? [];
-    return found.length === 0 ? [] : [{ ...closure, places: found }];
+  const closures = await readClosures(database);
+  if (closures.length === 0) return [];
+  const places = findPlaces(catalog);
+  return closures.flatMap((closure) => {
+    const keyPlaces = places.get(closure.digest) ?? [];
+    return keyPlaces.length === 0 ? [] : [{ ...closure, places: keyPlaces }];
   });
 }
 
 /** Finds the places of all keys in gateway.yaml, by key digest. */
-function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
+function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
   const places = new Map<string, ClosedKey['places'][number][]>();
   for (const upstream of catalog.upstreams) {
     const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
@@ -79,11 +79,11 @@ function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][num
 }
 
 /** Deletes closures of keys that are not in this gateway.yaml and that no instance with another file has tried for a week. */
-export async function forgetClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
-  const known = [...placesOf(catalog).keys(), ''];
+export async function deleteOldClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
+  const configuredDigests = [...findPlaces(catalog).keys(), ''];
   await database.query(
     `delete from closed_key where digest not in (?) and retry_at < clock_timestamp() - ? * interval '1 day'`,
-    [known, forgottenAfterDays],
+    [configuredDigests, forgottenAfterDays],
   );
 }
 
@@ -138,4 +138,4 @@ export async function retryClosure({ database }: Pick<Host, 'database'>, id: str
 }
 
 /** Ms until a closed key is tried again. */
-export const retryAfter = retryDays * 86_400_000;
+export const retryDelayMs = retryDays * 86_400_000;

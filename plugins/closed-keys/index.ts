@@ -3,8 +3,8 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { retryAction } from './actions.ts';
-import { forgetClosures } from './closed-keys.ts';
-import { keepClosedKeys } from './keeper.ts';
+import { deleteOldClosures } from './closed-keys.ts';
+import { startKeeper } from './keeper.ts';
 import { closedKeysPage, retryPage } from './pages.ts';
 import { closedKeyProblems } from './problems.ts';
 import { closedKeys } from './resource.ts';
@@ -16,7 +16,7 @@ const forgetJob: JobDefinition = {
   description: 'Deletes what is known of closed keys that gateway.yaml no longer has.',
   schedule: { pattern: '31 4 * * *' },
   attempts: 1,
-  run: (_data, host) => forgetClosures(host),
+  run: (_data, host) => deleteOldClosures(host),
 };
 
 /** Remembers keys that vendors have closed. Requests skip them, and operators are notified of each key once. */
@@ -25,7 +25,7 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.tables({ name: 'closed_key', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(forgetJob);
-    gateway.onConfigured((_server, host) => keepClosedKeys(host));
+    gateway.onConfigured((_server, host) => startKeeper(host));
     gateway.texts(defineTexts({ en, id }));
     gateway.problem(closedKeyProblems);
     gateway.action(retryAction);

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { type KeyClosure, getKeyClosures, type ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
 import { runInBackground } from '#core/platform/background.ts';
-import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure } from './closed-keys.ts';
+import { closedKeyChannel, readClosures, removeClosure, retryDelayMs, storeClosure } from './closed-keys.ts';
 
 type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 
@@ -10,11 +10,11 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
   /** The running reading, and the reading that will follow it. */
   #reading: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #nextReading: Promise<void> | undefined;
   /** Keys whose closing or opening this instance is writing. */
-  readonly #writing = new Set<string>();
+  readonly #keysBeingWritten = new Set<string>();
   /** Keys that changed on this instance during the running reading, so their stored closures may be older. */
-  #newer = new Set<string>();
+  #changedKeys = new Set<string>();
   #unlisten: (() => void) | undefined;
 
   constructor(host: KeeperHost) {
@@ -34,12 +34,12 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     this.#write('recording a closed key', closure, async () => {
       const { upstream, closing, words, request } = report;
       if (!(await storeClosure(this.#host, closure.id, report))) return;
-      const what = closing.part === 'account' ? 'the account of a key' : 'a key';
+      const closedPart = closing.part === 'account' ? 'the account of a key' : 'a key';
       log.error(
-        `${closing.vendor} has closed ${what} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
+        `${closing.vendor} has closed ${closedPart} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
       );
     });
-    return retryAfter;
+    return retryDelayMs;
   }
 
   storeOpened(closure: KeyClosure): void {
@@ -49,43 +49,43 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     });
   }
 
-  #write(what: string, { id }: KeyClosure, write: () => Promise<void>): void {
-    this.#writing.add(id);
-    this.#newer.add(id);
-    runInBackground(this.#host.log, what, () => write().finally(() => this.#writing.delete(id)));
+  #write(taskName: string, { id }: KeyClosure, write: () => Promise<void>): void {
+    this.#keysBeingWritten.add(id);
+    this.#changedKeys.add(id);
+    runInBackground(this.#host.log, taskName, () => write().finally(() => this.#keysBeingWritten.delete(id)));
   }
 
   /** Adopts the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
-      this.#reading = this.#adopt().finally(() => (this.#reading = undefined));
+      this.#reading = this.#adoptStored().finally(() => (this.#reading = undefined));
       return this.#reading;
     }
     // The next reading serves all callers that arrive before it starts.
-    this.#next ??= this.#reading
+    this.#nextReading ??= this.#reading
       .catch(() => undefined)
       .then(() => {
-        this.#next = undefined;
+        this.#nextReading = undefined;
         return this.read();
       });
-    return this.#next;
+    return this.#nextReading;
   }
 
-  async #adopt(): Promise<void> {
+  async #adoptStored(): Promise<void> {
     const closures = getKeyClosures(this.#host);
-    this.#newer = new Set(this.#writing);
-    const stored = await readClosures(this.#host.database);
+    this.#changedKeys = new Set(this.#keysBeingWritten);
+    const storedClosures = await readClosures(this.#host.database);
     const now = this.#host.monotonic();
-    const digests = new Set(stored.map(({ digest }) => digest));
+    const digests = new Set(storedClosures.map(({ digest }) => digest));
     for (const closure of closures.all())
-      if (!digests.has(closure.id) && !this.#newer.has(closure.id)) closure.until = 0;
-    for (const { digest, left } of stored) {
-      if (this.#newer.has(digest)) continue;
+      if (!digests.has(closure.id) && !this.#changedKeys.has(closure.id)) closure.until = 0;
+    for (const { digest, left } of storedClosures) {
+      if (this.#changedKeys.has(digest)) continue;
       const closure = closures.getById(digest);
       // Late responses to requests sent before the closure must not open the key for all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
       // A key that may be tried stays marked, so that its acceptance is recorded.
-      closure.until = Math.max(1, now + Math.min(left, retryAfter));
+      closure.until = Math.max(1, now + Math.min(left, retryDelayMs));
     }
   }
 
@@ -96,6 +96,6 @@ export class ClosedKeyKeeper implements AsyncDisposable {
 }
 
 /** Starts the keeper once in a serving process. */
-export async function keepClosedKeys(host: Host): Promise<void> {
+export async function startKeeper(host: Host): Promise<void> {
   await host.keep('closed-keys/keeper', () => new ClosedKeyKeeper(host)).start();
 }

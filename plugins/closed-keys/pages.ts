@@ -8,7 +8,7 @@ import { retryAction } from './actions.ts';
 import { listClosedKeys } from './closed-keys.ts';
 import { closedKeys, closedKeysPath } from './resource.ts';
 
-const listed = 50;
+const maxListed = 50;
 
 /** `/operator/closed-keys`: keys that vendors have closed, and how to try one again. */
 export const closedKeysPage = tablesPage({
@@ -21,12 +21,12 @@ export const closedKeysPage = tablesPage({
     const { host, t } = request;
     const [keys, actions] = await Promise.all([
       listClosedKeys(host),
-      listActions(host.database, { subject: 'closures', limit: listed }),
+      listActions(host.database, { subject: 'closures', limit: maxListed }),
     ]);
     return {
       lead: t('closed-keys.advice'),
       sections: [
-        fieldTable(request, 'closed-keys', 'closed-keys.title', keys.slice(0, listed), closedKeys.view.page),
+        fieldTable(request, 'closed-keys', 'closed-keys.title', keys.slice(0, maxListed), closedKeys.view.page),
         actionTable(actions, request),
       ],
     };
@@ -37,8 +37,8 @@ export const closedKeysPage = tablesPage({
 export const retryPage = plainPage(retryAction, {
   path: `${closedKeysPath}/{id}`,
   async find({ host, params }) {
-    const found = (await listClosedKeys(host)).find(({ id }) => id === params['id']);
-    const key = found ?? notFound('closed-keys.unknown', { path: closedKeysPath, label: 'closed-keys.title' });
+    const closedKey = (await listClosedKeys(host)).find(({ id }) => id === params['id']);
+    const key = closedKey ?? notFound('closed-keys.unknown', { path: closedKeysPath, label: 'closed-keys.title' });
     return { id: key.id, name: key.upstream, path: closedKeysPath };
   },
 });

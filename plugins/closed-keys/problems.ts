@@ -4,7 +4,7 @@ import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
 
 /** Maximum number of listed keys. */
-const listed = 10;
+const maxListed = 10;
 
 /** Problems for keys and accounts that vendors have closed. */
 export const closedKeyProblems: ProblemKind = {
@@ -14,7 +14,7 @@ export const closedKeyProblems: ProblemKind = {
   precondition: 'EXISTS (SELECT FROM closed_key)',
   async find(reader) {
     const keys = await listClosedKeys(reader.host);
-    const problems = keys.slice(0, listed).map((key) => ({
+    const problems = keys.slice(0, maxListed).map((key) => ({
       severity: 'bad' as const,
       title: reader.t('closed-keys.problem'),
       subject: key.upstream,
@@ -35,7 +35,7 @@ export const closedKeyProblems: ProblemKind = {
         title: t('closed-keys.alert', { vendor: key.vendor, upstream: key.upstream }),
         text: t('closed-keys.advice'),
         facts: [
-          [t('closed-keys.key'), placesOf(key, reader)],
+          [t('closed-keys.key'), formatPlaces(key, reader)],
           [t('closed-keys.words'), key.words],
           [t('closed-keys.effect'), describeEffect(key, keys, reader)],
         ],
@@ -48,21 +48,23 @@ export const closedKeyProblems: ProblemKind = {
 
 function describeKey(key: ClosedKey, reader: ProblemReader): string {
   const { vendor, part } = key;
-  return reader.t(`closed-keys.problem.${part}`, { vendor, key: placesOf(key, reader) });
+  return reader.t(`closed-keys.problem.${part}`, { vendor, key: formatPlaces(key, reader) });
 }
 
-function placesOf({ places }: ClosedKey, { t }: ProblemReader): string {
+function formatPlaces({ places }: ClosedKey, { t }: ProblemReader): string {
   return places.map((place) => t('closed-keys.place', place)).join(', ');
 }
 
 /** Describes the effect on models. Models stop if their upstreams have no open key. */
 function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
-  const closedOf = (name: string) =>
+  const countClosed = (name: string) =>
     new Set(all.flatMap(({ places }) => places.flatMap((place) => (place.upstream === name ? [place.position] : []))))
       .size;
-  const dead = key.places.filter(({ upstream, of }) => closedOf(upstream) >= of).map(({ upstream }) => upstream);
-  if (dead.length === 0) return t('closed-keys.effect.others');
-  const { lostModels: lost, backedModels: backed } = findDependents(host.catalog, new Set(dead));
+  const deadUpstreams = key.places
+    .filter(({ upstream, of }) => countClosed(upstream) >= of)
+    .map(({ upstream }) => upstream);
+  if (deadUpstreams.length === 0) return t('closed-keys.effect.others');
+  const { lostModels: lost, backedModels: backed } = findDependents(host.catalog, new Set(deadUpstreams));
   if (lost.length === 0) return t('closed-keys.effect.backed', { count: backed.length });
   return t('closed-keys.effect.lost', {
     count: lost.length,

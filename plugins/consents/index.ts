@@ -1,11 +1,11 @@
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { ownPage } from './own-page.ts';
+import { consentsPage } from './own-page.ts';
 import { consents } from './resource.ts';
 import { consentsSection } from './section.ts';
 import { consentStep } from './step.ts';
-import { readConsentStory } from './story.ts';
+import { readConsentTimeline } from './story.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -17,8 +17,8 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'consent', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.texts(defineTexts({ en, id }));
     gateway.checkoutStep(consentStep);
-    gateway.page(ownPage);
-    gateway.story(readConsentStory);
+    gateway.page(consentsPage);
+    gateway.story(readConsentTimeline);
     gateway.resource(consents);
     gateway.command(
       resourceCommand(consents, {

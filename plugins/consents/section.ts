@@ -5,9 +5,9 @@ import { object, string } from '#core/platform/schema.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
 /** Maximum number of consents. Each is a checkbox at *Pay*. */
-export const mostConsents = 5;
+export const maxConsents = 5;
 
-const words = {
+const wordsOptions = {
   minLength: 1,
   maxLength: 200,
   pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
@@ -19,7 +19,7 @@ export const consentsSection = defineSection({
   schema: {
     type: 'object',
     default: {},
-    maxProperties: mostConsents,
+    maxProperties: maxConsents,
     description:
       'What customers may consent to, by name: a box at Pay that is not ticked, and a page of the account. For what needs consent, such as marketing mails; the gateway sends nothing with it. A consent counts for the words that were shown: a changed label asks again.',
     propertyNames: {
@@ -28,8 +28,8 @@ export const consentsSection = defineSection({
     },
     additionalProperties: object(['label'], {
       label: object(['en', 'id'], 'What the customer consents to, as plain text.', {
-        en: string(words, 'English text, on one line.'),
-        id: string(words, 'Indonesian text, on one line.'),
+        en: string(wordsOptions, 'English text, on one line.'),
+        id: string(wordsOptions, 'Indonesian text, on one line.'),
       }),
     }),
   },
@@ -47,7 +47,7 @@ export interface Consent {
 }
 
 /** Lists the consents that gateway.yaml declares, in its order. */
-export function declaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
+export function listDeclaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
   return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
     name,
     label,

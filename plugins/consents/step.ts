@@ -1,52 +1,52 @@
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { languages } from '#core/web/texts/texts.ts';
-import { ownPath } from './own-page.ts';
-import { type Consent, declaredConsents, mostConsents } from './section.ts';
-import { give, readInForce } from './store.ts';
+import { consentsPath } from './own-page.ts';
+import { type Consent, listDeclaredConsents, maxConsents } from './section.ts';
+import { recordConsents, readConsentsInForce } from './store.ts';
 
 /** Names a checkbox by its position, because a step declares its fields once, while gateway.yaml may change. */
-const boxAt = (index: number) => `consent_${index + 1}`;
+const boxName = (index: number) => `consent_${index + 1}`;
 
 /** Shows an unticked checkbox at *Pay* for each consent that the account has not given. */
 export const consentStep: CheckoutStep = {
   name: 'consents',
   fields: {
     /** Digests of the words in checkbox order. */
-    consents: 44 * mostConsents,
+    consents: 44 * maxConsents,
     consents_in: 2,
-    ...Object.fromEntries(Array.from({ length: mostConsents }, (_, index) => [boxAt(index), 1])),
+    ...Object.fromEntries(Array.from({ length: maxConsents }, (_, index) => [boxName(index), 1])),
   },
   async show(request) {
-    const asked = await findAsked(request);
-    if (asked.length === 0) return undefined;
+    const missingConsents = await findMissingConsents(request);
+    if (missingConsents.length === 0) return undefined;
     const { t, language, form } = request;
-    const consents = asked.map(({ digest }) => digest).join(' ');
+    const consents = missingConsents.map(({ digest }) => digest).join(' ');
     // A rejected form returns its ticks by position. After a configuration change, the positions belong to different words.
-    const before = form.values['consents'];
-    if (before !== undefined && before !== consents) return undefined;
+    const submittedConsents = form.values['consents'];
+    if (submittedConsents !== undefined && submittedConsents !== consents) return undefined;
     return {
-      boxes: asked.map(({ label }, index) => ({ name: boxAt(index), label: label[language] })),
+      boxes: missingConsents.map(({ label }, index) => ({ name: boxName(index), label: label[language] })),
       hidden: { consents, consents_in: language },
-      boxNote: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: ownPath }, { text: '.' }],
+      boxNote: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: consentsPath }, { text: '.' }],
     };
   },
-  submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {
-    const language = languages.find((known) => known === shownIn);
-    const ticked = new Set(consents.split(' ').filter((_, index) => ticks[boxAt(index)] === '1'));
+  submit({ consents = '', consents_in: shownLanguage, ...ticks }, { host }) {
+    const language = languages.find((supported) => supported === shownLanguage);
+    const tickedDigests = new Set(consents.split(' ').filter((_, index) => ticks[boxName(index)] === '1'));
     // Words that have changed meanwhile are not recorded. The purchase continues, and the next checkout shows the new words.
-    const given = declaredConsents(host).filter(({ digest }) => ticked.has(digest));
-    if (language === undefined || given.length === 0) return undefined;
+    const givenConsents = listDeclaredConsents(host).filter(({ digest }) => tickedDigests.has(digest));
+    if (language === undefined || givenConsents.length === 0) return undefined;
     return async (transaction, { accountId }) => {
-      await give(transaction, accountId, given, { language, place: 'checkout' });
+      await recordConsents(transaction, accountId, givenConsents, { language, place: 'checkout' });
       return [];
     };
   },
 };
 
-async function findAsked(request: PageRequest): Promise<Consent[]> {
-  const declared = declaredConsents(request.host);
+async function findMissingConsents(request: PageRequest): Promise<Consent[]> {
+  const declared = listDeclaredConsents(request.host);
   if (declared.length === 0) return [];
-  const inForce = await readInForce(request.host.database, accountOf(request).id);
+  const inForce = await readConsentsInForce(request.host.database, accountOf(request).id);
   return declared.filter(({ digest }) => !inForce.some((consent) => consent.digest === digest));
 }

@@ -10,27 +10,27 @@ import type { Consent, ConsentWords } from './section.ts';
 type Queries = Pick<Database, 'query'>;
 
 /** Maximum number of withdrawn consents that are kept as proof, per account and name. */
-const maxWithdrawn = 20;
+const maxWithdrawnConsents = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
 
-type Columns = Row<typeof ConsentRow, (typeof columns)[number]> & { readonly label: ConsentWords };
+type ConsentColumns = Row<typeof ConsentRow, (typeof columns)[number]> & { readonly label: ConsentWords };
 
 /** A recorded consent. */
-export type GivenConsent = RecordOf<Columns>;
+export type GivenConsent = RecordOf<ConsentColumns>;
 
 /** Language and page of the shown words. */
-interface Shown {
+interface ShownContext {
   readonly language: Language;
   readonly place: GivenConsent['place'];
 }
 
 /** Records consents. Does not change consents in force. The caller holds the account's lock. */
-export async function give(
+export async function recordConsents(
   transaction: EntityManager,
   accountId: string,
   consents: readonly Consent[],
-  { language, place }: Shown,
+  { language, place }: ShownContext,
 ): Promise<void> {
   await transaction.execute(
     `insert into consent (id, account_id, name, label, digest, language, place)
@@ -42,20 +42,24 @@ export async function give(
 }
 
 /** Records a consent in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
-export async function giveNow(
+export async function recordConsent(
   database: Pick<Database, 'fork'>,
   accountId: string,
   consent: Consent,
-  shown: Shown,
+  context: ShownContext,
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     const { deletedAt } = await lockAccount(transaction, accountId);
-    if (deletedAt === undefined) await give(transaction, accountId, [consent], shown);
+    if (deletedAt === undefined) await recordConsents(transaction, accountId, [consent], context);
   });
 }
 
 /** Withdraws an account's consents under a name, in any wording. */
-export async function withdraw(database: Pick<Database, 'fork'>, accountId: string, name: string): Promise<void> {
+export async function withdrawConsents(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  name: string,
+): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     await transaction.execute(
@@ -67,37 +71,37 @@ export async function withdraw(database: Pick<Database, 'fork'>, accountId: stri
       `delete from consent where id in (
          select id from consent where account_id = ? and name = ? and withdrawn_at is not null order by id desc offset ?
        )`,
-      [accountId, name, maxWithdrawn],
+      [accountId, name, maxWithdrawnConsents],
     );
   });
 }
 
 /** Reads an account's consents in force, newest first. */
-export async function readInForce(database: Queries, accountId: string): Promise<GivenConsent[]> {
+export async function readConsentsInForce(database: Queries, accountId: string): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ? and withdrawn_at is null', [accountId]);
 }
 
 /** Reads all consents of an account, including withdrawn ones, newest first. */
-export async function readGiven(database: Queries, accountId: string, limit: number): Promise<GivenConsent[]> {
+export async function readAllConsents(database: Queries, accountId: string, limit: number): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ?', [accountId], limit);
 }
 
 async function readConsents(database: Queries, where: string, parameters: readonly unknown[], limit = 1_000) {
-  const rows = await database.query<Columns>(
+  const rows = await database.query<ConsentColumns>(
     `select ${selected(columns)} from consent where ${where} order by id desc limit ?`,
     [...parameters, limit],
   );
   return rows.map((row) => toRecord(row) as GivenConsent);
 }
 
-type ReachableRow = Pick<Columns, 'id' | 'name' | 'place' | 'given_at'> & {
+type ReachableRow = Pick<ConsentColumns, 'id' | 'name' | 'place' | 'given_at'> & {
   readonly account_id: string;
   readonly email: string;
   readonly language: string;
 };
 
 /** An account that may be contacted with its consent. */
-export type Reachable = RecordOf<ReachableRow>;
+export type ReachableAccount = RecordOf<ReachableRow>;
 
 /**
  * Lists accounts that have consented to the current words and may be contacted, the newest consent first. They have an address, are not
@@ -105,13 +109,13 @@ export type Reachable = RecordOf<ReachableRow>;
  *
  * @param after id of the last consent on the previous page
  */
-export async function listReachable(
+export async function listReachableAccounts(
   database: Queries,
   consents: readonly Consent[],
   after: string | undefined,
   limit: number,
-): Promise<Reachable[]> {
-  const start = after !== undefined && uuid.test(after) ? after : null;
+): Promise<ReachableAccount[]> {
+  const startId = after !== undefined && uuid.test(after) ? after : null;
   const rows = await database.query<ReachableRow>(
     `select c.id, c.account_id, c.name, c.place, a.email, coalesce(a.language, c.language) as language, ${epochs('c.given_at')}
      from consent c join account a on a.id = c.account_id
@@ -120,7 +124,7 @@ export async function listReachable(
        and a.email is not null and a.deleted_at is null and a.blocked_at is null
        and (a.unsubscribed_at is null or a.unsubscribed_at < c.given_at)
      order by c.id desc limit ?`,
-    [JSON.stringify(consents.map(({ digest }) => digest)), start, start, limit],
+    [JSON.stringify(consents.map(({ digest }) => digest)), startId, startId, limit],
   );
-  return rows.map((row) => toRecord(row) as Reachable);
+  return rows.map((row) => toRecord(row) as ReachableAccount);
 }

@@ -1,13 +1,13 @@
 import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
-import { readGiven } from './store.ts';
+import { readAllConsents } from './store.ts';
 
 /** Maximum consents shown, newest first. */
-const listed = 20;
+const maxListed = 20;
 
 /** Reads an account's given and withdrawn consents for the timeline on its operator page. */
-export const readConsentStory: ReadStory = async ({ host, t, language }, account) => {
-  const given = await readGiven(host.database, account, listed);
-  return given.flatMap(({ name, label, place, givenAt, withdrawnAt }): StoryEntry[] => {
+export const readConsentTimeline: ReadStory = async ({ host, t, language }, account) => {
+  const consents = await readAllConsents(host.database, account, maxListed);
+  return consents.flatMap(({ name, label, place, givenAt, withdrawnAt }): StoryEntry[] => {
     const entry = { topic: 'access', icon: 'info', text: label[language] } as const;
     return [
       { ...entry, at: givenAt, title: t(`operator.story.consent_${place}`, { name }) },

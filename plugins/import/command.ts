@@ -6,14 +6,14 @@ import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
 import { ImportError } from './members.ts';
-import { lineOf, parseText, readText } from './read-file.ts';
+import { findLinePrefix, parseText, readText } from './read-file.ts';
 import type { ImportSource } from './source.ts';
 import { claudeCodeRouter } from './sources/claude-code-router.ts';
 import { litellm } from './sources/litellm.ts';
 import { newApi } from './sources/new-api.ts';
 import { sub2api } from './sources/sub2api.ts';
 import { importUsers } from './users/import-users.ts';
-import { unmappedLines, variableLines, writeYaml } from './write-yaml.ts';
+import { unmappedLines, variableLines, renderYaml } from './write-yaml.ts';
 
 const sources: readonly ImportSource[] = [litellm, newApi, sub2api, claudeCodeRouter];
 
@@ -47,7 +47,7 @@ an account has a valid key if the next import reports that its user was imported
 
 Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the file cannot be imported.`;
 
-const invalid = 78;
+const invalidFileExitCode = 78;
 
 /** Creates `daypass import`: converts another gateway's configuration to gateway.yaml, and its users to accounts. */
 export function createImportCommand(vendors: () => Vendors): Command {
@@ -85,24 +85,27 @@ async function run(file: string, options: Options, context: CommandContext, vend
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
     // The file is read twice, so that no secret gets the name of a variable that the file mentions later.
-    const first = new ImportDraft();
-    source.readConfiguration(value, first, vendors);
-    const draft = new ImportDraft(first.named);
+    const firstReading = new ImportDraft();
+    source.readConfiguration(value, firstReading, vendors);
+    const draft = new ImportDraft(firstReading.mentionedVariables);
     source.readConfiguration(value, draft, vendors);
     if (options.envFile !== undefined) await writeSecrets(draft, options.envFile);
-    context.print(writeYaml(draft, source.title, file));
-    report(draft);
+    context.print(renderYaml(draft, source.title, file));
+    printSummary(draft);
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
     const path = error.path === undefined ? '' : `${error.path} `;
-    throw new CommandFailed(escapeControls(`${file}: ${lineOf(text, error.path)}${path}${error.message}`), invalid);
+    throw new CommandFailed(
+      escapeControls(`${file}: ${findLinePrefix(text, error.path)}${path}${error.message}`),
+      invalidFileExitCode,
+    );
   }
 }
 
 function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
-  const ofUsers = { '--dry-run': dryRun, '--keys': keys, '--yes': yes };
-  const [alone] = Object.entries(ofUsers).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (users !== true && alone !== undefined) throw new CommandFailed(`${alone} needs --users.`, 2);
+  const userOptions = { '--dry-run': dryRun, '--keys': keys, '--yes': yes };
+  const [misplacedOption] = Object.entries(userOptions).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (users !== true && misplacedOption !== undefined) throw new CommandFailed(`${misplacedOption} needs --users.`, 2);
   if (users === true && envFile !== undefined)
     throw new CommandFailed('--env-file cannot be combined with --users.', 2);
 }
@@ -110,10 +113,10 @@ function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
 /** Writes the secrets in `.env` format. Only the file's owner can read them. */
 async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
-    const quote = ["'", '"', '`'].find((one) => !value.includes(one));
-    const isWhole = quote !== undefined && (quote === "'" || !value.includes('\\'));
-    if (!isWhole) draft.note(name, 'its secret has all kinds of quotes: it is not in the file with secrets');
-    return `${name}=${isWhole ? `${quote}${value}${quote}` : ''}\n`;
+    const quote = ["'", '"', '`'].find((candidate) => !value.includes(candidate));
+    const canBeQuoted = quote !== undefined && (quote === "'" || !value.includes('\\'));
+    if (!canBeQuoted) draft.note(name, 'its secret has all kinds of quotes: it is not in the file with secrets');
+    return `${name}=${canBeQuoted ? `${quote}${value}${quote}` : ''}\n`;
   });
   await writeFile(path, lines.join(''), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(
@@ -123,16 +126,16 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
 }
 
 /** Repeats the comments on stderr, because the output is usually redirected into a file. */
-function report(draft: ImportDraft): void {
+function printSummary(draft: ImportDraft): void {
   const { upstreams, models, aliases } = draft;
   const lines = [
     `${upstreams.size} upstreams, ${models.size} models, ${aliases.size} aliases.`,
-    ...titled('Set these variables:', variableLines(draft)),
-    ...titled('Not taken over:', unmappedLines(draft.unmapped)),
+    ...titledLines('Set these variables:', variableLines(draft)),
+    ...titledLines('Not taken over:', unmappedLines(draft.unmapped)),
   ];
   for (const line of lines) console.error(escapeControls(line));
 }
 
-function titled(title: string, lines: readonly string[]): string[] {
+function titledLines(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -31,7 +31,7 @@ export interface DraftModel {
 }
 
 /** A setting that was not imported. */
-export interface Unmapped {
+export interface UnmappedSetting {
   /** Path in the source file: `model_list[3].litellm_params.tpm`. */
   readonly path: string;
   readonly reason: string;
@@ -41,8 +41,8 @@ export interface Unmapped {
 export class Reference {
   readonly text: string;
 
-  constructor(name: string, fallback = '', rest = '') {
-    this.text = `\${${name}:-${fallback}}${rest}`;
+  constructor(name: string, fallback = '', suffix = '') {
+    this.text = `\${${name}:-${fallback}}${suffix}`;
   }
 }
 
@@ -64,11 +64,11 @@ export class ImportDraft {
   readonly models = new Map<string, DraftModel>();
   readonly aliases = new Map<string, string>();
   readonly variables = new Map<string, DraftVariable>();
-  readonly unmapped: Unmapped[] = [];
+  readonly unmapped: UnmappedSetting[] = [];
   /** Variables that the source file mentions. */
-  readonly named = new Set<string>();
-  readonly #bySecret = new Map<string, Reference>();
-  readonly #byMembers = new Map<string, string>();
+  readonly mentionedVariables = new Set<string>();
+  readonly #referencesBySecret = new Map<string, Reference>();
+  readonly #namesByMembers = new Map<string, string>();
   readonly #reserved: ReadonlySet<string>;
 
   /** @param reserved names of variables not used for secrets, because the source file mentions them */
@@ -83,32 +83,32 @@ export class ImportDraft {
   }
 
   /** Derives an unused upstream name from its name in the source file. */
-  nameUpstream(wanted: string): string {
-    const plain = wanted
+  nameUpstream(sourceName: string): string {
+    const validName = sourceName
       .normalize('NFKD')
       .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
       .replaceAll(/^[._-]+|[._-]+$/g, '')
       .slice(0, 60)
       .toLowerCase();
-    return this.#free(plain || 'upstream', (name) => this.upstreams.has(name), '-');
+    return this.#findFreeName(validName || 'upstream', (name) => this.upstreams.has(name), '-');
   }
 
   /** Adds a variable for a secret, or returns the existing one for the same secret. */
-  addSecret(wanted: string, value: string, from: string): Reference {
-    const known = this.#bySecret.get(value);
-    if (known !== undefined) return known;
-    const plain = wanted.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  addSecret(wantedName: string, value: string, from: string): Reference {
+    const existingReference = this.#referencesBySecret.get(value);
+    if (existingReference !== undefined) return existingReference;
+    const variableName = wantedName.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
     const isTaken = (name: string) => this.variables.has(name) || this.#reserved.has(name);
-    const name = this.#free(/^[A-Z_]/.test(plain) ? plain : `KEY_${plain}`, isTaken, '_');
+    const name = this.#findFreeName(/^[A-Z_]/.test(variableName) ? variableName : `KEY_${variableName}`, isTaken, '_');
     this.variables.set(name, { name, value, from });
-    const added = new Reference(name);
-    this.#bySecret.set(value, added);
-    return added;
+    const reference = new Reference(name);
+    this.#referencesBySecret.set(value, reference);
+    return reference;
   }
 
   /** Adds a variable that the source file mentions. */
   addVariable(name: string, from: string): Reference {
-    this.named.add(name);
+    this.mentionedVariables.add(name);
     if (ownVariables.has(name))
       this.note(from, `${name} is used by gateway.yaml itself: give the variable another name`);
     if (!this.variables.has(name)) this.variables.set(name, { name, from });
@@ -116,25 +116,25 @@ export class ImportDraft {
   }
 
   /** Adds an upstream unless an identical one exists under another name. @returns its name */
-  addUpstream(wanted: string, upstream: Omit<DraftUpstream, 'name'>): string {
+  addUpstream(wantedName: string, upstream: Omit<DraftUpstream, 'name'>): string {
     const { from: _, ...members } = upstream;
     const identity = JSON.stringify(members);
-    const known = this.#byMembers.get(identity);
-    if (known !== undefined) return known;
-    const name = this.nameUpstream(wanted);
+    const existingName = this.#namesByMembers.get(identity);
+    if (existingName !== undefined) return existingName;
+    const name = this.nameUpstream(wantedName);
     this.upstreams.set(name, { name, ...upstream });
-    this.#byMembers.set(identity, name);
+    this.#namesByMembers.set(identity, name);
     return name;
   }
 
   /** Adds a model, or adds routes to an existing model. Notes names that are invalid in gateway.yaml. */
   addModel(path: string, model: DraftModel): void {
-    const reason = whyNoName(model.name);
+    const reason = explainInvalidName(model.name);
     if (reason !== undefined) return this.note(path, reason);
-    const known = this.models.get(model.name);
-    const routes = [...(known?.routes ?? []), ...model.routes];
-    const unique = new Map(routes.toReversed().map((route) => [`${route.upstream}/${route.model}`, route]));
-    this.models.set(model.name, { ...known, ...model, routes: [...unique.values()].toReversed() });
+    const existingModel = this.models.get(model.name);
+    const routes = [...(existingModel?.routes ?? []), ...model.routes];
+    const routesByTarget = new Map(routes.toReversed().map((route) => [`${route.upstream}/${route.model}`, route]));
+    this.models.set(model.name, { ...existingModel, ...model, routes: [...routesByTarget.values()].toReversed() });
   }
 
   /** Adds an alias of an existing model. */
@@ -145,10 +145,10 @@ export class ImportDraft {
     else this.aliases.set(alias, model);
   }
 
-  #free(name: string, isTaken: (name: string) => boolean, joint: string): string {
+  #findFreeName(name: string, isTaken: (name: string) => boolean, separator: string): string {
     for (let count = 1; ; count++) {
-      const one = count === 1 ? name : `${name}${joint}${count}`;
-      if (!isTaken(one)) return one;
+      const candidate = count === 1 ? name : `${name}${separator}${count}`;
+      if (!isTaken(candidate)) return candidate;
     }
   }
 }
@@ -156,7 +156,7 @@ export class ImportDraft {
 /** Prefix of public model names in the written file. */
 export const prefix = 'dp';
 
-function whyNoName(name: string): string | undefined {
+function explainInvalidName(name: string): string | undefined {
   if (name.includes('*')) return 'models have whole names here: add each model that you serve';
   if (!/^[A-Za-z0-9]\S{0,199}$/.test(name))
     return 'names of models begin with a letter or digit, and have no spaces: add it under another name';

@@ -13,7 +13,7 @@ export interface UpstreamEndpoint {
 }
 
 /** Hosts of presets' `baseUrl`, by other hosts that the vendor documents. */
-const otherHosts: Readonly<Record<string, string>> = {
+const presetHosts: Readonly<Record<string, string>> = {
   'api.moonshot.cn': 'api.moonshot.ai',
   'open.bigmodel.cn': 'api.z.ai',
   'dashscope.aliyuncs.com': 'dashscope-intl.aliyuncs.com',
@@ -31,7 +31,7 @@ const endpointPath = /\/(?:chat\/completions|completions|responses|messages|embe
  * @param url the base URL or an endpoint's URL
  * @returns undefined unless it is an HTTP URL without user, query and placeholders
  */
-export function endpointAt(
+export function findEndpoint(
   url: string,
   format: 'chat' | 'messages' | 'gemini',
   vendors: Vendors,
@@ -39,10 +39,11 @@ export function endpointAt(
   const parsed = URL.parse(url.trim());
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || /[?#{}@\s]/.test(url.trim())) return undefined;
   const baseUrl = `${parsed.origin}${parsed.pathname.replace(endpointPath, '')}`;
-  const host = otherHosts[parsed.host] ?? parsed.host;
-  const here = [...vendors.values()].filter((vendor) => vendor.isDemo !== true && hostOf(vendor) === host);
+  const host = presetHosts[parsed.host] ?? parsed.host;
+  const candidates = [...vendors.values()].filter((vendor) => vendor.isDemo !== true && hostOf(vendor) === host);
   const vendor =
-    here.find(({ formats }) => formats[0] === format) ?? here.find(({ formats }) => formats.includes(format));
+    candidates.find(({ formats }) => formats[0] === format) ??
+    candidates.find(({ formats }) => formats.includes(format));
   if (vendor !== undefined) return { vendor: vendor.name, ...(vendor.baseUrl !== baseUrl && { baseUrl }) };
   return { formats: [format], baseUrl, ...(format === 'messages' && { auth: 'x-api-key' }) };
 }

@@ -15,81 +15,86 @@ export class ImportError extends Error {
 /** Reasons for not importing members, by name. Members that do not affect serving, such as statistics, have `''`. */
 export type Reasons = Readonly<Record<string, string>>;
 
-const unknown = 'is not known to this import';
+const unknownMember = 'is not known to this import';
 
 /** An object in the source file. Each member is either read or noted, so no setting is dropped silently. */
 export class ImportedObject {
   readonly path: string;
   readonly #members: ReadonlyMap<string, unknown>;
-  readonly #left: Set<string>;
+  readonly #unreadNames: Set<string>;
   readonly #draft: ImportDraft;
 
   /** @throws ImportError if the value is not an object */
   constructor(value: unknown, path: string, draft: ImportDraft) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new ImportError(`is ${describe(value)}, but must be an object`, path);
+      throw new ImportError(`is ${describeType(value)}, but must be an object`, path);
     this.path = path;
     this.#draft = draft;
     this.#members = new Map(Object.entries(value));
-    this.#left = new Set(this.#members.keys());
+    this.#unreadNames = new Set(this.#members.keys());
   }
 
   /** Returns the path of a member. */
-  at(name: string): string {
+  pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
   /** Returns a member's value and marks it as read; undefined for an empty value. */
-  take(name: string): unknown {
-    this.#left.delete(name);
+  read(name: string): unknown {
+    this.#unreadNames.delete(name);
     const value = this.#members.get(name);
     return isEmpty(value) ? undefined : value;
   }
 
   /** @throws ImportError if the value is neither text nor a number */
-  text(name: string): string | undefined {
-    const value = this.take(name);
+  readText(name: string): string | undefined {
+    const value = this.read(name);
     if (value === undefined || typeof value === 'string') return value?.trim();
     if (typeof value === 'number') return String(value);
-    throw new ImportError(`is ${describe(value)}, but must be a text`, this.at(name));
+    throw new ImportError(`is ${describeType(value)}, but must be a text`, this.pathOf(name));
   }
 
   /** Reads a number. Accepts digits in quotes, because tables exported as CSV contain only text. @throws ImportError */
-  number(name: string): number | undefined {
-    const value = this.take(name);
+  readNumber(name: string): number | undefined {
+    const value = this.read(name);
     if (value === undefined) return undefined;
     const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value;
     if (typeof number === 'number' && Number.isFinite(number)) return number;
-    throw new ImportError(`is ${describe(value)}, but must be a number`, this.at(name));
+    throw new ImportError(`is ${describeType(value)}, but must be a number`, this.pathOf(name));
   }
 
   /** @throws ImportError if the value is not a list */
-  list(name: string): readonly unknown[] {
-    const value = this.take(name) ?? [];
+  readList(name: string): readonly unknown[] {
+    const value = this.read(name) ?? [];
     if (Array.isArray(value)) return value;
-    throw new ImportError(`is ${describe(value)}, but must be a list`, this.at(name));
+    throw new ImportError(`is ${describeType(value)}, but must be a list`, this.pathOf(name));
   }
 
   /** Reads an object, or its JSON text as database tables store it. @throws ImportError */
-  members(name: string): ImportedObject | undefined {
-    const value = this.take(name);
+  readObject(name: string): ImportedObject | undefined {
+    const value = this.read(name);
     if (value === undefined) return undefined;
-    return new ImportedObject(typeof value === 'string' ? this.#parse(name, value) : value, this.at(name), this.#draft);
+    return new ImportedObject(
+      typeof value === 'string' ? this.#parse(name, value) : value,
+      this.pathOf(name),
+      this.#draft,
+    );
   }
 
   #parse(name: string, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      throw new ImportError('is a text that is not JSON', this.at(name));
+      throw new ImportError('is a text that is not JSON', this.pathOf(name));
     }
   }
 
   /** Notes all unread members. */
-  finish(reasons: Reasons = {}): void {
-    for (const name of this.#left) {
-      const reason = Object.hasOwn(reasons, name) ? reasons[name] : unknown;
-      if (reason !== '' && !isEmpty(this.#members.get(name))) this.#draft.note(this.at(name), reason ?? unknown);
+  noteUnread(reasons: Reasons = {}): void {
+    for (const name of this.#unreadNames) {
+      const reason = Object.hasOwn(reasons, name) ? reasons[name] : unknownMember;
+      if (reason !== '' && !isEmpty(this.#members.get(name)))
+        this.#draft.note(this.pathOf(name), reason ?? unknownMember);
     }
   }
 
@@ -103,7 +108,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-function describe(value: unknown): string {
+function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === null || value === undefined) return 'missing';
   return typeof value === 'string' ? 'a text' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
@@ -115,9 +120,9 @@ function describe(value: unknown): string {
  * @param names names of the table
  * @throws ImportError if there is no list
  */
-export function rowsOf(value: unknown, ...names: readonly string[]): readonly unknown[] {
-  const found = findRows(value, names, 3);
-  if (found !== undefined) return found;
+export function readRows(value: unknown, ...names: readonly string[]): readonly unknown[] {
+  const rows = findRows(value, names, 3);
+  if (rows !== undefined) return rows;
   throw new ImportError(`has no list: expected one of rows, or an object with one under "${names.join('" or "')}"`);
 }
 

@@ -2,12 +2,12 @@ import { ImportError } from './members.ts';
 
 /** Parses a CSV file (RFC 4180) into rows keyed by its header line. @throws ImportError with the line of a mistake */
 export function readCsv(text: string): Record<string, string>[] {
-  const [head, ...rows] = readRows(text);
+  const [head, ...rows] = parseRows(text);
   const names = head?.cells ?? [];
   return rows.map(({ cells, line }) => {
     if (cells.length !== names.length)
       throw new ImportError(`line ${line}: has ${cells.length} fields, but the first line has ${names.length}`);
-    return Object.fromEntries(names.map((name, index) => [name.trim(), unset(cells[index] ?? '')]));
+    return Object.fromEntries(names.map((name, index) => [name.trim(), nullToEmpty(cells[index] ?? '')]));
   });
 }
 
@@ -17,25 +17,25 @@ interface CsvRow {
 }
 
 /** Converts database notations of NULL to an empty value. */
-const unset = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
+const nullToEmpty = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
 
-function readRows(text: string): CsvRow[] {
+function parseRows(text: string): CsvRow[] {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
   const rows: CsvRow[] = [];
   let cells: string[] = [];
   let line = 1;
-  let first = 1;
+  let firstLine = 1;
   while (field.lastIndex < text.length || cells.length > 0) {
     const match = field.exec(text);
     if (match === null) throw new ImportError(`line ${line}: a quote is missing, or stands inside of a field`);
-    const [whole, quoted, plain = '', end] = match;
-    cells.push(quoted?.replaceAll('""', '"') ?? plain);
-    line += whole.split('\n').length - 1;
-    if (end === ',') continue;
-    if (cells.length > 1 || cells[0] !== '') rows.push({ cells, line: first });
+    const [fieldText, quoted, unquoted = '', separator] = match;
+    cells.push(quoted?.replaceAll('""', '"') ?? unquoted);
+    line += fieldText.split('\n').length - 1;
+    if (separator === ',') continue;
+    if (cells.length > 1 || cells[0] !== '') rows.push({ cells, line: firstLine });
     cells = [];
-    first = line;
-    if (whole === '') break;
+    firstLine = line;
+    if (fieldText === '') break;
   }
   return rows;
 }

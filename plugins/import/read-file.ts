@@ -41,8 +41,8 @@ export function parseText(text: string): unknown {
 
 /** Returns true if the first line consists of names separated by commas. A YAML line has a colon or a dash. */
 function isCsv(text: string): boolean {
-  const [first = ''] = text.split(/\r?\n/, 1);
-  return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(first);
+  const [firstLine = ''] = text.split(/\r?\n/, 1);
+  return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(firstLine);
 }
 
 function parseJson(text: string): unknown {
@@ -51,14 +51,14 @@ function parseJson(text: string): unknown {
   } catch (error) {
     if (error instanceof RangeError) throw error;
     // Inside brackets, YAML accepts JSON syntax and trailing commas.
-    return parseYaml(withoutComments(text), 'JSON');
+    return parseYaml(removeComments(text), 'JSON');
   }
 }
 
 /** Replaces comments with spaces. Unterminated strings and comments match to the end of the text, so no part is scanned twice. */
-function withoutComments(text: string): string {
-  return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (found) =>
-    found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, ' '),
+function removeComments(text: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (token) =>
+    token.startsWith('"') ? token : token.replaceAll(/[^\n]/g, ' '),
   );
 }
 
@@ -84,7 +84,7 @@ function readDocument(text: string, lineCounter = new LineCounter()): Document {
 }
 
 /** Returns the prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
-export function lineOf(text: string, path: string | undefined): string {
+export function findLinePrefix(text: string, path: string | undefined): string {
   if (path === undefined || text.length > maxYamlBytes) return '';
   const lines = new LineCounter();
   try {

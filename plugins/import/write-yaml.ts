@@ -4,16 +4,16 @@ import {
   type DraftRoute,
   type DraftUpstream,
   prefix,
-  type Unmapped,
+  type UnmappedSetting,
   Reference,
 } from './draft.ts';
 
 /** Renders the draft as gateway.yaml. Settings that were not imported are comments at the top, and secrets are variables. */
-export function writeYaml(draft: ImportDraft, from: string, file: string): string {
+export function renderYaml(draft: ImportDraft, from: string, file: string): string {
   return [
-    `# Imported from ${from} (${oneLine(file)}). \`daypass check\` validates it and prints what would run.`,
-    ...section('Set these variables, in .env beside this file or in the environment:', variableLines(draft)),
-    ...section('Not taken over:', unmappedLines(draft.unmapped)),
+    `# Imported from ${from} (${toOneLine(file)}). \`daypass check\` validates it and prints what would run.`,
+    ...commentSection('Set these variables, in .env beside this file or in the environment:', variableLines(draft)),
+    ...commentSection('Not taken over:', unmappedLines(draft.unmapped)),
     '',
     'service:',
     '  name: Daypass                                  # shown to users',
@@ -32,39 +32,39 @@ export function writeYaml(draft: ImportDraft, from: string, file: string): strin
     '  - upstream',
     '  - log',
     '',
-    ...table('upstreams', [...draft.upstreams.values()].flatMap(upstreamLines)),
+    ...yamlSection('upstreams', [...draft.upstreams.values()].flatMap(upstreamLines)),
     '',
-    ...table('models', [...draft.models.values()].flatMap(modelLines)),
+    ...yamlSection('models', [...draft.models.values()].flatMap(modelLines)),
     '',
-    ...table(
+    ...yamlSection(
       'aliases',
-      [...draft.aliases].map(([alias, model]) => `  ${writeText(alias)}: ${write(model)}`),
+      [...draft.aliases].map(([alias, model]) => `  ${quoteText(alias)}: ${renderValue(model)}`),
     ),
   ].join('\n');
 }
 
 /** Returns the lines for the variables to set, without their values. */
 export function variableLines({ variables }: ImportDraft): string[] {
-  return Array.from(variables.values(), ({ name, from }) => `${name}  (${oneLine(from)})`);
+  return Array.from(variables.values(), ({ name, from }) => `${name}  (${toOneLine(from)})`);
 }
 
-const shownPaths = 3;
+const maxShownPaths = 3;
 
 /** Returns the lines for settings that were not imported, grouped by reason. */
-export function unmappedLines(unmapped: readonly Unmapped[]): string[] {
+export function unmappedLines(unmapped: readonly UnmappedSetting[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
-  return Array.from(byReason, ([reason, all]) => {
-    const paths = all.slice(0, shownPaths).map(({ path }) => oneLine(path));
-    const more = all.length > shownPaths ? ` and ${all.length - shownPaths} more` : '';
-    return `${paths.join(', ')}${more}: ${oneLine(reason)}`;
+  return Array.from(byReason, ([reason, settings]) => {
+    const paths = settings.slice(0, maxShownPaths).map(({ path }) => toOneLine(path));
+    const omittedText = settings.length > maxShownPaths ? ` and ${settings.length - maxShownPaths} more` : '';
+    return `${paths.join(', ')}${omittedText}: ${toOneLine(reason)}`;
   });
 }
 
-function section(title: string, lines: readonly string[]): string[] {
+function commentSection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['#', `# ${title}`, ...lines.map((line) => `#   ${line}`)];
 }
 
-function table(name: string, lines: readonly string[]): string[] {
+function yamlSection(name: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [`${name}: {}`] : [`${name}:`, ...lines];
 }
 
@@ -80,22 +80,22 @@ function upstreamLines(upstream: DraftUpstream): string[] {
     headers,
     capacity,
   };
-  return [`  # ${oneLine(from)}`, `  ${writeText(name)}: ${write(members)}`];
+  return [`  # ${toOneLine(from)}`, `  ${quoteText(name)}: ${renderValue(members)}`];
 }
 
 function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftModel): string[] {
   const members = { kind, max_input_tokens: maxInputTokens, max_tokens: maxTokens };
   const settings = Object.entries(members).filter(([, value]) => value !== undefined);
   return [
-    `  ${writeText(name)}:`,
-    ...settings.map(([key, value]) => `    ${key}: ${write(value)}`),
+    `  ${quoteText(name)}:`,
+    ...settings.map(([key, value]) => `    ${key}: ${renderValue(value)}`),
     '    routes:',
-    ...inOrder(routes).map((route) => `      - ${write(route)}`),
+    ...sortRoutes(routes).map((route) => `      - ${renderValue(route)}`),
   ];
 }
 
 /** Sorts routes by priority and omits priorities that the list order implies. */
-function inOrder(routes: readonly DraftRoute[]): unknown[] {
+function sortRoutes(routes: readonly DraftRoute[]): unknown[] {
   const sorted = routes.toSorted((first, second) => first.priority - second.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
   const isOrdered = ranks.length === sorted.length;
@@ -110,34 +110,36 @@ function inOrder(routes: readonly DraftRoute[]): unknown[] {
 }
 
 /** Renders a value as one line of YAML. Escapes `${`, which is text in the imported file, not a variable. */
-function write(value: unknown): string {
+function renderValue(value: unknown): string {
   if (value instanceof Reference) return `"${value.text}"`;
-  if (Array.isArray(value)) return `[${value.map(write).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(renderValue).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{ ${members.map(([name, member]) => `${writeText(name)}: ${write(member)}`).join(', ')} }`;
+    return `{ ${members.map(([name, member]) => `${quoteText(name)}: ${renderValue(member)}`).join(', ')} }`;
   }
   if (typeof value !== 'string') return String(value);
   // A function, because `$$` in a replacement string stands for `$`.
-  return writeText(value.replaceAll('${', () => '$${'));
+  return quoteText(value.replaceAll('${', () => '$${'));
 }
 
 /** Quotes a text where YAML needs it. Does not escape `${`, because names in gateway.yaml cannot contain variables. */
-function writeText(text: string): string {
-  return isPlain(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escape);
+function quoteText(text: string): string {
+  return canStayUnquoted(text)
+    ? text
+    : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escapeCharacter);
 }
 
 /** Escapes characters that JSON allows and YAML does not. */
-function escape(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Returns true if every YAML version reads the unquoted word as this text. */
-function isPlain(text: string): boolean {
+function canStayUnquoted(text: string): boolean {
   const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
   return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
 }

@@ -4,7 +4,7 @@ import { type Command, type CommandContext, CommandFailed, exampleText } from '#
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
-import { describeAccount, type LimitOptions, limitsFrom, renderFields, type ShownAccount } from './show.ts';
+import { describeAccount, type LimitOptions, readLimits, renderFields, type ShownAccount } from './show.ts';
 
 interface Output {
   readonly json?: true;
@@ -12,9 +12,9 @@ interface Output {
 
 const exitCodes = exitCodesFor('account');
 
-const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
+const formatExamples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
 
-const handles = `
+const handleHelp = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
 /**
@@ -33,7 +33,7 @@ export const keyCommand: Command = {
 };
 
 /** Loads the implementation of the commands on demand, because MikroORM would slow down all other commands. */
-async function accounts() {
+async function loadAccountFunctions() {
   const [keys, all, ledger] = await Promise.all([
     import('#core/business/accounts/account-key.ts'),
     import('#core/business/accounts/accounts.ts'),
@@ -51,7 +51,7 @@ function defineCreate(parser: Parser, context: CommandContext): void {
   )
     .addHelpText(
       'after',
-      examples([
+      formatExamples([
         'daypass key create --name "Ani" --email ani@example.com --days 30',
         'daypass key create --name "batch jobs" --days 7 --limit 600 --period 60 --concurrent 4 --json',
       ]),
@@ -59,78 +59,81 @@ function defineCreate(parser: Parser, context: CommandContext): void {
     .action((options: { name: string; email?: string; days?: number } & LimitOptions & Output) =>
       run(context, options, async (host) => {
         const { name, email, days } = options;
-        const limits = limitsFrom(options);
+        const limits = readLimits(options);
         const period = days === undefined ? undefined : { days, reason: 'grant' as const, note: 'key create' };
-        const issued = await (
-          await accounts()
+        const created = await (
+          await loadAccountFunctions()
         ).createAccount(host.database, host.service.prefix, { name, email, limits, period });
-        return { ...(await shown(host, issued.accountId)), key: issued.key };
+        return { ...(await readShownAccount(host, created.accountId)), key: created.key };
       }),
     );
 }
 
 function defineShow(parser: Parser, context: CommandContext): void {
-  accountCommand(parser, 'show', 'show an account with its plan and limits')
-    .addHelpText('after', handles + examples(['daypass key show ani@example.com', 'daypass key show dp-AbCd...wxyz']))
-    .action((account: string, options: Output) => run(context, options, (host) => shown(host, account)));
+  accountSubcommand(parser, 'show', 'show an account with its plan and limits')
+    .addHelpText(
+      'after',
+      handleHelp + formatExamples(['daypass key show ani@example.com', 'daypass key show dp-AbCd...wxyz']),
+    )
+    .action((account: string, options: Output) => run(context, options, (host) => readShownAccount(host, account)));
 }
 
 function defineRotate(parser: Parser, context: CommandContext): void {
-  accountCommand(parser, 'rotate', 'replace the key of an account and print the new one, once')
+  accountSubcommand(parser, 'rotate', 'replace the key of an account and print the new one, once')
     .addHelpText(
       'after',
-      `${handles}\nThe old key is refused within a second.${examples(['daypass key rotate ani@example.com'])}`,
+      `${handleHelp}\nThe old key is refused within a second.${formatExamples(['daypass key rotate ani@example.com'])}`,
     )
     .action((account: string, options: Output) =>
       run(context, options, async (host) => {
-        const { id } = await (await accounts()).findAccount(host.database, account);
-        const { key } = await (await accounts()).rotateKey(host.database, host.service.prefix, id);
-        return { ...(await shown(host, id)), key };
+        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
+        const { key } = await (await loadAccountFunctions()).rotateKey(host.database, host.service.prefix, id);
+        return { ...(await readShownAccount(host, id)), key };
       }),
     );
 }
 
 function defineLimit(parser: Parser, context: CommandContext): void {
-  addLimitOptions(accountCommand(parser, 'limit', 'set limits for one account'))
+  addLimitOptions(accountSubcommand(parser, 'limit', 'set limits for one account'))
     .option('--reset', 'remove them: the limits of gateway.yaml apply again')
     .addHelpText(
       'after',
-      handles +
-        examples([
+      handleHelp +
+        formatExamples([
           'daypass key limit ani@example.com --limit 600 --period 60',
           'daypass key limit ani@example.com --reset',
         ]),
     )
     .action((account: string, options: { reset?: true } & LimitOptions & Output) => {
-      const limits = limitsFrom(options);
-      if (options.reset === true && limits !== undefined) usage('--reset cannot be combined with other limits');
+      const limits = readLimits(options);
+      if (options.reset === true && limits !== undefined) failUsage('--reset cannot be combined with other limits');
       if (options.reset === undefined && limits === undefined) {
-        usage('Nothing to change: pass --limit, --period, --burst, --concurrent, --weight or --reset');
+        failUsage('Nothing to change: pass --limit, --period, --burst, --concurrent, --weight or --reset');
       }
       return run(context, options, async (host) => {
-        const { id } = await (await accounts()).findAccount(host.database, account);
-        await (await accounts()).changeLimits(host.database, id, limits ?? null);
-        return shown(host, id);
+        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
+        await (await loadAccountFunctions()).changeLimits(host.database, id, limits ?? null);
+        return readShownAccount(host, id);
       });
     });
 }
 
 function defineGrant(parser: Parser, context: CommandContext): void {
-  accountCommand(parser, 'grant', 'add days to an account; recorded in the ledger')
+  accountSubcommand(parser, 'grant', 'add days to an account; recorded in the ledger')
     .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead))
     .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
     .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
-        examples(['daypass key grant ani@example.com --days 3 --note "downtime of 12 May"']),
+      `${handleHelp}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
+        formatExamples(['daypass key grant ani@example.com --days 3 --note "downtime of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
       run(context, options, async (host) => {
-        const { id } = await (await accounts()).findAccount(host.database, account);
+        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
         const { days, note, label } = options;
-        await (await accounts()).grantDays(host.database, id, { days, note, label });
-        return shown(host, id);
+        await (await loadAccountFunctions()).grantDays(host.database, id, { days, note, label });
+        return readShownAccount(host, id);
       }),
     );
 }
@@ -139,7 +142,7 @@ function subcommand(parser: Parser, name: string, description: string): Parser {
   return parser.command(name).description(description).option('--json', 'print JSON');
 }
 
-function accountCommand(parser: Parser, name: string, description: string): Parser {
+function accountSubcommand(parser: Parser, name: string, description: string): Parser {
   return subcommand(parser, name, description).argument('<account>', 'id, e-mail address, hint or key', parseLine);
 }
 
@@ -152,8 +155,8 @@ function addLimitOptions(parser: Parser): Parser {
     .option('--weight <share>', 'share of full upstreams, where others have 1', parseInteger(1, 100));
 }
 
-async function shown(host: Host, handle: string): Promise<ShownAccount> {
-  return { record: await (await accounts()).findAccount(host.database, handle) };
+async function readShownAccount(host: Host, handle: string): Promise<ShownAccount> {
+  return { record: await (await loadAccountFunctions()).findAccount(host.database, handle) };
 }
 
 async function run(
@@ -166,6 +169,6 @@ async function run(
   else for (const line of renderFields(account)) context.print(line);
 }
 
-function usage(message: string): never {
+function failUsage(message: string): never {
   throw new CommandFailed(message, 2);
 }

@@ -13,7 +13,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-const countMaxAgeSeconds = 1;
+const maxCountAgeSeconds = 1;
 
 /** Creates the reply to `GET /v1/key`, with the caller's plan, limits and request count. The balance is a time. */
 export async function describeKey(host: Host, exchange: Exchange): Promise<Reply> {
@@ -24,15 +24,15 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
       'This gateway has no API keys: no stage of its pipeline authenticates callers.',
     );
   }
-  const current = exchange.find(entitlement);
+  const currentEntitlement = exchange.find(entitlement);
   const body = {
     object: 'key',
-    remaining_balance: { unit: 'second', amount: current?.secondsLeft ?? 0 },
+    remaining_balance: { unit: 'second', amount: currentEntitlement?.secondsLeft ?? 0 },
     request_count: await readRequestCount(host, caller),
-    active_period: describePeriod(current),
+    active_period: describePeriod(currentEntitlement),
     rate_limit: describeLimit(exchange.find(rateLimitState)),
-    plan: current?.period?.label ?? null,
-    plan_days: current?.period?.days ?? null,
+    plan: currentEntitlement?.period?.label ?? null,
+    plan_days: currentEntitlement?.period?.days ?? null,
     key: caller.keyHint,
     renew_url: `${host.service.baseUrl}/buy`,
   };
@@ -45,7 +45,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
 
 async function readRequestCount(host: Host, caller: Principal): Promise<number> {
   try {
-    const account = await getAccountDirectory(host).findById(caller.accountId, countMaxAgeSeconds);
+    const account = await getAccountDirectory(host).findById(caller.accountId, maxCountAgeSeconds);
     return account?.requestCount ?? caller.requestCount;
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'unavailable') return caller.requestCount;
@@ -53,9 +53,9 @@ async function readRequestCount(host: Host, caller: Principal): Promise<number> 
   }
 }
 
-function describePeriod(current: Entitlement | undefined): object | null {
-  if (current?.period === undefined) return null;
-  const { startsAt, endsAt } = current.period;
+function describePeriod(currentEntitlement: Entitlement | undefined): object | null {
+  if (currentEntitlement?.period === undefined) return null;
+  const { startsAt, endsAt } = currentEntitlement.period;
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 

@@ -45,13 +45,15 @@ export interface LimitOptions {
 }
 
 /** Reads the limits from the options; undefined if there are none. */
-export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
-  const given = Object.entries({ limit, period, burst, concurrent, weight }).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
+export function readLimits({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
+  const definedEntries = Object.entries({ limit, period, burst, concurrent, weight }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return definedEntries.length === 0 ? undefined : Object.fromEntries(definedEntries);
 }
 
 export function describeAccount({ record, key }: ShownAccount): AccountView {
-  const active = findActivePeriod(record, record.readAt);
+  const activePeriod = findActivePeriod(record, record.readAt);
   return {
     id: record.id,
     account: record.id,
@@ -61,9 +63,9 @@ export function describeAccount({ record, key }: ShownAccount): AccountView {
     hint: record.key?.hint ?? null,
     rotated_at: record.key?.rotatedAt?.toISOString() ?? null,
     request_count: record.requestCount,
-    active: active !== undefined,
-    active_period: active === undefined ? null : describeSpan(active),
-    plan: active?.label ?? null,
+    active: activePeriod !== undefined,
+    active_period: activePeriod === undefined ? null : describeSpan(activePeriod),
+    plan: activePeriod?.label ?? null,
     periods: record.periods.map((period) => ({ ...describeSpan(period), label: period.label })),
     limits: record.key?.limits ?? null,
     ...(key !== undefined && { key }),
@@ -94,8 +96,8 @@ export function renderFields({ record, key }: ShownAccount): string[] {
 
 function describePlan(record: AccountRecord): string {
   const { periods, readAt } = record;
-  const active = findActivePeriod(record, readAt);
-  if (active !== undefined) return `${active.label}, active until ${active.endsAt.toISOString()}`;
+  const activePeriod = findActivePeriod(record, readAt);
+  if (activePeriod !== undefined) return `${activePeriod.label}, active until ${activePeriod.endsAt.toISOString()}`;
   const [first, last] = [periods[0], periods.at(-1)];
   if (first === undefined || last === undefined) return 'none yet';
   const end = last.endsAt.toISOString();

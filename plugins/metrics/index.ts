@@ -20,16 +20,16 @@ export const plugin: GatewayPlugin = {
     });
     gateway.gauge(gauge('requests_running', 'Requests in flight.', () => metrics?.requests.running ?? 0));
     gateway.gauge(dependencyGauge);
-    gateway.gauge(healthGauge(gateway));
-    gateway.gauge(problemGauge(gateway));
-    gateway.gauge(modelGauge(gateway));
+    gateway.gauge(createHealthGauge(gateway));
+    gateway.gauge(createProblemGauge(gateway));
+    gateway.gauge(createModelGauge(gateway));
     // Runs before the first request, when every plugin has registered its gauges. Commands that serve nothing do not load the
     // counters.
     server.ext('onPreStart', async () => {
       const { Metrics } = await import('./metrics.ts');
-      const opened = new Metrics(gateway.gauges.values(), () => server.host());
-      metrics = opened;
-      getMetricSource(server.host()).read = () => opened.families();
+      const startedMetrics = new Metrics(gateway.gauges.values(), () => server.host());
+      metrics = startedMetrics;
+      getMetricSource(server.host()).read = () => startedMetrics.readFamilies();
     });
     gateway.operatorRoute({
       method: 'GET',
@@ -37,7 +37,7 @@ export const plugin: GatewayPlugin = {
       options: { state: { parse: false } },
       handler: async (_request, h) => {
         if (metrics === undefined) throw new Error('the server has not started');
-        return h.response(await metrics.read()).header('content-type', metrics.contentType);
+        return h.response(await metrics.readText()).header('content-type', metrics.contentType);
       },
     });
   },
@@ -48,35 +48,39 @@ const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
   '1 when a dependency responds, 0 when it does not.',
-  async (host) => (await pingDependencies(host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
+  async (host) => (await pingDependencies(host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
 );
 
 /** Creates the gauge of health checks. The operator pages and `/readyz?verbose` show the reasons. */
-const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
+const createHealthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
   gaugeBy(
     ['check'],
     'health_check',
     '1 while a health check passes, 0 while it fails; /readyz?verbose has the reason.',
-    async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
+    async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
   );
 
 /** Creates the gauge of problems, which the operators' overview and `/readyz?verbose` list. */
-const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
+const createProblemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
   gaugeBy(
     ['problem', 'severity'],
     'problems',
     'Problems that wait for an operator, by kind and severity, as /operator and /readyz?verbose list them.',
     async (host) => {
-      const told = await describeProblems(gateway, host);
-      const alike = Map.groupBy(told, ({ problem, severity }) => `${problem} ${severity}`);
-      return Array.from(alike.values(), (some) => [some[0]?.problem ?? '', some[0]?.severity ?? '', some.length]);
+      const problems = await describeProblems(gateway, host);
+      const problemGroups = Map.groupBy(problems, ({ problem, severity }) => `${problem} ${severity}`);
+      return Array.from(problemGroups.values(), (group) => [
+        group[0]?.problem ?? '',
+        group[0]?.severity ?? '',
+        group.length,
+      ]);
     },
   );
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
 
 /** Creates the gauge of the models' states on the status page. */
-const modelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
+const createModelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
   gaugeBy(
     ['model'],
     'model_state',
@@ -87,6 +91,6 @@ const modelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
     },
   );
 
-function labelOf(name: string): string {
+function toLabel(name: string): string {
   return name.replaceAll(' ', '_');
 }

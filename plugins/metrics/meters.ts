@@ -4,7 +4,7 @@ import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-sour
 type LabelValue = string | number;
 type Names = readonly string[];
 /** A value for each label, in the order of their names. */
-type ValuesOf<Labels extends Names> = { readonly [Index in keyof Labels]: LabelValue };
+type LabelValues<Labels extends Names> = { readonly [Index in keyof Labels]: LabelValue };
 
 interface MeterDescription<Labels extends Names> {
   readonly name: string;
@@ -54,13 +54,13 @@ abstract class Meter<Reading, Labels extends Names> {
 
   protected abstract read(series: Series<Reading>): readonly MetricValue[];
 
-  protected at(values: ValuesOf<Labels>): Reading {
+  protected findReading(values: LabelValues<Labels>): Reading {
     let branch = this.#root;
-    for (const value of values) branch = branch.next.get(value) ?? growBranch(branch, value);
-    return (branch.reading ??= this.#begin(values));
+    for (const value of values) branch = branch.next.get(value) ?? addBranch(branch, value);
+    return (branch.reading ??= this.#startSeries(values));
   }
 
-  #begin(values: ValuesOf<Labels>): Reading {
+  #startSeries(values: LabelValues<Labels>): Reading {
     const reading = this.create();
     const labels = Object.fromEntries(this.labelNames.map((label, index) => [label, values[index] as LabelValue]));
     this.#series.push({ labels, reading });
@@ -68,10 +68,10 @@ abstract class Meter<Reading, Labels extends Names> {
   }
 }
 
-function growBranch<Reading>({ next }: Branch<Reading>, value: LabelValue): Branch<Reading> {
-  const grown: Branch<Reading> = { next: new Map(), reading: undefined };
-  next.set(value, grown);
-  return grown;
+function addBranch<Reading>({ next }: Branch<Reading>, value: LabelValue): Branch<Reading> {
+  const branch: Branch<Reading> = { next: new Map(), reading: undefined };
+  next.set(value, branch);
+  return branch;
 }
 
 interface Count {
@@ -82,8 +82,8 @@ interface Count {
 export class CountMeter<const Labels extends Names> extends Meter<Count, Labels> {
   readonly type = 'counter';
 
-  add(amount: number, ...labels: ValuesOf<Labels>): void {
-    this.at(labels).total += amount;
+  add(amount: number, ...labels: LabelValues<Labels>): void {
+    this.findReading(labels).total += amount;
   }
 
   protected create(): Count {
@@ -113,8 +113,8 @@ export class DistributionMeter<const Labels extends Names> extends Meter<Distrib
     this.#bounds = description.bounds;
   }
 
-  observe(value: number, ...labels: ValuesOf<Labels>): void {
-    const distribution = this.at(labels);
+  observe(value: number, ...labels: LabelValues<Labels>): void {
+    const distribution = this.findReading(labels);
     const { buckets } = distribution;
     const index = this.#bounds.findIndex((bound) => value <= bound);
     if (index >= 0) buckets[index] = (buckets[index] as number) + 1;
@@ -128,13 +128,13 @@ export class DistributionMeter<const Labels extends Names> extends Meter<Distrib
 
   protected read({ labels, reading: { buckets, sum, count } }: Series<Distribution>): readonly MetricValue[] {
     const metricName = `${this.name}_bucket`;
-    let reached = 0;
-    const cumulative = this.#bounds.map((le, index) => {
-      reached += buckets[index] as number;
-      return { metricName, value: reached, labels: { le, ...labels } };
+    let cumulativeCount = 0;
+    const bucketValues = this.#bounds.map((le, index) => {
+      cumulativeCount += buckets[index] as number;
+      return { metricName, value: cumulativeCount, labels: { le, ...labels } };
     });
     return [
-      ...cumulative,
+      ...bucketValues,
       { metricName, value: count, labels: { le: '+Inf', ...labels } },
       { metricName: `${this.name}_sum`, value: sum, labels },
       { metricName: `${this.name}_count`, value: count, labels },

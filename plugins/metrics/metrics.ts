@@ -7,7 +7,7 @@ import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { prefix, RequestMeters } from './request-meters.ts';
 
 /** Maximum readings of a gauge per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
-const readingsPerTurn = 2_000;
+const maxReadingsPerTurn = 2_000;
 
 /** All metrics of this process, in the text format of Prometheus. */
 export class Metrics {
@@ -25,13 +25,13 @@ export class Metrics {
   }
 
   /** Reads all metrics, for consumers other than Prometheus. */
-  families(): Promise<readonly MetricFamily[]> {
+  readFamilies(): Promise<readonly MetricFamily[]> {
     // The types of prom-client are wrong: metric types are declared as numbers, and all values as a gauge's.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
   /** Renders all metrics. Concurrent callers share one result, because readings are replaced over several turns of the event loop. */
-  read(): Promise<string> {
+  readText(): Promise<string> {
     this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
@@ -40,19 +40,19 @@ export class Metrics {
 /** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
   const Metric = gauge.isCounter === true ? Counter : PromGauge;
-  const exposed: Counter | PromGauge = new Metric({
+  const promMetric: Counter | PromGauge = new Metric({
     name: `${prefix}${gauge.name}`,
     help: gauge.description,
     labelNames: [...(gauge.labels ?? [])],
     registers: [metrics],
     async collect() {
-      exposed.reset();
+      promMetric.reset();
       // A failing gauge must not remove the other metrics.
       try {
         let count = 0;
         for (const { labels = {}, value } of await gauge.read(host())) {
-          exposed.inc(labels, value);
-          if (++count % readingsPerTurn === 0) await nextPageTurn();
+          promMetric.inc(labels, value);
+          if (++count % maxReadingsPerTurn === 0) await nextPageTurn();
         }
       } catch (error) {
         noteFailure(host().log, `the gauge ${gauge.name}`, error);

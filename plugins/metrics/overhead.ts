@@ -16,21 +16,21 @@ interface TimedExchange {
  *
  * @returns undefined if no byte was sent
  */
-export function overheadOf({
+export function calculateOverhead({
   firstByteAfter,
   delivery,
   bodyWait = 0,
   slotWaited = 0,
 }: TimedExchange): number | undefined {
   if (firstByteAfter === undefined) return undefined;
-  const until = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
-  let waited = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
-  let reached = 0;
+  const firstContentAt = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
+  let waitedMs = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
+  let coveredUntil = 0;
   // Attempts are sorted by start.
   for (const { startedAt, duration } of delivery?.attempts ?? []) {
-    const end = Math.min(startedAt + duration, until);
-    waited += Math.max(0, end - Math.max(startedAt, reached));
-    reached = Math.max(reached, end);
+    const end = Math.min(startedAt + duration, firstContentAt);
+    waitedMs += Math.max(0, end - Math.max(startedAt, coveredUntil));
+    coveredUntil = Math.max(coveredUntil, end);
   }
-  return Math.max(0, firstByteAfter - waited);
+  return Math.max(0, firstByteAfter - waitedMs);
 }

@@ -4,15 +4,15 @@ import { adapter, cachedCall, cacheStatus, delivery, slotWaited, type Usage } fr
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
 import { CountMeter, DistributionMeter } from './meters.ts';
-import { overheadOf } from './overhead.ts';
+import { calculateOverhead } from './overhead.ts';
 
 /** Prefix of every metric. It does not depend on the service's name, because alerts and dashboards rely on it. */
 export const prefix = 'daypass_';
 
 /** Bucket bounds in seconds. Model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
-const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const durationBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Bucket bounds in seconds of the gateway's overhead, which is a millisecond when idle. */
-const overheads = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const overheadBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
 const tokenKinds = {
@@ -69,28 +69,28 @@ export class RequestMeters implements Observer {
       name: `${prefix}request_duration_seconds`,
       help: 'Time from the request to the end of its reply.',
       labels: ['endpoint'],
-      bounds: durations,
+      bounds: durationBounds,
       registry,
     });
     this.#firstByte = new DistributionMeter({
       name: `${prefix}first_byte_seconds`,
       help: 'Time from the request to the first byte of the reply body.',
       labels: ['endpoint'],
-      bounds: durations,
+      bounds: durationBounds,
       registry,
     });
     this.#overhead = new DistributionMeter({
       name: `${prefix}overhead_seconds`,
       help: 'Time until the first byte of the reply that the gateway took itself, without waiting for upstreams and for the body of the request.',
       labels: ['endpoint'],
-      bounds: overheads,
+      bounds: overheadBounds,
       registry,
     });
     this.#queue = new DistributionMeter({
       name: `${prefix}queue_seconds`,
       help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome; those that did not wait are not counted.',
       labels: ['model', 'outcome'],
-      bounds: durations,
+      bounds: durationBounds,
       registry,
     });
   }
@@ -110,24 +110,25 @@ export class RequestMeters implements Observer {
     const model = (exchange.find(adapter) ?? exchange.find(cachedCall))?.model.id;
     this.#requests.add(1, endpoint, model ?? 'none', kind, status ?? 'none');
     this.#duration.observe(duration / 1000, endpoint);
-    const delivered = exchange.find(delivery);
+    const deliveryRecord = exchange.find(delivery);
     if (firstByteAfter !== undefined) {
       this.#firstByte.observe(firstByteAfter / 1000, endpoint);
-      const overhead = overheadOf({
+      const overhead = calculateOverhead({
         firstByteAfter,
-        delivery: delivered,
+        delivery: deliveryRecord,
         bodyWait: exchange.body.waited,
         slotWaited: exchange.find(slotWaited),
       });
       if (overhead !== undefined) this.#overhead.observe(overhead / 1000, endpoint);
     }
-    if (delivered?.queuedFor !== undefined) this.#queue.observe(delivered.queuedFor / 1000, model ?? 'none', kind);
+    if (deliveryRecord?.queuedFor !== undefined)
+      this.#queue.observe(deliveryRecord.queuedFor / 1000, model ?? 'none', kind);
     const result = exchange.find(cacheStatus);
     if (result !== undefined) this.#cached.add(1, result);
-    for (const { route, outcome, fault = 'none' } of delivered?.attempts ?? []) {
+    for (const { route, outcome, fault = 'none' } of deliveryRecord?.attempts ?? []) {
       this.#attempts.add(1, route, outcome, fault);
     }
-    if (delivered?.usage !== undefined && model !== undefined) this.#countTokens(model, delivered.usage);
+    if (deliveryRecord?.usage !== undefined && model !== undefined) this.#countTokens(model, deliveryRecord.usage);
   }
 
   #countTokens(model: string, usage: Usage): void {

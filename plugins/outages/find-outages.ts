@@ -5,10 +5,10 @@ import { hadFailed, isFailure } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
 /** Delay before an ended incident is examined, because records of its requests arrive late. Ended longer ago than the maximum: ignored. */
-const records = `interval '10 minutes'`;
-const oldest = `interval '3 days'`;
+const recordDelay = `interval '10 minutes'`;
+const maxIncidentAge = `interval '3 days'`;
 /** Time before an incident's start that is searched for the failures that revealed it. */
-const before = `interval '10 minutes'`;
+const leadTime = `interval '10 minutes'`;
 /** Minimum number of failing accounts if no probe failed, so that unusual requests of a single account earn no credit. */
 const minAccounts = 2;
 
@@ -22,13 +22,13 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
   const { from_minutes: minutes } = section(outagesSection);
   await database.fork().transactional(async (transaction) => {
     await transaction.execute(`select pg_advisory_xact_lock(hashtext('find-outages'))`);
-    const found = await transaction.execute<
+    const outages = await transaction.execute<
       { incident_id: string; model: string; from_at: number; until_at: number; is_confirmed: boolean }[]
     >(
       `with ended as (
          select id, model, started_at, opened_at, ended_at, confirmed_at from incident i
          where i.kind = 'down' and i.opened_at is not null
-           and i.ended_at between statement_timestamp() - ${oldest} and statement_timestamp() - ${records}
+           and i.ended_at between statement_timestamp() - ${maxIncidentAge} and statement_timestamp() - ${recordDelay}
            and not exists (select from outage o where o.incident_id = i.id)
        ), requests as materialized (
          select i.id, i.model, i.opened_at, r.account_id, false as is_probe,
@@ -37,7 +37,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
            ${isFailure} as is_failed
          from ended i cross join lateral (
            -- OFFSET 0 prevents flattening, so only the time range of each incident is scanned.
-           select * from request_log r where r.started_at between i.started_at - ${before} and i.ended_at
+           select * from request_log r where r.started_at between i.started_at - ${leadTime} and i.ended_at
              and coalesce(r.alias_of, r.model) = i.model and r.is_metered offset 0
          ) r
          union all
@@ -56,7 +56,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
          and (count(distinct account_id) >= ${minAccounts} or bool_or(is_probe))`,
       [minutes],
     );
-    for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of found)
+    for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of outages)
       await transaction.execute(
         `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
          values (?, ?, ?, to_timestamp(?::float8 / 1000), to_timestamp(?::float8 / 1000), ?)`,

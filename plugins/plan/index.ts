@@ -1,6 +1,6 @@
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { plan } from './stage.ts';
+import { planStage } from './stage.ts';
 
 /** The plans for sale, and the stage that requires an active plan. */
 export const plugin: GatewayPlugin = {
@@ -8,6 +8,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.section(plansSection);
     server.gateway.section(currencySection);
-    server.gateway.stage(plan);
+    server.gateway.stage(planStage);
   },
 };

@@ -10,7 +10,7 @@ import { integer, object } from '#core/platform/schema.ts';
  * Maximum age of the account record that a refusal is based on. The database's clock may have been set back since the record was read,
  * and an account that has paid must not be refused because of the earlier time.
  */
-const refusedMaxAge = 1;
+const maxRefusedAgeSeconds = 1;
 
 /**
  * Refuses model calls by accounts without an active period. Counting tokens needs a period too, because it uses the operator's
@@ -18,7 +18,7 @@ const refusedMaxAge = 1;
  *
  * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
  */
-export const plan = defineStage({
+export const planStage = defineStage({
   name: 'plan',
   description: 'Requires an active plan for model calls.',
   reads: [principal],
@@ -32,25 +32,31 @@ export const plan = defineStage({
   async create({ grace }, host) {
     const directory = getAccountDirectory(host);
     await directory.ready();
-    const read = (account: CachedAccount | undefined) => entitlementOf(account, directory, grace, host.service.baseUrl);
+    const describe = (account: CachedAccount | undefined) =>
+      describeEntitlement(account, directory, grace, host.service.baseUrl);
 
     return {
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { accountId } = exchange.get(principal);
-        const found = directory.findCachedById(accountId);
-        if (found instanceof Promise) return found.then((account) => apply(exchange, read(account)));
-        const current = read(found);
-        const latest = current.inactiveReason === undefined ? found : directory.findById(accountId, refusedMaxAge);
-        if (latest instanceof Promise) return latest.then((account) => apply(exchange, read(account)));
-        apply(exchange, current);
+        const cachedAccount = directory.findCachedById(accountId);
+        if (cachedAccount instanceof Promise)
+          return cachedAccount.then((account) => setEntitlement(exchange, describe(account)));
+        const cachedEntitlement = describe(cachedAccount);
+        const latestAccount =
+          cachedEntitlement.inactiveReason === undefined
+            ? cachedAccount
+            : directory.findById(accountId, maxRefusedAgeSeconds);
+        if (latestAccount instanceof Promise)
+          return latestAccount.then((account) => setEntitlement(exchange, describe(account)));
+        setEntitlement(exchange, cachedEntitlement);
       },
     };
   },
 });
 
 /** Stores the entitlement. @throws GatewayError `plan_inactive` if the request needs an active plan */
-function apply(exchange: Exchange, current: Entitlement): void {
+function setEntitlement(exchange: Exchange, current: Entitlement): void {
   const { inactiveReason } = current;
   if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
     throw new GatewayError('plan_inactive', inactiveReason);
@@ -62,24 +68,24 @@ function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }
 
-function entitlementOf(
+function describeEntitlement(
   account: CachedAccount | undefined,
   directory: AccountDirectory,
   grace: number,
   baseUrl: string,
 ): Entitlement {
-  const last = account?.periods.at(-1);
-  if (account === undefined || last === undefined)
+  const lastPeriod = account?.periods.at(-1);
+  if (account === undefined || lastPeriod === undefined)
     return { period: undefined, secondsLeft: 0, inactiveReason: `No active plan. Choose one at ${baseUrl}/buy` };
   const now = directory.databaseTime(account);
-  const left = (last.endsAt.getTime() - now) / 1_000;
-  const isInGrace = left <= 0 && left + grace > 0;
-  const period = isInGrace ? last : findActivePeriod(account, now);
+  const remainingSeconds = (lastPeriod.endsAt.getTime() - now) / 1_000;
+  const isInGrace = remainingSeconds <= 0 && remainingSeconds + grace > 0;
+  const period = isInGrace ? lastPeriod : findActivePeriod(account, now);
   return {
     period,
     limits: period?.limits,
-    secondsLeft: Math.max(0, Math.floor(left)),
-    inactiveReason: period === undefined ? explainInactive(last, now, baseUrl) : undefined,
+    secondsLeft: Math.max(0, Math.floor(remainingSeconds)),
+    inactiveReason: period === undefined ? explainInactive(lastPeriod, now, baseUrl) : undefined,
   };
 }
 

@@ -21,7 +21,7 @@ interface Options extends Output {
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
 /** Creates `daypass probe`. Without a target it lists the last results; with one, it tests a route or the URL of a new vendor. */
-export function probeCommand(gateway: Registry): Command {
+export function createProbeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
     define(parser, context) {
@@ -58,48 +58,48 @@ Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid
         .action(async (target: string | undefined, options: Options) => {
           if (target === undefined)
             return context.withHost(async (host) => {
-              const found = await probes.list(host, {}, { limit: Infinity, timeZone: zoneOf(host, options) });
-              await printEntries(context, host, probes, found, options, { maxLength: Infinity });
+              const page = await probes.list(host, {}, { limit: Infinity, timeZone: zoneOf(host, options) });
+              await printEntries(context, host, probes, page, options, { maxLength: Infinity });
             });
-          if (/^https?:\/\//i.test(target)) return tryUrl(gateway, context, target, options);
-          return tryRoute(gateway, context, target, options);
+          if (/^https?:\/\//i.test(target)) return probeUrl(gateway, context, target, options);
+          return probeRoute(gateway, context, target, options);
         });
     },
   };
 }
 
-async function tryRoute(
+async function probeRoute(
   gateway: Pick<Registry, 'endpoints' | 'stages' | 'vendors'>,
   { withHost, print }: CommandContext,
   id: string,
   { baseline, json }: Options,
 ): Promise<void> {
-  const [{ checksOf, probe, routesOf }, { Trials }] = await Promise.all([
+  const [{ listChecks: checksOf, runCheck: probe, listProbedRoutes: routesOf }, { Trials }] = await Promise.all([
     import('./probe-route.ts'),
     import('./trials.ts'),
   ]);
   const results = await withHost(async (host) => {
-    const found = routesOf(host).find(({ route }) => route.id === id);
-    if (found === undefined) {
+    const probedRoute = routesOf(host).find(({ route }) => route.id === id);
+    if (probedRoute === undefined) {
       const ids = routesOf(host).map(({ route }) => route.id);
       throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${ids.join(', ')}`);
     }
     await using stack = new AsyncDisposableStack();
-    const route = await reachable(found.route, gateway, host, stack);
+    const route = await startBundledVendor(probedRoute.route, gateway, host, stack);
     const opened = await Trials.open(host, gateway);
     if (opened === undefined)
       throw new CommandFailed('The pipeline has no stages format and upstream, so nothing can be tried.');
     const trials = stack.use(opened);
-    const done: CheckResult[] = [];
-    for (const check of checksOf(found.model, route)) {
+    const finished: CheckResult[] = [];
+    for (const check of checksOf(probedRoute.model, route)) {
       const parts = { host, trials, budget: undefined, isBaseline: baseline === true };
-      const result = await probe(parts, found.model, route, check);
+      const result = await probe(parts, probedRoute.model, route, check);
       if (result === undefined) throw new CommandFailed(`Another process is trying ${id} now.`);
-      done.push(result);
-      if (!json) print(describe(result));
+      finished.push(result);
+      if (!json) print(formatResult(result));
       if (check.name === 'answers' && result.verdict.state !== 'ok') break;
     }
-    return done;
+    return finished;
   });
   if (json) print(JSON.stringify(toOperatorJson(results, true), null, 2));
   const failed = results.filter(({ verdict }) => verdict.state === 'failed').map(({ check }) => check);
@@ -107,7 +107,7 @@ async function tryRoute(
 }
 
 /** Starts the vendor in this process if the gateway provides it, as in the demo, and returns the route to it. */
-async function reachable(
+async function startBundledVendor(
   route: Route,
   { vendors }: Pick<Registry, 'vendors'>,
   { log }: Host,
@@ -119,7 +119,7 @@ async function reachable(
   return { ...route, upstream: { ...route.upstream, baseUrl } };
 }
 
-function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, score }: CheckResult): string {
+function formatResult({ check, verdict, tokens, firstContentMs, tokensPerSecond, score }: CheckResult): string {
   const { state, detail } = verdict;
   const facts = [
     verdict.state === 'ok' ? '' : verdict.reason,
@@ -129,9 +129,9 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
     score === undefined ? '' : `${score}% like the baseline`,
     `${tokens} tokens`,
   ];
-  const words = facts.filter((part) => part !== '').join(', ');
+  const summary = facts.filter((part) => part !== '').join(', ');
   return (
-    formatTable([check, state, words], [], { minWidths: [13, 8], maxLength: Infinity })[0]?.replace(
+    formatTable([check, state, summary], [], { minWidths: [13, 8], maxLength: Infinity })[0]?.replace(
       state,
       paint(styles[state], state),
     ) ?? ''
@@ -139,7 +139,7 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
 }
 
 /** Prints the preset of a self-hosted server. Sends no billable request. */
-async function recogniseUrl(
+async function printServerPreset(
   { vendors }: Pick<Registry, 'vendors'>,
   print: CommandContext['print'],
   url: string,
@@ -147,21 +147,21 @@ async function recogniseUrl(
   isJson: boolean,
 ): Promise<void> {
   const { describeServer, recogniseServer } = await import('./recognise.ts');
-  const found = await recogniseServer(url, key);
-  const preset = found && vendors.get(found.vendor);
-  if (found === undefined || preset === undefined)
+  const server = await recogniseServer(url, key);
+  const preset = server && vendors.get(server.vendor);
+  if (server === undefined || preset === undefined)
     throw new CommandFailed(
       `The list of models at ${url} does not say what server it is. Add --ask --model MODEL to try requests, which the vendor bills.`,
     );
   if (isJson) {
     const { capabilities, quirks } = preset;
-    return print(JSON.stringify(toOperatorJson({ ...found, capabilities, quirks }, true)));
+    return print(JSON.stringify(toOperatorJson({ ...server, capabilities, quirks }, true)));
   }
-  for (const line of describeServer(found, preset)) print(line);
+  for (const line of describeServer(server, preset)) print(line);
 }
 
 /** Tests a vendor that is not configured yet, so it needs neither gateway.yaml nor a database. */
-async function tryUrl(
+async function probeUrl(
   gateway: Registry,
   { print }: CommandContext,
   url: string,
@@ -169,22 +169,22 @@ async function tryUrl(
 ): Promise<void> {
   if (!URL.canParse(url))
     throw new CommandFailed(`"${url}" is not a valid URL; use one such as https://api.example.com/v1`, 2);
-  if (ask !== true) return recogniseUrl(gateway, print, url, await readKey(key), json === true);
+  if (ask !== true) return printServerPreset(gateway, print, url, await readKey(key), json === true);
   if (model === undefined || model === '')
     throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
-  const [{ tryVendor }, { createTestHost }] = await Promise.all([
+  const [{ probeVendor: tryVendor }, { createTestHost }] = await Promise.all([
     import('./vendor.ts'),
     import('#core/extension/testing/test-host.ts'),
   ]);
-  const unheard = { listen: async () => () => undefined, isConnected: true };
-  await using inner = createTestHost({ database: { notifications: unheard } as unknown as Database });
+  const silentNotifications = { listen: async () => () => undefined, isConnected: true };
+  await using testHost = createTestHost({ database: { notifications: silentNotifications } as unknown as Database });
   const log = {
     info: () => undefined,
     warn: () => undefined,
     error: (text: string) => process.stderr.write(`${text}\n`),
   };
-  const hostOf = (config: Pick<Host, 'catalog' | 'stages'>): Host => ({
-    ...inner,
+  const createHost = (config: Pick<Host, 'catalog' | 'stages'>): Host => ({
+    ...testHost,
     ...config,
     log,
     now: () => Date.now(),
@@ -192,7 +192,7 @@ async function tryUrl(
   });
   const target = { url, model, key: await readKey(key) };
   const report = (line: string) => json || process.stderr.write(`${line}\n`);
-  const { yaml, variable, lines, unreachable } = await tryVendor(gateway, target, hostOf, report);
+  const { yaml, variable, lines, unreachable } = await tryVendor(gateway, target, createHost, report);
   if (json) print(JSON.stringify({ yaml: yaml ?? null, findings: lines }));
   if (yaml === undefined)
     throw new CommandFailed(

@@ -49,26 +49,26 @@ const permutations = 4_999;
  *
  * @param random returns numbers in [0, 1)
  */
-export function compare(baseline: Samples, current: Samples, random: () => number = seeded(1)): Comparison {
-  const shared = Object.keys(baseline).filter(
+export function compare(baseline: Samples, current: Samples, random: () => number = createSeededRandom(1)): Comparison {
+  const sharedPrompts = Object.keys(baseline).filter(
     (prompt) => (baseline[prompt]?.length ?? 0) > 1 && (current[prompt]?.length ?? 0) > 1,
   );
-  const groups = shared.map((prompt) => new Group(prompt, baseline[prompt] ?? [], current[prompt] ?? []));
+  const groups = sharedPrompts.map((prompt) => new Group(prompt, baseline[prompt] ?? [], current[prompt] ?? []));
   if (groups.length === 0) return { score: 100, p: 1, makers: undefined, example: '' };
   const observed = sum(groups.map((group) => group.discrepancy(group.order)));
-  let extreme = 0;
+  let extremeCount = 0;
   for (let index = 0; index < permutations; index++) {
-    const drawn = sum(groups.map((group) => group.discrepancy(shuffled(group.order, random))));
-    if (drawn >= observed - 1e-9) extreme++;
+    const permuted = sum(groups.map((group) => group.discrepancy(shuffle(group.order, random))));
+    if (permuted >= observed - 1e-9) extremeCount++;
   }
-  const within = sum(groups.map((group) => group.within));
-  const across = sum(groups.map((group) => group.across));
-  const widest = groups.reduce((a, b) => (b.discrepancy(b.order) > a.discrepancy(a.order) ? b : a));
+  const baselineSimilarity = sum(groups.map((group) => group.baselineSimilarity));
+  const crossSimilarity = sum(groups.map((group) => group.crossSimilarity));
+  const mostDifferent = groups.reduce((a, b) => (b.discrepancy(b.order) > a.discrepancy(a.order) ? b : a));
   return {
-    score: within === 0 ? 100 : Math.min(100, Math.round((100 * across) / within)),
-    p: (extreme + 1) / (permutations + 1),
-    makers: otherMaker(baseline[makerPrompt] ?? [], current[makerPrompt] ?? []),
-    example: widest.describe(),
+    score: baselineSimilarity === 0 ? 100 : Math.min(100, Math.round((100 * crossSimilarity) / baselineSimilarity)),
+    p: (extremeCount + 1) / (permutations + 1),
+    makers: compareMakers(baseline[makerPrompt] ?? [], current[makerPrompt] ?? []),
+    example: mostDifferent.describe(),
   };
 }
 
@@ -77,41 +77,43 @@ class Group {
   readonly order: readonly number[];
   readonly #prompt: string;
   readonly #answers: readonly string[];
-  readonly #before: number;
+  readonly #baselineCount: number;
   readonly #kernel: readonly (readonly number[])[];
 
   constructor(prompt: string, before: readonly string[], now: readonly string[]) {
     this.#prompt = prompt;
     this.#answers = [...before, ...now];
-    this.#before = before.length;
+    this.#baselineCount = before.length;
     this.order = this.#answers.map((_, index) => index);
-    const words = this.#answers.map(wordsOf);
-    this.#kernel = words.map((a) => words.map((b) => overlap(a, b)));
+    const words = this.#answers.map(splitWords);
+    this.#kernel = words.map((a) => words.map((b) => wordOverlap(a, b)));
   }
 
   /** @param order permutation of the answers; the first ones count as the baseline's */
   discrepancy(order: readonly number[]): number {
-    const before = order.slice(0, this.#before);
-    const now = order.slice(this.#before);
-    return this.#mean(before, before) + this.#mean(now, now) - 2 * this.#mean(before, now);
+    const before = order.slice(0, this.#baselineCount);
+    const now = order.slice(this.#baselineCount);
+    return (
+      this.#meanSimilarity(before, before) + this.#meanSimilarity(now, now) - 2 * this.#meanSimilarity(before, now)
+    );
   }
 
-  get within(): number {
-    const before = this.order.slice(0, this.#before);
-    return this.#mean(before, before);
+  get baselineSimilarity(): number {
+    const before = this.order.slice(0, this.#baselineCount);
+    return this.#meanSimilarity(before, before);
   }
 
-  get across(): number {
-    return this.#mean(this.order.slice(0, this.#before), this.order.slice(this.#before));
+  get crossSimilarity(): number {
+    return this.#meanSimilarity(this.order.slice(0, this.#baselineCount), this.order.slice(this.#baselineCount));
   }
 
   describe(): string {
-    const [before = '', now = ''] = [this.#answers[0], this.#answers[this.#before]];
+    const [before = '', now = ''] = [this.#answers[0], this.#answers[this.#baselineCount]];
     return `${this.#prompt} Before: “${before.slice(0, 80)}”, now: “${now.slice(0, 80)}”`;
   }
 
   /** Returns the mean similarity of all pairs of different answers. Creates no lists, because one comparison calls it very often. */
-  #mean(first: readonly number[], second: readonly number[]): number {
+  #meanSimilarity(first: readonly number[], second: readonly number[]): number {
     let [total, pairs] = [0, 0];
     for (const a of first)
       for (const b of second) {
@@ -123,31 +125,34 @@ class Group {
   }
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
+function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }
 
 /** Returns the number of shared words divided by the number of all words. */
-function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  const all = a.union(b).size;
-  return all === 0 ? 1 : a.intersection(b).size / all;
+function wordOverlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const unionSize = a.union(b).size;
+  return unionSize === 0 ? 1 : a.intersection(b).size / unionSize;
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function shuffled(order: readonly number[], random: () => number): number[] {
-  const mixed = [...order];
-  for (let index = mixed.length - 1; index > 0; index--) {
-    const other = Math.floor(random() * (index + 1));
-    [mixed[index], mixed[other]] = [mixed[other] as number, mixed[index] as number];
+function shuffle(order: readonly number[], random: () => number): number[] {
+  const shuffledOrder = [...order];
+  for (let index = shuffledOrder.length - 1; index > 0; index--) {
+    const otherIndex = Math.floor(random() * (index + 1));
+    [shuffledOrder[index], shuffledOrder[otherIndex]] = [
+      shuffledOrder[otherIndex] as number,
+      shuffledOrder[index] as number,
+    ];
   }
-  return mixed;
+  return shuffledOrder;
 }
 
 /** Creates deterministic random numbers (mulberry32), so that the same answers always give the same result. */
-function seeded(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -158,7 +163,7 @@ function seeded(seed: number): () => number {
 }
 
 /** Patterns that recognise a maker in an answer. */
-const makers: Readonly<Record<string, RegExp>> = {
+const makerPatterns: Readonly<Record<string, RegExp>> = {
   OpenAI: /\b(openai|gpt)\b/i,
   Anthropic: /\b(anthropic|claude)\b/i,
   Google: /\b(google|gemini|gemma)\b/i,
@@ -172,12 +177,16 @@ const makers: Readonly<Record<string, RegExp>> = {
   MiniMax: /\bminimax\b/i,
 };
 
-function makerOf(answers: readonly string[]): string | undefined {
-  const named = answers.flatMap((answer) => Object.keys(makers).find((maker) => makers[maker]?.test(answer)) ?? []);
-  return named.find((maker) => named.filter((other) => other === maker).length > answers.length / 2);
+function findMaker(answers: readonly string[]): string | undefined {
+  const namedMakers = answers.flatMap(
+    (answer) => Object.keys(makerPatterns).find((maker) => makerPatterns[maker]?.test(answer)) ?? [],
+  );
+  return namedMakers.find((maker) => namedMakers.filter((other) => other === maker).length > answers.length / 2);
 }
 
-function otherMaker(before: readonly string[], now: readonly string[]): Comparison['makers'] {
-  const [earlier, current] = [makerOf(before), makerOf(now)];
-  return earlier === undefined || current === undefined || earlier === current ? undefined : [earlier, current];
+function compareMakers(before: readonly string[], now: readonly string[]): Comparison['makers'] {
+  const [baselineMaker, currentMaker] = [findMaker(before), findMaker(now)];
+  return baselineMaker === undefined || currentMaker === undefined || baselineMaker === currentMaker
+    ? undefined
+    : [baselineMaker, currentMaker];
 }

@@ -1,8 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { readCheckups } from './checkups.ts';
-import { probeCommand } from './command.ts';
-import { probeJobs } from './jobs.ts';
+import { createProbeCommand } from './command.ts';
+import { createProbeJobs } from './jobs.ts';
 import { probesPage, probedRoutePage } from './pages.ts';
 import { probes } from './resource.ts';
 import { probesSection } from './section.ts';
@@ -16,7 +16,7 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(probesSection);
     gateway.tables({ name: 'probes', entities: async () => Object.values(await import('./entities.ts')) });
-    for (const job of probeJobs(gateway)) gateway.job(job);
+    for (const job of createProbeJobs(gateway)) gateway.job(job);
     gateway.checkups(readCheckups);
     gateway.healthCheck(probesCheck);
     for (const gauge of probeGauges) gateway.gauge(gauge);
@@ -24,6 +24,6 @@ export const plugin: GatewayPlugin = {
     gateway.page(probesPage);
     gateway.page(probedRoutePage);
     gateway.resource(probes);
-    gateway.command(probeCommand(gateway));
+    gateway.command(createProbeCommand(gateway));
   },
 };

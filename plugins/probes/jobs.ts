@@ -3,17 +3,17 @@ import type { Incident } from '#core/business/model-health/incident.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import type { Check, CheckName } from './checks/check.ts';
-import { checksOf, probe, routesOf } from './probe-route.ts';
+import { listChecks, runCheck, listProbedRoutes } from './probe-route.ts';
 import { readLastTries, removeOldResults } from './results.ts';
 import { probesSection } from './section.ts';
 import { probeState } from './state.ts';
 import { Trials, type TrialSources } from './trials.ts';
 
-const hour = 3_600_000;
-const interval = 600; // s between runs of the job
-const maxRunTime = 480_000; // ms
+const hourMs = 3_600_000;
+const intervalSeconds = 600; // s between runs of the job
+const maxRunMs = 480_000; // ms
 /** Delay before an inconclusive check is retried. */
-const retryAfter = hour;
+const retryDelayMs = hourMs;
 const maxIncidents = 100;
 
 /**
@@ -22,42 +22,42 @@ const maxIncidents = 100;
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
-  const routes = routesOf(host);
+  const routes = listProbedRoutes(host);
   const tries = await readLastTries(
     host.database,
     routes.map(({ route }) => route.id),
   );
-  const lastOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
+  const lastTryOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
   const incidents = await readIncidents(host);
-  const changedAt = (route: Route): number =>
+  const incidentChangedAt = (route: Route): number =>
     Math.max(
       -Infinity,
-      ...incidents.filter(concerns(host, route)).map(({ endedAt, startedAt }) => endedAt ?? startedAt),
+      ...incidents.filter(concernsRoute(host, route)).map(({ endedAt, startedAt }) => endedAt ?? startedAt),
     );
   const isDue = (route: Route, name: CheckName): boolean => {
-    const every = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hour;
-    const { at, state } = lastOf(route, name) ?? { at: -Infinity, state: undefined };
-    if (name === 'answers' && at < changedAt(route)) return true;
-    const isKnown = state === 'ok' || (state === 'failed' && name !== 'answers');
-    return every > 0 && host.now() - at >= (isKnown ? every : Math.min(retryAfter, every));
+    const periodMs = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hourMs;
+    const { at, state } = lastTryOf(route, name) ?? { at: -Infinity, state: undefined };
+    if (name === 'answers' && at < incidentChangedAt(route)) return true;
+    const isConclusive = state === 'ok' || (state === 'failed' && name !== 'answers');
+    return periodMs > 0 && host.now() - at >= (isConclusive ? periodMs : Math.min(retryDelayMs, periodMs));
   };
-  const dueOf = (model: Model, route: Route): readonly Check[] => {
-    const due = checksOf(model, route).filter(({ name }) => isDue(route, name));
+  const selectDueChecks = (model: Model, route: Route): readonly Check[] => {
+    const dueChecks = listChecks(model, route).filter(({ name }) => isDue(route, name));
     // No other checks run on a route that does not answer.
-    const isSilent = (lastOf(route, 'answers')?.state ?? 'ok') !== 'ok' && due[0]?.name !== 'answers';
-    return isSilent ? [] : due;
+    const isUnresponsive = (lastTryOf(route, 'answers')?.state ?? 'ok') !== 'ok' && dueChecks[0]?.name !== 'answers';
+    return isUnresponsive ? [] : dueChecks;
   };
-  const waiting = routes
-    .map(({ model, route }) => ({ model, route, due: dueOf(model, route) }))
+  const dueRoutes = routes
+    .map(({ model, route }) => ({ model, route, due: selectDueChecks(model, route) }))
     .filter(({ due }) => due.length > 0)
-    .toSorted((a, b) => (lastOf(a.route, 'answers')?.at ?? 0) - (lastOf(b.route, 'answers')?.at ?? 0));
-  const until = host.monotonic() + maxRunTime;
-  for (const { model, route, due } of waiting) {
+    .toSorted((a, b) => (lastTryOf(a.route, 'answers')?.at ?? 0) - (lastTryOf(b.route, 'answers')?.at ?? 0));
+  const deadline = host.monotonic() + maxRunMs;
+  for (const { model, route, due } of dueRoutes) {
     for (const check of due) {
-      if (host.monotonic() > until) return confirmIncidents(host, incidents);
-      const lastTry = lastOf(route, check.name)?.at ?? 0;
+      if (host.monotonic() > deadline) return confirmIncidents(host, incidents);
+      const lastTry = lastTryOf(route, check.name)?.at ?? 0;
       const terms = { budget: settings.daily_tokens, lastTry };
-      const result = await probe({ host, trials, ...terms }, model, route, check);
+      const result = await runCheck({ host, trials, ...terms }, model, route, check);
       if (result === undefined) break;
       const { verdict } = result;
       if (verdict.state === 'failed')
@@ -72,17 +72,17 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
 
 /** Reads recent incidents with a model down, and current or suspected incidents with a failing model. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
-  const recent = await listIncidents(database, { since: now() - retryAfter, limit: maxIncidents });
-  const down = recent.filter(({ kind }) => kind === 'down');
-  const current = await readCurrentIncidents(database.fork());
-  const failing = current.filter(({ kind, latest, calmSince, quietSince }) => {
-    const fails = kind === 'degraded' && (latest.cause === 'failing' || latest.cause === 'last_failed');
-    return fails && calmSince === undefined && quietSince === undefined;
+  const recentIncidents = await listIncidents(database, { since: now() - retryDelayMs, limit: maxIncidents });
+  const downIncidents = recentIncidents.filter(({ kind }) => kind === 'down');
+  const currentIncidents = await readCurrentIncidents(database.fork());
+  const failingIncidents = currentIncidents.filter(({ kind, latest, calmSince, quietSince }) => {
+    const isFailing = kind === 'degraded' && (latest.cause === 'failing' || latest.cause === 'last_failed');
+    return isFailing && calmSince === undefined && quietSince === undefined;
   });
-  return [...down, ...failing];
+  return [...downIncidents, ...failingIncidents];
 }
 
-function concerns({ catalog }: Host, route: Route): (incident: Incident) => boolean {
+function concernsRoute({ catalog }: Host, route: Route): (incident: Incident) => boolean {
   const models = catalog.models.filter(({ routes }) => routes.some(({ id }) => id === route.id));
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
@@ -94,19 +94,19 @@ async function confirmIncidents({ database, catalog }: Host, incidents: readonly
     const routes = catalog.models.find(({ publicName }) => publicName === model)?.routes.map(({ id }) => id) ?? [];
     if (routes.length === 0) continue;
     const tries = await readLastTries(database, routes);
-    const last = routes.map((id) => tries.get(`${id} answers`));
-    const failedAt = last.map((attempt) => (attempt?.state === 'failed' ? attempt.at : NaN));
+    const lastTries = routes.map((id) => tries.get(`${id} answers`));
+    const failedAt = lastTries.map((attempt) => (attempt?.state === 'failed' ? attempt.at : NaN));
     if (failedAt.every((at) => at >= startedAt && at <= endedAt))
       await confirmIncident(database, incident, Math.max(...failedAt));
   }
 }
 
-export function probeJobs(gateway: TrialSources): readonly JobDefinition[] {
+export function createProbeJobs(gateway: TrialSources): readonly JobDefinition[] {
   return [
     {
       name: 'probe-routes',
       description: 'Tries the routes that have not been tried for a while, as `probes` in gateway.yaml has it.',
-      schedule: { every: interval },
+      schedule: { every: intervalSeconds },
       attempts: 1,
       async run(_data, host) {
         if (!host.section(probesSection).enabled) return;

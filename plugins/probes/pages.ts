@@ -22,12 +22,14 @@ export const probesPage = tablesPage({
     const { host, t } = request;
     const { enabled, every_hours: hours } = host.section(probesSection);
     const [routes, spending] = await Promise.all([readProbedRoutes(host), readSpending(host.database, host.now())]);
-    const probed = routes.filter(({ results }) => results.length > 0).toSorted((a, b) => rank(a) - rank(b));
+    const probed = routes
+      .filter(({ results }) => results.length > 0)
+      .toSorted((a, b) => rankByState(a) - rankByState(b));
     return {
       lead: enabled ? t('probes.on', { count: hours }) : t('probes.off'),
       sections: [
         fieldTable(request, 'probes', 'probes.title', probed.slice(0, maxRoutes), probes.view.page),
-        spendingTable(spending, request),
+        describeSpending(spending, request),
       ],
     };
   },
@@ -52,11 +54,11 @@ export const probedRoutePage: Page = {
   },
 };
 
-function rank({ drifted, changed }: ProbedRoute): number {
+function rankByState({ drifted, changed }: ProbedRoute): number {
   return drifted.length > 0 ? 0 : changed === undefined ? 2 : 1;
 }
 
-function spendingTable(spending: ReadonlyMap<string, number>, reader: PageRequest) {
+function describeSpending(spending: ReadonlyMap<string, number>, reader: PageRequest) {
   const { daily_tokens: budget } = reader.host.section(probesSection);
   return describeTable(
     reader,

@@ -1,41 +1,48 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { countTokens, embeds, answers, maxTokens, stop, streams, usage } from './checks/answers.ts';
-import { image, reasoning, schema, tool, twoTools } from './checks/abilities.ts';
-import { readChat } from './checks/chat-answer.ts';
+import { image, reasoning, schema, tool, twoTools } from './checks/capabilities.ts';
+import { readChat } from './checks/chat-reply.ts';
 import {
   type Ask,
   type Check,
   type CheckName,
   failed,
-  faultOf,
+  evaluateFault,
   isConversational,
   ok,
-  question,
+  buildQuestion,
   tokenBudget,
   unknown,
   type CheckVerdict,
 } from './checks/check.ts';
 import { context } from './checks/context.ts';
 import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, significance } from './fingerprint.ts';
-import { beginCheck, endCheck, extendCheck, type Measured, readBaseline, type Terms } from './results.ts';
+import {
+  startCheck,
+  finishCheck,
+  reserveTokens,
+  type Measurements,
+  readBaseline,
+  type CheckLimits,
+} from './results.ts';
 import type { TrialReply, Trials } from './trials.ts';
 
 /** Output limit for answers to fingerprint prompts. */
-const shortAnswer = 48;
+const shortAnswerTokens = 48;
 
 /** Declares the fingerprint's cost and tries; `compareFingerprint` runs it, because it needs the stored baseline. */
 const fingerprint: Check = {
   name: 'fingerprint',
-  tries: 2,
+  maxTries: 2,
   isDeclared: isConversational,
   // Most answers use a fraction of their limit, so only the answers to one prompt are reserved in full.
-  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * tokenBudget(route, shortAnswer),
+  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * tokenBudget(route, shortAnswerTokens),
   run: async () => ok,
 };
 
 /** Checks of chat routes in the order of execution. `answers` is first, because the others do not run on a route that fails it. */
-const conversational: readonly Check[] = [
+const chatChecks: readonly Check[] = [
   answers,
   streams,
   usage,
@@ -52,28 +59,30 @@ const conversational: readonly Check[] = [
 ];
 
 /** Returns the checks for a route's declared capabilities. Other kinds of models have none, because probing them costs too much. */
-export function checksOf(model: Model, route: Route): readonly Check[] {
+export function listChecks(model: Model, route: Route): readonly Check[] {
   if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
   if (model.kind !== 'chat' || !isConversational(route)) return [];
-  return conversational.filter((check) => check.isDeclared(route));
+  return chatChecks.filter((check) => check.isDeclared(route));
 }
 
 /** Returns each route that has checks once, together with the first model that it serves. */
-export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
-  const found = new Map<string, { readonly model: Model; readonly route: Route }>();
+export function listProbedRoutes({
+  catalog,
+}: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
+  const entriesById = new Map<string, { readonly model: Model; readonly route: Route }>();
   for (const model of catalog.models)
-    for (const route of model.routes) if (!found.has(route.id)) found.set(route.id, { model, route });
-  return [...found.values()].filter(({ model, route }) => checksOf(model, route).length > 0);
+    for (const route of model.routes) if (!entriesById.has(route.id)) entriesById.set(route.id, { model, route });
+  return [...entriesById.values()].filter(({ model, route }) => listChecks(model, route).length > 0);
 }
 
-interface ProbeParts extends Terms {
+interface ProbeParts extends CheckLimits {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
   /** True to store the answers as the new baseline. */
   readonly isBaseline?: boolean;
 }
 
-export interface CheckResult extends Measured {
+export interface CheckResult extends Measurements {
   readonly check: CheckName;
   readonly verdict: CheckVerdict;
 }
@@ -83,7 +92,7 @@ export interface CheckResult extends Measured {
  *
  * @returns undefined if another process runs the check
  */
-export async function probe(
+export async function runCheck(
   parts: ProbeParts,
   model: Model,
   route: Route,
@@ -91,33 +100,33 @@ export async function probe(
 ): Promise<CheckResult | undefined> {
   const { host, budget } = parts;
   const { database } = host;
-  const id = await beginCheck(database, route, check.name, check.cost(route), parts, host.now());
+  const id = await startCheck(database, route, check.name, check.cost(route), parts, host.now());
   if (id === undefined) return undefined;
   if (id === 'over_budget')
     return { check: check.name, verdict: unknown('over_budget', `${check.cost(route)} tokens`), tokens: 0 };
   const meter = new Meter(parts.trials, model, route);
-  const extend = () => extendCheck(database, route, id, check.cost(route), budget, host.now());
-  const done =
+  const reserveTry = () => reserveTokens(database, route, id, check.cost(route), budget, host.now());
+  const outcome =
     check.name === 'fingerprint'
-      ? await compareFingerprint(parts, route, meter, extend)
-      : { verdict: await tryUntilSure(check, route, meter.ask, extend) };
-  const speed = check.name === 'streams' && done.verdict.state === 'ok' ? meter.speed : {};
-  const result = { check: check.name, ...done, ...speed, tokens: meter.tokens };
-  await endCheck(database, id, result.verdict, result);
+      ? await compareFingerprint(parts, route, meter, reserveTry)
+      : { verdict: await repeatFailedCheck(check, route, meter.ask, reserveTry) };
+  const speed = check.name === 'streams' && outcome.verdict.state === 'ok' ? meter.speed : {};
+  const result = { check: check.name, ...outcome, ...speed, tokens: meter.tokens };
+  await finishCheck(database, id, result.verdict, result);
   return result;
 }
 
 /** Repeats a failed check up to its limit, because only repeated failures count. */
-async function tryUntilSure(
+async function repeatFailedCheck(
   check: Check,
   route: Route,
   ask: Ask,
-  extend: () => Promise<boolean>,
+  reserveTry: () => Promise<boolean>,
 ): Promise<CheckVerdict> {
   let verdict = await check.run(route, ask);
-  for (let tries = 1; tries < check.tries && verdict.state !== 'ok'; tries++) {
+  for (let tries = 1; tries < check.maxTries && verdict.state !== 'ok'; tries++) {
     if (verdict.state === 'unknown' && verdict.reason !== 'unclear') return verdict;
-    if (!(await extend())) return unknown('over_budget');
+    if (!(await reserveTry())) return unknown('over_budget');
     verdict = await check.run(route, ask);
   }
   return verdict;
@@ -154,18 +163,18 @@ export class Meter {
   }
 
   /** Speed of the last stream. Tokens per second are undefined if it arrived all at once, because then the vendor buffered it. */
-  get speed(): Pick<Measured, 'firstContentMs' | 'tokensPerSecond'> {
+  get speed(): Pick<Measurements, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentAfter === undefined) return {};
-    const time = duration - firstContentAfter;
+    const streamMs = duration - firstContentAfter;
     return {
       firstContentMs: firstContentAfter,
-      tokensPerSecond: time < 100 || output === 0 ? undefined : (output * 1000) / time,
+      tokensPerSecond: streamMs < 100 || output === 0 ? undefined : (output * 1000) / streamMs,
     };
   }
 }
 
-interface Compared extends Pick<Measured, 'score' | 'samples' | 'isBaseline'> {
+interface FingerprintResult extends Pick<Measurements, 'score' | 'samples' | 'isBaseline'> {
   readonly verdict: CheckVerdict;
 }
 
@@ -173,40 +182,41 @@ async function compareFingerprint(
   { host, isBaseline = false }: ProbeParts,
   route: Route,
   { ask }: Meter,
-  extend: () => Promise<boolean>,
-): Promise<Compared> {
+  reserveTry: () => Promise<boolean>,
+): Promise<FingerprintResult> {
   const baseline = isBaseline ? undefined : await readBaseline(host.database, route.id);
-  const first = await collect(route, ask);
-  if (!isSamples(first)) return { verdict: first };
-  if (baseline === undefined) return { verdict: ok, samples: first, isBaseline: true, score: 100 };
-  const compared = compare(baseline, first);
-  if (!isOther(compared)) return { verdict: ok, samples: first, score: compared.score };
-  if (!(await extend())) return { verdict: unknown('over_budget'), samples: first, score: compared.score };
-  const second = await collect(route, ask);
-  if (!isSamples(second)) return { verdict: second };
-  const again = compare(baseline, second);
-  const { score, makers, example } = again;
-  if (!isOther(again)) return { verdict: ok, samples: second, score };
+  const firstSamples = await collectSamples(route, ask);
+  if (!isSamples(firstSamples)) return { verdict: firstSamples };
+  if (baseline === undefined) return { verdict: ok, samples: firstSamples, isBaseline: true, score: 100 };
+  const firstComparison = compare(baseline, firstSamples);
+  if (!isDifferentModel(firstComparison)) return { verdict: ok, samples: firstSamples, score: firstComparison.score };
+  if (!(await reserveTry()))
+    return { verdict: unknown('over_budget'), samples: firstSamples, score: firstComparison.score };
+  const secondSamples = await collectSamples(route, ask);
+  if (!isSamples(secondSamples)) return { verdict: secondSamples };
+  const secondComparison = compare(baseline, secondSamples);
+  const { score, makers, example } = secondComparison;
+  if (!isDifferentModel(secondComparison)) return { verdict: ok, samples: secondSamples, score };
   const verdict = makers === undefined ? failed('other_answers', example) : failed('other_maker', makers.join(' → '));
-  return { verdict, samples: second, score };
+  return { verdict, samples: secondSamples, score };
 }
 
-function isOther({ p, makers }: Comparison): boolean {
+function isDifferentModel({ p, makers }: Comparison): boolean {
   return makers !== undefined || p <= significance;
 }
 
-function isSamples(collected: Samples | CheckVerdict): collected is Samples {
-  return !('state' in collected && typeof collected.state === 'string');
+function isSamples(outcome: Samples | CheckVerdict): outcome is Samples {
+  return !('state' in outcome && typeof outcome.state === 'string');
 }
 
 /** Collects answers to all prompts, one prompt at a time. Answers to the same prompt are requested concurrently. */
-async function collect(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
+async function collectSamples(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
   const samples: Record<string, string[]> = {};
   for (const prompt of prompts) {
     const replies = await Promise.all(
-      Array.from({ length: samplesPerPrompt }, () => ask(question(route, prompt, shortAnswer))),
+      Array.from({ length: samplesPerPrompt }, () => ask(buildQuestion(route, prompt, shortAnswerTokens))),
     );
-    const [fault] = replies.flatMap((reply) => faultOf(reply) ?? []);
+    const [fault] = replies.flatMap((reply) => evaluateFault(reply) ?? []);
     if (fault !== undefined) return unknown(fault.reason, fault.detail);
     samples[prompt] = replies.map((reply) => readChat(reply).text.trim().slice(0, 200));
   }

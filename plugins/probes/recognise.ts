@@ -14,13 +14,13 @@ interface RecognisedServer {
 }
 
 /** Presets by the `owned_by` of a server's models. Values were observed, Ollama's read in its source: docs/upstreams.md. */
-const owners: ReadonlyMap<unknown, string> = new Map([
+const presetsByOwner: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
   ['infinity', 'infinity'],
   ['library', 'ollama'],
 ]);
-const timeout = 10_000; // ms
+const timeoutMs = 10_000; // ms
 const maxListBytes = 8_388_608;
 
 /**
@@ -29,11 +29,11 @@ const maxListBytes = 8_388_608;
  * @returns undefined if the list does not identify the vendor
  */
 export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
-  const plain = url.replace(/\/+$/, '');
-  const bases = /\/v\d\w*$/.test(plain) ? [plain] : [`${plain}/v1`, plain];
-  for (const baseUrl of bases) {
+  const trimmedUrl = url.replace(/\/+$/, '');
+  const baseUrls = /\/v\d\w*$/.test(trimmedUrl) ? [trimmedUrl] : [`${trimmedUrl}/v1`, trimmedUrl];
+  for (const baseUrl of baseUrls) {
     const entries = await readModels(baseUrl, key);
-    const vendor = owners.get(entries[0]?.['owned_by']);
+    const vendor = presetsByOwner.get(entries[0]?.['owned_by']);
     if (vendor === undefined) continue;
     return { baseUrl, vendor, models: entries.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) };
   }
@@ -45,7 +45,7 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
     const response = await outgoingFetch(`${baseUrl}/models`, {
       headers: { accept: 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
       redirect: 'error',
-      signal: AbortSignal.timeout(timeout),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     if (!response.ok) {
       await response.body?.cancel();
@@ -61,12 +61,12 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
 /** Renders the server's YAML as lines, with the quirks of its preset as comments. */
 export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
   const { title, formats, capabilities, quirks } = preset;
-  const known = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });
-  const declared = capabilities === undefined && quirks === undefined ? [] : known.trimEnd().split('\n');
+  const presetYaml = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });
+  const presetLines = capabilities === undefined && quirks === undefined ? [] : presetYaml.trimEnd().split('\n');
   return [
     `# ${title}, by its list of models. Nothing else was asked; --ask tries requests.`,
-    `# Its preset has the formats ${formats.join(', ')}${declared.length === 0 ? ' and no quirks.' : ', and:'}`,
-    ...declared.map((line) => `#   ${line}`),
+    `# Its preset has the formats ${formats.join(', ')}${presetLines.length === 0 ? ' and no quirks.' : ', and:'}`,
+    ...presetLines.map((line) => `#   ${line}`),
     ...stringify({ upstreams: { [vendor]: { vendor, base_url: baseUrl } } })
       .trimEnd()
       .split('\n'),

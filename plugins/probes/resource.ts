@@ -5,7 +5,7 @@ import type { LastResult } from './results.ts';
 import type { ProbedRoute } from './state.ts';
 
 /** Maximum characters of a vendor's message on pages. */
-const maxDetail = 160;
+const maxDetailLength = 160;
 
 const kinds = { ok: 'ok', drifted: 'bad', changed: 'warn', waiting: 'waiting' } as const;
 
@@ -21,20 +21,20 @@ export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
   return { kind: kinds[state], text: t(`probes.state.${state}`) };
 }
 
-function wrongOf({ drifted, changed }: ProbedRoute): readonly LastResult[] {
+function failedChecksOf({ drifted, changed }: ProbedRoute): readonly LastResult[] {
   return changed === undefined ? drifted : [...drifted, changed];
 }
 
-function resultOf({ results }: ProbedRoute, name: LastResult['check']): LastResult | undefined {
+function findResult({ results }: ProbedRoute, name: LastResult['check']): LastResult | undefined {
   return results.find(({ check }) => check === name);
 }
 
-function speedOf(result: LastResult | undefined, { t, format }: FieldReader): string {
+function formatSpeed(result: LastResult | undefined, { t, format }: FieldReader): string {
   const rate = result?.tokensPerSecond;
   return rate === undefined ? '' : t('probes.rate', { rate: format.number(Math.round(rate)) });
 }
 
-function lastOf({ results }: ProbedRoute): Date | undefined {
+function lastTriedAt({ results }: ProbedRoute): Date | undefined {
   return results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
 }
 
@@ -68,11 +68,11 @@ export const probes = defineResource({
         fit: 'text',
         at: 'below',
         value: (probed) =>
-          wrongOf(probed)
+          failedChecksOf(probed)
             .map(({ check, reason, detail }) => `${check}: ${reason}${detail === undefined ? '' : ` (${detail})`}`)
             .join('; '),
         cell: (probed, { t }) =>
-          wrongOf(probed)
+          failedChecksOf(probed)
             .map(({ check }) => t(`probes.check.${check}`))
             .join(', '),
       },
@@ -80,18 +80,22 @@ export const probes = defineResource({
         type: 'duration',
         label: 'operator.first_token',
         at: 'hide',
-        value: (probed) => resultOf(probed, 'streams')?.firstContentMs,
+        value: (probed) => findResult(probed, 'streams')?.firstContentMs,
       },
-      speed: { type: 'count', at: 'note', cell: (probed, reader) => speedOf(resultOf(probed, 'streams'), reader) },
+      speed: {
+        type: 'count',
+        at: 'note',
+        cell: (probed, reader) => formatSpeed(findResult(probed, 'streams'), reader),
+      },
       score: {
         type: 'count',
         at: 'hide',
         cell(probed, { format }) {
-          const score = resultOf(probed, 'fingerprint')?.score;
+          const score = findResult(probed, 'fingerprint')?.score;
           return score === undefined ? '' : format.percent(score / 100, 0);
         },
       },
-      last_tried: { type: 'time', label: 'probes.last', at: 'hide', value: lastOf },
+      last_tried: { type: 'time', label: 'probes.last', at: 'hide', value: lastTriedAt },
     },
     ['route', 'state', 'last_tried', 'wrong'],
   ),
@@ -122,11 +126,13 @@ export const checks = defineView<LastResult>('probes')({
 function describeFound(result: LastResult, reader: FieldReader): string {
   const { t, format } = reader;
   const { reason, detail, firstContentMs, score } = result;
-  const measured = [
+  const measurements = [
     firstContentMs === undefined ? '' : t('probes.first_after', { time: format.duration(firstContentMs).text }),
-    speedOf(result, reader),
+    formatSpeed(result, reader),
     score === undefined ? '' : t('probes.resembles', { share: format.percent(score / 100, 0) }),
   ];
-  const why = reason === undefined ? '' : t(`probes.reason.${reason}`);
-  return [why, (detail ?? '').slice(0, maxDetail), ...measured].filter((part) => part !== '').join(' · ');
+  const reasonText = reason === undefined ? '' : t(`probes.reason.${reason}`);
+  return [reasonText, (detail ?? '').slice(0, maxDetailLength), ...measurements]
+    .filter((part) => part !== '')
+    .join(' · ');
 }

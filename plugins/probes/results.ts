@@ -8,14 +8,14 @@ import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
 /** Maximum duration of a check. An older unfinished check belongs to a killed process. */
-const abandonedAfter = 20 * 60_000;
+const maxCheckMs = 20 * 60_000;
 /** Period of the token budget. */
-const budgetPeriod = 24 * 3_600_000;
+const budgetPeriodMs = 24 * 3_600_000;
 /** Retention of results; baselines never expire. */
 const retentionDays = 60;
 
-const figures = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
-type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figures)[number]> & {
+const measurementColumns = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
+type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measurementColumns)[number]> & {
   readonly check: CheckName;
   readonly state: CheckVerdict['state'];
   readonly reason: Reason | null;
@@ -25,7 +25,7 @@ type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figure
 export type LastResult = RecordOf<ResultRow>;
 
 /** Measurements of a check, in addition to its verdict. */
-export interface Measured {
+export interface Measurements {
   readonly tokens: number;
   readonly firstContentMs?: number | undefined;
   readonly tokensPerSecond?: number | undefined;
@@ -38,10 +38,10 @@ export interface Measured {
 type Budget = number | undefined;
 
 /** Limits of a check. */
-export interface Terms {
+export interface CheckLimits {
   readonly budget: Budget;
   /** The check's last start that the caller has read, epoch ms; undefined for checks started by an operator. */
-  readonly lastTry?: number | undefined;
+  readonly lastTryAt?: number | undefined;
 }
 
 type Queries = Pick<Database, 'query' | 'fork'>;
@@ -52,25 +52,25 @@ type Queries = Pick<Database, 'query' | 'fork'>;
  *
  * @returns the check's id; undefined if another process runs it; `over_budget` if too few tokens are left
  */
-export function beginCheck(
+export function startCheck(
   database: Queries,
   route: Route,
   check: CheckName,
   tokens: number,
-  { budget, lastTry }: Terms,
+  { budget, lastTryAt: lastTry }: CheckLimits,
   now: number,
 ): Promise<string | 'over_budget' | undefined> {
   return database.fork().transactional(async (transaction) => {
-    await lock(transaction, route.upstream.name);
+    await lockUpstream(transaction, route.upstream.name);
     if (lastTry !== undefined) {
-      const [other] = await transaction.execute<unknown[]>(
+      const [competingCheck] = await transaction.execute<unknown[]>(
         `select 1 from probes_result where route = ? and check_name = ?
            and (started_at > ? or (state = 'running' and started_at > ?))`,
-        [route.id, check, new Date(lastTry), new Date(now - abandonedAfter)],
+        [route.id, check, new Date(lastTry), new Date(now - maxCheckMs)],
       );
-      if (other !== undefined) return undefined;
+      if (competingCheck !== undefined) return undefined;
     }
-    if (!(await fits(transaction, route.upstream.name, tokens, budget, now))) return 'over_budget';
+    if (!(await fitsBudget(transaction, route.upstream.name, tokens, budget, now))) return 'over_budget';
     const id = randomUUID();
     await transaction.execute(
       `insert into probes_result (id, route, upstream, check_name, started_at, state, tokens) values (?, ?, ?, ?, ?, 'running', ?)`,
@@ -85,7 +85,7 @@ export function beginCheck(
  *
  * @returns false if too few tokens are left
  */
-export function extendCheck(
+export function reserveTokens(
   database: Queries,
   { upstream }: Route,
   id: string,
@@ -94,18 +94,18 @@ export function extendCheck(
   now: number,
 ): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
-    await lock(transaction, upstream.name);
-    if (!(await fits(transaction, upstream.name, tokens, budget, now))) return false;
+    await lockUpstream(transaction, upstream.name);
+    if (!(await fitsBudget(transaction, upstream.name, tokens, budget, now))) return false;
     await transaction.execute('update probes_result set tokens = tokens + ? where id = ?', [tokens, id]);
     return true;
   });
 }
 
-async function lock(transaction: EntityManager, upstream: string): Promise<void> {
+async function lockUpstream(transaction: EntityManager, upstream: string): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`probes ${upstream}`]);
 }
 
-async function fits(
+async function fitsBudget(
   transaction: EntityManager,
   upstream: string,
   tokens: number,
@@ -115,18 +115,18 @@ async function fits(
   if (budget === undefined) return true;
   const [spent] = await transaction.execute<{ tokens: string }[]>(
     'select coalesce(sum(tokens), 0) as tokens from probes_result where upstream = ? and started_at > ?',
-    [upstream, new Date(now - budgetPeriod)],
+    [upstream, new Date(now - budgetPeriodMs)],
   );
   return Number(spent?.tokens ?? 0) + tokens <= budget;
 }
 
-export async function endCheck(
+export async function finishCheck(
   database: Queries,
   id: string,
   verdict: CheckVerdict,
-  measured: Measured,
+  measurements: Measurements,
 ): Promise<void> {
-  const { tokens, firstContentMs, tokensPerSecond, score, samples, isBaseline = false } = measured;
+  const { tokens, firstContentMs, tokensPerSecond, score, samples, isBaseline = false } = measurements;
   const { state, detail } = verdict;
   await database.query(
     `update probes_result set state = ?, reason = ?, detail = ?, tokens = ?, first_content_ms = ?, tokens_per_second = ?, score = ?,
@@ -152,7 +152,7 @@ export async function readLastResults(
   routes: readonly string[],
 ): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
-    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(figures)}
+    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(measurementColumns)}
      from probes_result where route in (?) and state <> 'running'
      order by route, check_name, state = 'unknown', probes_result.started_at desc`,
     [routes],
@@ -200,7 +200,7 @@ export async function readSpending(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ upstream: string; tokens: string }>(
     'select upstream, sum(tokens) as tokens from probes_result where started_at > ? group by upstream',
-    [new Date(now - budgetPeriod)],
+    [new Date(now - budgetPeriodMs)],
   );
   return new Map(rows.map(({ upstream, tokens }) => [upstream, Number(tokens)]));
 }

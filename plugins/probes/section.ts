@@ -29,20 +29,22 @@ export const probesSection = defineSection({
       ),
     },
   ),
-  notices({ enabled, every_hours: every, daily_tokens: tokens, context_every_days: days }, all) {
+  notices({ enabled, every_hours: every, daily_tokens: tokens, context_every_days: days }, sections) {
     if (!enabled || days === 0) return [];
-    const windows = Object.entries(all.get(models)).flatMap(([name, { max_input_tokens: ofModel, routes }]) => {
-      const declared = routes.map((route) =>
-        typeof route === 'string' ? ofModel : (route.max_input_tokens ?? ofModel),
-      );
-      return declared.some((window) => window !== undefined && window > tokens) ? [name] : [];
-    });
+    const oversizedModels = Object.entries(sections.get(models)).flatMap(
+      ([name, { max_input_tokens: modelWindow, routes }]) => {
+        const declaredWindows = routes.map((route) =>
+          typeof route === 'string' ? modelWindow : (route.max_input_tokens ?? modelWindow),
+        );
+        return declaredWindows.some((window) => window !== undefined && window > tokens) ? [name] : [];
+      },
+    );
     return [
       ...(every > days * 24
         ? [`probes.context_every_days is ${days}, and a route is tried every ${every} hours only`]
         : []),
-      ...(windows.length > 0
-        ? [`probes.daily_tokens is ${tokens}, so the context window is never tried of: ${windows.join(', ')}`]
+      ...(oversizedModels.length > 0
+        ? [`probes.daily_tokens is ${tokens}, so the context window is never tried of: ${oversizedModels.join(', ')}`]
         : []),
     ];
   },

@@ -4,7 +4,7 @@ import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { checksOf, routesOf } from './probe-route.ts';
+import { listChecks, listProbedRoutes } from './probe-route.ts';
 import { type LastResult, readLastResults } from './results.ts';
 import { probesSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -12,7 +12,7 @@ import en from './texts/en.json' with { type: 'json' };
 const say = defineSentences(en);
 
 /** Minimum age before results are reread, because health checks run every few seconds on every instance. */
-const rereadAfter = 30_000;
+const rereadAfterMs = 30_000;
 /** Routes listed in a message. */
 const maxListed = 5;
 
@@ -28,24 +28,24 @@ export interface ProbedRoute {
 
 /** Reads all probed routes, with results of currently declared capabilities only, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
-  const routes = routesOf(host);
+  const routes = listProbedRoutes(host);
   const results = await readLastResults(
     host.database,
     routes.map(({ route }) => route.id),
   );
   const byRoute = Map.groupBy(results, ({ route }) => route);
   return routes.map(({ model, route }) => {
-    const order = checksOf(model, route).map(({ name }) => name);
-    const declared = (byRoute.get(route.id) ?? [])
-      .filter(({ check }) => order.includes(check))
-      .toSorted((a, b) => order.indexOf(a.check) - order.indexOf(b.check));
-    const wrong = declared.filter(({ state }) => state === 'failed');
+    const checkOrder = listChecks(model, route).map(({ name }) => name);
+    const declaredResults = (byRoute.get(route.id) ?? [])
+      .filter(({ check }) => checkOrder.includes(check))
+      .toSorted((a, b) => checkOrder.indexOf(a.check) - checkOrder.indexOf(b.check));
+    const failedResults = declaredResults.filter(({ state }) => state === 'failed');
     return {
       route: route.id,
       model: model.publicName,
-      results: declared,
-      drifted: wrong.filter(({ check }) => check !== 'fingerprint'),
-      changed: wrong.find(({ check }) => check === 'fingerprint'),
+      results: declaredResults,
+      drifted: failedResults.filter(({ check }) => check !== 'fingerprint'),
+      changed: failedResults.find(({ check }) => check === 'fingerprint'),
     };
   });
 }
@@ -57,7 +57,7 @@ class ProbeState {
 
   /** Rereads old results in the background, for the next caller. */
   refresh(host: Host): void {
-    if (host.monotonic() - this.#readAt < rereadAfter) return;
+    if (host.monotonic() - this.#readAt < rereadAfterMs) return;
     this.#readAt = host.monotonic();
     runInBackground(host.log, 'reading the results of probes', () => this.read(host));
   }
@@ -85,27 +85,33 @@ export const probesCheck: HealthCheck = {
     const state = probeState(host);
     const { enabled } = host.section(probesSection);
     if (enabled || state.routes.length > 0) state.refresh(host);
-    const wrong = state.routes.filter(({ drifted, changed }) => drifted.length > 0 || changed !== undefined);
-    if (wrong.length === 0) return { ok: true };
+    const failingRoutes = state.routes.filter(({ drifted, changed }) => drifted.length > 0 || changed !== undefined);
+    if (failingRoutes.length === 0) return { ok: true };
     const since = Math.min(
-      ...wrong.flatMap(({ drifted, changed }) => [...drifted, changed ?? []].flat()).map(({ startedAt }) => +startedAt),
+      ...failingRoutes
+        .flatMap(({ drifted, changed }) => [...drifted, changed ?? []].flat())
+        .map(({ startedAt }) => +startedAt),
     );
-    const names = wrong.slice(0, maxListed).map(
+    const routeTexts = failingRoutes.slice(0, maxListed).map(
       ({ route, drifted, changed }) =>
         `${route} (${[...drifted, changed ?? []]
           .flat()
           .map(({ check }) => check)
           .join(', ')})`,
     );
-    const more = wrong.length > maxListed ? `, … (+${wrong.length - maxListed})` : '';
-    return { ok: false, reason: say('probes.reason.drifted', { routes: `${names.join(', ')}${more}` }), since };
+    const omittedText = failingRoutes.length > maxListed ? `, … (+${failingRoutes.length - maxListed})` : '';
+    return {
+      ok: false,
+      reason: say('probes.reason.drifted', { routes: `${routeTexts.join(', ')}${omittedText}` }),
+      since,
+    };
   },
 };
 
-type RouteReading = (route: ProbedRoute) => number | undefined;
+type ReadRouteValue = (route: ProbedRoute) => number | undefined;
 
 /** Creates a gauge by route. Routes without a value are omitted. */
-const routeGauge = (name: string, description: string, read: RouteReading) =>
+const createRouteGauge = (name: string, description: string, read: ReadRouteValue) =>
   gaugeBy(['route'], name, description, (host) =>
     probeState(host).routes.flatMap((route) => {
       const value = read(route);
@@ -115,18 +121,18 @@ const routeGauge = (name: string, description: string, read: RouteReading) =>
 
 /** Gauges of probed routes. They have no values while probes are off. */
 export const probeGauges = [
-  routeGauge(
+  createRouteGauge(
     'route_drifted',
     '1 while the last probe of a route has found that it does not do what it declares.',
     ({ results, drifted }) => (results.length === 0 ? undefined : Number(drifted.length > 0)),
   ),
-  routeGauge(
+  createRouteGauge(
     'route_fingerprint_changed',
     '1 while the answers of a route are not those of the model of its baseline.',
     ({ results, changed }) =>
       results.some(({ check }) => check === 'fingerprint') ? Number(changed !== undefined) : undefined,
   ),
-  routeGauge(
+  createRouteGauge(
     'route_probe_tokens_per_second',
     'Output tokens per second of the last probe that was streamed.',
     ({ results }) => results.find(({ check }) => check === 'streams')?.tokensPerSecond,

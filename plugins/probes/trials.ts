@@ -11,9 +11,9 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-const timeout = 120_000; // per request
-const maxAnswer = 4_194_304;
-const maxError = 300;
+const timeoutMs = 120_000; // per request
+const maxReplyBytes = 4_194_304;
+const maxErrorLength = 300;
 
 /** Stages and endpoints that plugins have registered, as needed for trials. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
@@ -59,28 +59,28 @@ export class Trials implements AsyncDisposable {
 
   /** Builds a pipeline of the stages that send requests. @returns undefined if the gateway lacks such stages */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
-    const sending = host.stages.flatMap(({ definition: { name }, options }) => {
+    const sendingStages = host.stages.flatMap(({ definition: { name }, options }) => {
       const definition = stages.get(name);
       const isSending = definition?.writes?.some((fact) => fact === adapter || fact === delivery);
       return definition !== undefined && isSending === true ? [{ definition, options }] : [];
     });
-    if (sending.length < 2) return undefined;
-    return new Trials(host, await buildPipeline(sending, host), endpoints);
+    if (sendingStages.length < 2) return undefined;
+    return new Trials(host, await buildPipeline(sendingStages, host), endpoints);
   }
 
   /** Sends one request. Does not reject if the route fails; the failure is part of the result. */
   async send(model: Model, route: Route, { endpoint: name, params = {}, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
-    const exchange = this.#exchange(endpoint, params, body);
-    const only = { ...model, routes: [route], hedgeAfter: undefined, resume: false };
-    exchange.set(trialModel, only);
-    const tooLong = new GatewayError('upstream_timeout', `No complete answer within ${timeout / 1000} seconds.`);
-    const timer = setTimeout(() => exchange.abort(tooLong), timeout);
+    const exchange = this.#createExchange(endpoint, params, body);
+    const singleRouteModel = { ...model, routes: [route], hedgeAfter: undefined, resume: false };
+    exchange.set(trialModel, singleRouteModel);
+    const timeoutError = new GatewayError('upstream_timeout', `No complete answer within ${timeoutMs / 1000} seconds.`);
+    const timer = setTimeout(() => exchange.abort(timeoutError), timeoutMs);
     this.#pipeline.begin(exchange);
     try {
       const reply = await this.#pipeline.answer(exchange);
-      return read(exchange, reply, await collectText(reply));
+      return toTrialReply(exchange, reply, await collectText(reply));
     } finally {
       clearTimeout(timer);
       exchange.memory.release();
@@ -99,7 +99,7 @@ export class Trials implements AsyncDisposable {
     await this.#pipeline.retire();
   }
 
-  #exchange(endpoint: Endpoint, params: Readonly<Record<string, string>>, body: JsonObject): Exchange {
+  #createExchange(endpoint: Endpoint, params: Readonly<Record<string, string>>, body: JsonObject): Exchange {
     const { now, memory } = this.#host;
     const text = JSON.stringify(body);
     const source: BodySource = {
@@ -134,7 +134,7 @@ async function collectText(reply: Reply): Promise<{ readonly text: string; reado
     for await (const chunk of body as AsyncIterable<Buffer | string>) {
       const bytes = Buffer.from(chunk as string);
       size += bytes.length;
-      if (size > maxAnswer) throw new Error(`The answer has more than ${maxAnswer} bytes.`);
+      if (size > maxReplyBytes) throw new Error(`The answer has more than ${maxReplyBytes} bytes.`);
       chunks.push(bytes);
     }
     return { text: Buffer.concat(chunks).toString(), broken: undefined };
@@ -144,22 +144,24 @@ async function collectText(reply: Reply): Promise<{ readonly text: string; reado
   }
 }
 
-function read(
+function toTrialReply(
   exchange: Exchange,
   { status, headers }: Reply,
   { text, broken }: { readonly text: string; readonly broken: unknown },
 ): TrialReply {
   const record = exchange.find(delivery);
-  const last = record?.attempts.at(-1);
+  const lastAttempt = record?.attempts.at(-1);
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
   const isFailed = status >= 300 || broken !== undefined || record?.servedBy === undefined;
   const failure = exchange.failure ?? (broken instanceof Error ? broken : undefined);
   return {
     body: isStream || isFailed ? undefined : parseObject(text),
-    events: isStream ? eventsIn(text) : [],
-    fault: isFailed ? (last?.fault ?? (record === undefined ? 'request' : 'route')) : undefined,
-    error: isFailed ? (last?.error ?? failure?.message ?? `status ${status}`).slice(0, maxError) : undefined,
-    status: isFailed ? last?.status : undefined,
+    events: isStream ? parseEvents(text) : [],
+    fault: isFailed ? (lastAttempt?.fault ?? (record === undefined ? 'request' : 'route')) : undefined,
+    error: isFailed
+      ? (lastAttempt?.error ?? failure?.message ?? `status ${status}`).slice(0, maxErrorLength)
+      : undefined,
+    status: isFailed ? lastAttempt?.status : undefined,
     usage: record?.usage,
     notes: record?.notes ?? [],
     firstContentAfter: record?.firstContentAfter,
@@ -167,7 +169,7 @@ function read(
   };
 }
 
-function eventsIn(text: string): JsonObject[] {
+function parseEvents(text: string): JsonObject[] {
   return text
     .split('\n')
     .filter((line) => line.startsWith('data: {'))

@@ -1,5 +1,5 @@
 /** Derives an upstream's name from its URL: `example` for https://api.example.com/v1, `vendor` for an IP address. */
-export function upstreamNameOf(url: string): string {
+export function deriveUpstreamName(url: string): string {
   const { hostname } = new URL(url);
   const labels = hostname.split('.');
   const isAddress = hostname.startsWith('[') || labels.every((part) => /^\d+$/.test(part));
@@ -8,7 +8,7 @@ export function upstreamNameOf(url: string): string {
 }
 
 /** Derives the environment variable for an upstream's key. Adds a prefix where the name would start with a digit. */
-export function variableOf(upstream: string): string {
+export function deriveKeyVariable(upstream: string): string {
   const name = `${upstream.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   return /^\d/.test(name) ? `VENDOR_${name}` : name;
 }

@@ -9,11 +9,11 @@ import type { Registry } from '#core/extension/registry.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { answers, countTokens, maxTokens, stop, streams, usage } from './checks/answers.ts';
-import { image, reasoning, schema, tool, twoTools } from './checks/abilities.ts';
+import { image, reasoning, schema, tool, twoTools } from './checks/capabilities.ts';
 import type { Check, CheckVerdict } from './checks/check.ts';
 import { Meter } from './probe-route.ts';
 import { Trials } from './trials.ts';
-import { upstreamNameOf, variableOf } from './vendor-name.ts';
+import { deriveUpstreamName, deriveKeyVariable } from './vendor-name.ts';
 
 /** A vendor that is not configured. */
 interface VendorTarget {
@@ -29,7 +29,7 @@ interface Settings {
 }
 
 /** One way to reach the vendor. */
-interface Access {
+interface VendorEndpoint {
   readonly baseUrl: string;
   readonly formats: readonly string[];
   readonly auth: AuthScheme;
@@ -46,7 +46,7 @@ interface VendorFindings {
 }
 
 /** Usual authorization schemes of each format, the most likely first. */
-const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
+const authSchemesByFormat: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
   ['messages', ['x-api-key', 'bearer']],
@@ -55,11 +55,16 @@ const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme
 ];
 
 const noReasoning: Settings = { capabilities: { reasoning: false } };
-const otherLimit: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
+const maxCompletionTokens: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
 /** Settings to try until the vendor answers. Reasoning models need a higher token limit. */
-const firstGuesses: readonly Settings[] = [noReasoning, merge(noReasoning, otherLimit), {}, otherLimit];
+const firstGuesses: readonly Settings[] = [
+  noReasoning,
+  mergeSettings(noReasoning, maxCompletionTokens),
+  {},
+  maxCompletionTokens,
+];
 
-const connectTimeout = 10_000; // ms
+const connectTimeoutMs = 10_000; // ms
 
 interface Step {
   readonly check: Check;
@@ -69,7 +74,7 @@ interface Step {
   readonly fallback?: Settings;
 }
 
-const styles = ['effort', 'enable_thinking', 'thinking', 'openrouter'] as const;
+const reasoningStyles = ['effort', 'enable_thinking', 'thinking', 'openrouter'] as const;
 
 const steps: readonly Step[] = [
   { check: streams, guesses: [{}] },
@@ -89,12 +94,15 @@ const steps: readonly Step[] = [
   {
     check: reasoning,
     guesses: [
-      ...styles.map((style): Settings => ({ capabilities: { reasoning: true }, quirks: { reasoning: style } })),
+      ...reasoningStyles.map((style): Settings => ({
+        capabilities: { reasoning: true },
+        quirks: { reasoning: style },
+      })),
       { capabilities: { reasoning: true }, quirks: { reasoning: 'none', inline_thinking: true } },
     ],
     fallback: noReasoning,
   },
-  { check: maxTokens, guesses: [{}, otherLimit] },
+  { check: maxTokens, guesses: [{}, maxCompletionTokens] },
   { check: stop, guesses: [{}], fallback: { quirks: { stop: 0 } } },
   { check: countTokens, guesses: [{ quirks: { count_tokens: true } }], fallback: { quirks: { count_tokens: false } } },
 ];
@@ -104,64 +112,64 @@ const steps: readonly Step[] = [
  *
  * @throws ConfigError for an invalid URL or key
  */
-export async function tryVendor(
+export async function probeVendor(
   gateway: Registry,
   target: VendorTarget,
-  hostOf: (config: Pick<Host, 'catalog' | 'stages'>) => Host,
+  createHost: (config: Pick<Host, 'catalog' | 'stages'>) => Host,
   report: (line: string) => void,
 ): Promise<VendorFindings> {
-  const candidate = new Candidate(gateway, target, hostOf);
+  const candidate = new Candidate(gateway, target, createHost);
   const { variable } = candidate;
   const lines: string[] = [];
-  const note = (name: string, verdict: CheckVerdict, settings: Settings): void => {
-    const why = verdict.state === 'ok' ? '' : `${verdict.reason} ${verdict.detail ?? ''}`;
+  const recordResult = (name: string, verdict: CheckVerdict, settings: Settings): void => {
+    const reason = verdict.state === 'ok' ? '' : `${verdict.reason} ${verdict.detail ?? ''}`;
     const declared = Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
-    const line = [name.padEnd(13), verdict.state.padEnd(8), declared, why]
+    const line = [name.padEnd(13), verdict.state.padEnd(8), declared, reason]
       .filter((part) => part !== '')
       .join(' ')
       .trim();
     lines.push(line);
     report(line);
   };
-  const origin = await checkOrigin(target.url, AbortSignal.timeout(connectTimeout));
+  const origin = await checkOrigin(target.url, AbortSignal.timeout(connectTimeoutMs));
   if (origin.state === 'failed') {
     const unreachable = `${target.url} cannot be reached: ${origin.text}. ${origin.advice ?? ''}`.trim();
     return { yaml: undefined, variable, lines: [unreachable], unreachable };
   }
-  const first = await findAccess(candidate, target, note);
-  if (first === undefined) return { yaml: undefined, variable, lines };
-  const { access } = first;
-  let { settings } = first;
+  const firstAnswer = await findEndpoint(candidate, target, recordResult);
+  if (firstAnswer === undefined) return { yaml: undefined, variable, lines };
+  const { endpoint: access } = firstAnswer;
+  let { settings } = firstAnswer;
   for (const { check, guesses, fallback } of steps) {
-    const best = await firstPassing(candidate, access, settings, check, guesses);
-    if (best === undefined) continue;
+    const result = await findPassingGuess(candidate, access, settings, check, guesses);
+    if (result === undefined) continue;
     // A model that answered only with a token limit for reasoning would stop answering without it.
     const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
-    const usesFallback = best.verdict.state === 'failed' && !needsRoom;
+    const usesFallback = result.verdict.state === 'failed' && !needsRoom;
     const fallbackSettings = usesFallback ? (fallback ?? {}) : {};
-    const added = best.verdict.state === 'ok' ? best.guess : fallbackSettings;
-    settings = merge(settings, added);
-    note(check.name, best.verdict, added);
+    const added = result.verdict.state === 'ok' ? result.guess : fallbackSettings;
+    settings = mergeSettings(settings, added);
+    recordResult(check.name, result.verdict, added);
   }
-  return { yaml: candidate.write(access, settings), variable, lines };
+  return { yaml: candidate.renderYaml(access, settings), variable, lines };
 }
 
 interface FirstAnswer {
-  readonly access: Access;
+  readonly endpoint: VendorEndpoint;
   readonly settings: Settings;
 }
 
-async function findAccess(
+async function findEndpoint(
   candidate: Candidate,
   { url, key }: VendorTarget,
-  note: (name: string, verdict: CheckVerdict, settings: Settings) => void,
+  recordResult: (name: string, verdict: CheckVerdict, settings: Settings) => void,
 ): Promise<FirstAnswer | undefined> {
-  const plain = url.replace(/\/+$/, '');
-  const urls = /\/(?:v\d\w*|api)$/.test(plain) ? [plain] : [plain, `${plain}/v1`];
-  const refused = new Set<string>(); // format and scheme, separated by a space
+  const trimmedUrl = url.replace(/\/+$/, '');
+  const urls = /\/(?:v\d\w*|api)$/.test(trimmedUrl) ? [trimmedUrl] : [trimmedUrl, `${trimmedUrl}/v1`];
+  const rejectedSchemes = new Set<string>(); // format and scheme, separated by a space
   for (const baseUrl of urls) {
-    const found = await findFormats(candidate, baseUrl, key, refused, note);
-    if (found !== undefined) return found;
+    const firstAnswer = await findFormats(candidate, baseUrl, key, rejectedSchemes, recordResult);
+    if (firstAnswer !== undefined) return firstAnswer;
   }
   return undefined;
 }
@@ -170,33 +178,33 @@ async function findFormats(
   candidate: Candidate,
   baseUrl: string,
   key: string,
-  refused: Set<string>,
-  note: (name: string, verdict: CheckVerdict, settings: Settings) => void,
+  rejectedSchemes: Set<string>,
+  recordResult: (name: string, verdict: CheckVerdict, settings: Settings) => void,
 ): Promise<FirstAnswer | undefined> {
-  let found: FirstAnswer | undefined;
-  for (const [format, usual] of accesses) {
-    const schemes = key === '' ? usual.slice(0, 1) : usual; // without a key, all schemes send the same
-    for (const auth of found === undefined ? schemes : [found.access.auth]) {
+  let firstAnswer: FirstAnswer | undefined;
+  for (const [format, usualSchemes] of authSchemesByFormat) {
+    const schemes = key === '' ? usualSchemes.slice(0, 1) : usualSchemes; // without a key, all schemes send the same
+    for (const auth of firstAnswer === undefined ? schemes : [firstAnswer.endpoint.auth]) {
       const name = `${format} ${auth}`;
-      if (refused.has(name)) continue;
-      const access = { baseUrl, formats: [format], auth };
-      const guesses = found === undefined ? firstGuesses : [found.settings];
-      const best = await firstPassing(candidate, access, {}, answers, guesses);
-      if (best === undefined) continue;
-      const { verdict, guess, status } = best;
-      note(name, verdict, verdict.state === 'ok' ? guess : {});
+      if (rejectedSchemes.has(name)) continue;
+      const endpoint = { baseUrl, formats: [format], auth };
+      const guesses = firstAnswer === undefined ? firstGuesses : [firstAnswer.settings];
+      const result = await findPassingGuess(candidate, endpoint, {}, answers, guesses);
+      if (result === undefined) continue;
+      const { verdict, guess, status } = result;
+      recordResult(name, verdict, verdict.state === 'ok' ? guess : {});
       if (verdict.state !== 'ok') {
-        if (status === 401) refused.add(name); // a 403 may be for an unknown path
+        if (status === 401) rejectedSchemes.add(name); // a 403 may be for an unknown path
         // An unreachable server would let every other format time out as well.
-        if (found === undefined && verdict.reason === 'unreachable' && status === undefined) return undefined;
+        if (firstAnswer === undefined && verdict.reason === 'unreachable' && status === undefined) return undefined;
         continue;
       }
-      const formats = [...(found?.access.formats ?? []), format];
-      found = { access: { baseUrl, formats, auth }, settings: found?.settings ?? guess };
+      const formats = [...(firstAnswer?.endpoint.formats ?? []), format];
+      firstAnswer = { endpoint: { baseUrl, formats, auth }, settings: firstAnswer?.settings ?? guess };
       break;
     }
   }
-  return found;
+  return firstAnswer;
 }
 
 /** The result of a check, and the status of the vendor's refusal of its last request. */
@@ -205,27 +213,27 @@ interface Trial {
   readonly status: number | undefined;
 }
 
-interface Best extends Trial {
+interface GuessResult extends Trial {
   readonly guess: Settings;
 }
 
 /** Returns the first guess that passes the check; if none passes, the first one tried. Undefined if the check does not apply. */
-async function firstPassing(
+async function findPassingGuess(
   candidate: Candidate,
-  access: Access,
+  endpoint: VendorEndpoint,
   settings: Settings,
   check: Check,
   guesses: readonly Settings[],
-): Promise<Best | undefined> {
-  let first: Best | undefined;
+): Promise<GuessResult | undefined> {
+  let firstResult: GuessResult | undefined;
   for (const guess of guesses) {
-    const trial = await candidate.run(access, merge(settings, guess), check);
+    const trial = await candidate.run(endpoint, mergeSettings(settings, guess), check);
     if (trial === undefined) continue;
     if (trial.verdict.state === 'ok') return { guess, ...trial };
-    first ??= { guess, ...trial };
+    firstResult ??= { guess, ...trial };
     if (!dependsOnSettings(trial)) break;
   }
-  return first;
+  return firstResult;
 }
 
 /** Returns false if the fault has a cause that other settings cannot mend: the key, the model's name, the path or the server. */
@@ -250,7 +258,7 @@ function mayPassLater({ verdict, status = 0 }: Trial): boolean {
   return !['refused', 'key', 'no_model'].includes(verdict.reason);
 }
 
-function merge(base: Settings, changes: Settings): Settings {
+function mergeSettings(base: Settings, changes: Settings): Settings {
   const capabilities = { ...base.capabilities, ...changes.capabilities };
   const quirks = { ...base.quirks, ...changes.quirks };
   return {
@@ -264,20 +272,20 @@ class Candidate {
   readonly variable: string;
   readonly #gateway: Registry;
   readonly #target: VendorTarget;
-  readonly #hostOf: (config: Pick<Host, 'catalog' | 'stages'>) => Host;
+  readonly #createHost: (config: Pick<Host, 'catalog' | 'stages'>) => Host;
   readonly #name: string;
 
-  constructor(gateway: Registry, target: VendorTarget, hostOf: (config: Pick<Host, 'catalog' | 'stages'>) => Host) {
+  constructor(gateway: Registry, target: VendorTarget, createHost: (config: Pick<Host, 'catalog' | 'stages'>) => Host) {
     this.#gateway = gateway;
     this.#target = target;
-    this.#hostOf = hostOf;
-    this.#name = upstreamNameOf(target.url);
-    this.variable = variableOf(this.#name);
+    this.#createHost = createHost;
+    this.#name = deriveUpstreamName(target.url);
+    this.variable = deriveKeyVariable(this.#name);
   }
 
   /** Runs a check with these settings. @returns undefined if they do not declare the checked capability */
-  async run(access: Access, settings: Settings, check: Check): Promise<Trial | undefined> {
-    const { model, route, host } = this.#open(access, settings);
+  async run(endpoint: VendorEndpoint, settings: Settings, check: Check): Promise<Trial | undefined> {
+    const { model, route, host } = this.#createRoute(endpoint, settings);
     if (!check.isDeclared(route)) return undefined;
     await using trials = await Trials.open(host, this.#gateway);
     if (trials === undefined) throw new Error('no stages send requests');
@@ -287,42 +295,45 @@ class Candidate {
       return { verdict, status: meter.status };
     };
     let trial = await attempt();
-    for (let tries = 1; tries < check.tries && mayPassLater(trial); tries++) trial = await attempt();
+    for (let tries = 1; tries < check.maxTries && mayPassLater(trial); tries++) trial = await attempt();
     return trial;
   }
 
-  write({ baseUrl, formats, auth }: Access, settings: Settings): string {
+  renderYaml({ baseUrl, formats, auth }: VendorEndpoint, settings: Settings): string {
     const { model, key } = this.#target;
-    const isPlain = auth === 'bearer';
+    const isBearer = auth === 'bearer';
     return stringify({
       upstreams: {
         [this.#name]: {
           format: formats.length === 1 ? formats[0] : formats,
           base_url: baseUrl,
-          ...(key === '' ? { auth: 'none' } : { ...(!isPlain && { auth }), api_keys: [`\${${this.variable}}`] }),
+          ...(key === '' ? { auth: 'none' } : { ...(!isBearer && { auth }), api_keys: [`\${${this.variable}}`] }),
         },
       },
-      models: { [modelName(model)]: { routes: [{ to: `${this.#name}/${model}`, ...settings }] } },
+      models: { [publicNameOf(model)]: { routes: [{ to: `${this.#name}/${model}`, ...settings }] } },
     });
   }
 
-  #open(access: Access, settings: Settings): { readonly model: Model; readonly route: Route; readonly host: Host } {
-    const text = `pipeline: [auth, plan, rate-limit, format, upstream, log]\n${this.write(access, settings)}`;
+  #createRoute(
+    endpoint: VendorEndpoint,
+    settings: Settings,
+  ): { readonly model: Model; readonly route: Route; readonly host: Host } {
+    const text = `pipeline: [auth, plan, rate-limit, format, upstream, log]\n${this.renderYaml(endpoint, settings)}`;
     const document = parseDocument(text, 'gateway.yaml', { [this.variable]: this.#target.key });
     const config = validate(document, this.#gateway);
     const catalog = buildCatalog(config, this.#gateway.vendors, this.#gateway.formats);
     const [model] = catalog.models;
     const [route] = model?.routes ?? [];
     if (model === undefined || route === undefined) throw new Error('the configuration has no route');
-    return { model, route, host: this.#hostOf({ catalog, stages: config.stages }) };
+    return { model, route, host: this.#createHost({ catalog, stages: config.stages }) };
   }
 }
 
 /** Returns a public name for a vendor's model: the last part of its path, in the characters that names may have. */
-function modelName(model: string): string {
-  const last = model.split('/').at(-1) ?? model;
+function publicNameOf(model: string): string {
+  const lastPart = model.split('/').at(-1) ?? model;
   return (
-    last
+    lastPart
       .toLowerCase()
       .replaceAll(/[^a-z0-9._-]+/g, '-')
       .replaceAll(/^[^a-z0-9]+/g, '') || 'model'

@@ -3,18 +3,18 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 
 /** A received response. */
-export interface PublicAnswer {
+export interface PublicResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Chunks of the body with the time of their arrival, ms of the monotonic clock. */
   readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[];
   /** False if the body was truncated. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly seconds: number; // from the call to the end of the body
 }
 
-interface PublicCall {
+interface PublicRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number>>;
@@ -23,7 +23,7 @@ interface PublicCall {
 }
 
 /** Maximum bytes kept of a body, because proxies may respond with any content. */
-const maxKeptBytes = 100_000;
+const maxBodyBytes = 100_000;
 
 /** Calls the public address like a client, over HTTP/1.1 with a new connection for each call. Follows no redirects. */
 export class PublicCaller {
@@ -37,15 +37,15 @@ export class PublicCaller {
   }
 
   /** Calls a path and reads the response. @throws Error if the connection fails before the head of a response */
-  async call(path: string, options: PublicCall): Promise<PublicAnswer> {
-    const began = performance.now();
+  async call(path: string, options: PublicRequest): Promise<PublicResponse> {
+    const startedAt = performance.now();
     const request = this.open(path, options);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const chunks: { receivedAt: number; text: string }[] = [];
-    let kept = 0;
+    let receivedBytes = 0;
     response.on('data', (chunk: Buffer) => {
-      kept += chunk.length;
-      if (kept <= maxKeptBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
+      receivedBytes += chunk.length;
+      if (receivedBytes <= maxBodyBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
     });
     // A truncated body raises an error on the response; `complete` shows it.
     response.on('error', () => undefined);
@@ -55,30 +55,30 @@ export class PublicCaller {
       headers: response.headers,
       text: chunks.map(({ text }) => text).join(''),
       chunks,
-      isWhole: response.complete,
-      seconds: (performance.now() - began) / 1000,
+      isComplete: response.complete,
+      seconds: (performance.now() - startedAt) / 1000,
     };
   }
 
   /** Returns the URL of a path and the headers that all requests send. */
-  addressOf(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
+  prepareRequest(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
     const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
     return { url: new URL(this.#base + path), headers };
   }
 
   /** Sends a request. The caller reads the response or aborts. */
-  open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicCall): ClientRequest {
-    const { url, headers: own } = this.addressOf(path);
+  open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicRequest): ClientRequest {
+    const { url, headers: commonHeaders } = this.prepareRequest(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const isSecure = url.protocol === 'https:';
     // Loaded as in core/gateway/http/listener.ts, and only when a call is made: both modules are large.
     const { request: send } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
-    const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
+    const bodyHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     const request = send(url, {
       method,
       agent: false,
       signal,
-      headers: { ...own, ...length, ...headers },
+      headers: { ...commonHeaders, ...bodyHeaders, ...headers },
     });
     // `once` throws errors before a response; later errors concern a finished call.
     request.on('error', () => undefined);
@@ -88,15 +88,15 @@ export class PublicCaller {
 }
 
 /** Returns false for a proxy's response. */
-function isOfGateway({ headers }: PublicAnswer): boolean {
+function isGatewayResponse({ headers }: PublicResponse): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }
 
 /** Describes an unexpected response, by the gateway or a proxy. */
-export function describeUnexpected(answer: PublicAnswer, advice: string): Finding {
-  const { status, headers, seconds } = answer;
-  if (isOfGateway(answer)) {
-    const text = `the gateway answers ${status}: ${answer.text.slice(0, 200)}`;
+export function describeUnexpectedResponse(response: PublicResponse, advice: string): Finding {
+  const { status, headers, seconds } = response;
+  if (isGatewayResponse(response)) {
+    const text = `the gateway answers ${status}: ${response.text.slice(0, 200)}`;
     return failed(
       text,
       'Read the message. A 404 means that another gateway answers, or that Authorization does not arrive.',

@@ -24,53 +24,53 @@ export const publicUrlDiagnosis: Diagnosis = {
   checks: ({ publicAddress, ...host }) =>
     publicAddress === undefined
       ? []
-      : [...checksOf(host, publicAddress)].map((check) => ({ ...check, isAsked: true as const })),
+      : [...createChecks(host, publicAddress)].map((check) => ({ ...check, isAsked: true as const })),
 };
 
-function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterable<DiagnosticCheck> {
-  const caller = once(() => openCaller(host, url));
-  const { promise: streamed, resolve: endStream } = Promise.withResolvers<void>();
+function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterable<DiagnosticCheck> {
+  const getCaller = memoize(() => openCaller(host, url));
+  const { promise: streamEnd, resolve: endStream } = Promise.withResolvers<void>();
   const define = (subject: string, timeout: number, check: Check): DiagnosticCheck => ({
     subject,
     timeout,
-    run: async (signal) => check(await caller(), signal),
+    run: async (signal) => check(await getCaller(), signal),
   });
   const isSecure = new URL(url).protocol === 'https:';
   const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
   // Checks that could delay the stream's events start after its end.
   yield define('stream', timeoutsSeconds.usual, (to, signal) => checkStream(to, signal).finally(endStream));
-  const later =
+  const afterStream =
     (check: Check): Check =>
     async (to, signal) => {
-      await streamed;
+      await streamEnd;
       return check(to, signal);
     };
-  const beyond = seconds + timeoutsSeconds.beyondWait;
-  yield define('silence in a stream', beyond, (to, signal) => checkSilence(to, seconds, signal));
-  yield define('slow call', beyond, (to, signal) => checkSlowCall(to, seconds, signal));
+  const waitTimeout = seconds + timeoutsSeconds.beyondWait;
+  yield define('silence in a stream', waitTimeout, (to, signal) => checkSilence(to, seconds, signal));
+  yield define('slow call', waitTimeout, (to, signal) => checkSlowCall(to, seconds, signal));
   yield define(
     'client leaves a stream',
     timeoutsSeconds.departure,
-    later((to, signal) => checkDeparture(to, true, signal)),
+    afterStream((to, signal) => checkDeparture(to, true, signal)),
   );
   yield define(
     'client leaves a call',
     timeoutsSeconds.departure,
-    later((to, signal) => checkDeparture(to, false, signal)),
+    afterStream((to, signal) => checkDeparture(to, false, signal)),
   );
-  yield define('encoded slash', timeoutsSeconds.usual, later(checkEncodedSlash));
-  yield define('long header', timeoutsSeconds.usual, later(checkLongHeader));
-  yield define('WebSocket', timeoutsSeconds.usual, later(checkWebSocket));
+  yield define('encoded slash', timeoutsSeconds.usual, afterStream(checkEncodedSlash));
+  yield define('long header', timeoutsSeconds.usual, afterStream(checkLongHeader));
+  yield define('WebSocket', timeoutsSeconds.usual, afterStream(checkWebSocket));
   yield define(
     'address of the client',
     timeoutsSeconds.usual,
-    later((to, signal) => checkForwarded(to, isSecure, signal)),
+    afterStream((to, signal) => checkForwarded(to, isSecure, signal)),
   );
   yield define(
     'long body',
     timeoutsSeconds.body,
-    later((to, signal) => checkLongBody(to, bytes, signal)),
+    afterStream((to, signal) => checkLongBody(to, bytes, signal)),
   );
 }
 
@@ -87,7 +87,7 @@ function describeEncryption(url: string): Finding {
   return failed('http://: keys travel unencrypted', 'Put a proxy with TLS before the gateway (docs/proxies.md).');
 }
 
-function once<T>(create: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= create());
+function memoize<T>(create: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= create());
 }

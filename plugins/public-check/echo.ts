@@ -9,8 +9,8 @@ import { requirePass } from './passes.ts';
 const limits = { open: 30_000, message: 1_000 };
 
 /** Creates the WebSocket endpoint that echoes messages. @param host returns the host of the running configuration */
-export function echoSocket(host: () => Host): SocketEndpoint {
-  const running = new Set<WebSocket>();
+export function createEchoSocket(host: () => Host): SocketEndpoint {
+  const openSockets = new Set<WebSocket>();
   return {
     endpoint: echoEndpoint,
     isServed: () => true,
@@ -25,17 +25,17 @@ export function echoSocket(host: () => Host): SocketEndpoint {
       const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.message });
       server.handleUpgrade(request, socket, head, (client) => {
         const timer = setTimeout(() => client.terminate(), limits.open);
-        running.add(client);
+        openSockets.add(client);
         client.on('error', () => client.terminate());
         client.on('message', (data) => client.send(data));
         client.once('close', () => {
           clearTimeout(timer);
-          running.delete(client);
+          openSockets.delete(client);
         });
       });
     },
     drain() {
-      for (const client of running) client.close();
+      for (const client of openSockets) client.close();
     },
   };
 }

@@ -10,21 +10,21 @@ import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths
 import { requirePass } from './passes.ts';
 
 /** Maximum waiting calls of all passes. A run of doctor needs five. */
-const maxWaiting = 64;
+const maxWaitingCalls = 64;
 const departureWaitSeconds = 60;
 const departureMemorySeconds = 300;
 
-type Answer = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
+type Respond = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
 
 /** Creates the endpoints that doctor calls. @param host returns the host of the running configuration */
-export function publicCheckEndpoints(host: () => Host): Endpoint[] {
-  const define = (path: string, answer: Answer, method: 'GET' | 'POST' = 'GET'): Endpoint => ({
+export function createEndpoints(host: () => Host): Endpoint[] {
+  const define = (path: string, respond: Respond, method: 'GET' | 'POST' = 'GET'): Endpoint => ({
     name: 'public_check',
     method,
     path,
     isMetered: false,
     isPublic: true,
-    answer: async (exchange) => answer(exchange, host(), await requirePass(exchange, host())),
+    answer: async (exchange) => respond(exchange, host(), await requirePass(exchange, host())),
   });
   return [
     define(publicPaths.arrived, describeArrival),
@@ -34,43 +34,45 @@ export function publicCheckEndpoints(host: () => Host): Endpoint[] {
     { ...define(publicPaths.upgrade, describeUpgrade, 'POST'), name: echoEndpoint },
     define(
       publicPaths.body,
-      async ({ body }) => json({ bytes: (await (body.form?.() ?? body.bytes())).length }),
+      async ({ body }) => jsonReply({ bytes: (await (body.form?.() ?? body.bytes())).length }),
       'POST',
     ),
-    define(publicPaths.stream, (exchange, at) => streamed(exchange, at, paced)),
-    define(publicPaths.silence, (exchange, at) => streamed(exchange, at, silent(secondsOf(exchange)))),
-    define(publicPaths.wait, (exchange, at) => waited(exchange, at, secondsOf(exchange))),
+    define(publicPaths.stream, (exchange, at) => createStreamReply(exchange, at, sendTestEvents)),
+    define(publicPaths.silence, (exchange, at) =>
+      createStreamReply(exchange, at, createSilence(readSeconds(exchange))),
+    ),
+    define(publicPaths.wait, (exchange, at) => createDelayedReply(exchange, at, readSeconds(exchange))),
     define(publicPaths.leaveSilence, async (exchange, at, pass) => {
       await watchDeparture(exchange, at, pass);
-      return streamed(exchange, at, silent(departureWaitSeconds));
+      return createStreamReply(exchange, at, createSilence(departureWaitSeconds));
     }),
     define(publicPaths.leaveWait, async (exchange, at, pass) => {
       await watchDeparture(exchange, at, pass);
-      return waited(exchange, at, departureWaitSeconds);
+      return createDelayedReply(exchange, at, departureWaitSeconds);
     }),
     define(publicPaths.left, readDeparture),
   ];
 }
 
-function json(value: object): Reply {
+function jsonReply(value: object): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 
 function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply {
-  const others = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie');
+  const safeHeaders = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie');
   const arrival: Arrival = {
     path,
     address: remoteAddress,
-    headers: Object.fromEntries(others.map(([name, value]) => [name, String(value)])),
+    headers: Object.fromEntries(safeHeaders.map(([name, value]) => [name, String(value)])),
   };
-  return json(arrival);
+  return jsonReply(arrival);
 }
 
 function describeUpgrade(exchange: Exchange): Reply {
   return { ...describeArrival(exchange), status: 426 };
 }
 
-function secondsOf({ query }: Exchange): number {
+function readSeconds({ query }: Exchange): number {
   const seconds = Number(query.get('seconds'));
   if (seconds > 0 && seconds <= maxWaitSeconds) return seconds;
   throw new GatewayError('invalid_request', `\`seconds\` must be a number up to ${maxWaitSeconds}.`);
@@ -78,30 +80,30 @@ function secondsOf({ query }: Exchange): number {
 
 type Events = (signal: AbortSignal) => AsyncGenerator<string>;
 
-async function* paced(signal: AbortSignal): AsyncGenerator<string> {
-  const began = performance.now();
+async function* sendTestEvents(signal: AbortSignal): AsyncGenerator<string> {
+  const startedAt = performance.now();
   for (let index = 0; index < testStream.events; index++) {
-    yield `data: {"ms":${Math.round(performance.now() - began)}}\n\n`;
+    yield `data: {"ms":${Math.round(performance.now() - startedAt)}}\n\n`;
     await setTimeout(testStream.interval, undefined, { signal });
   }
   yield 'data: [DONE]\n\n';
 }
 
-const silent = (seconds: number): Events =>
+const createSilence = (seconds: number): Events =>
   async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });
     yield 'data: [DONE]\n\n';
   };
 
 /** Creates an event stream with keep-alives, like a model's reply. */
-function streamed(exchange: Exchange, host: Host, events: Events): Reply {
+function createStreamReply(exchange: Exchange, host: Host, events: Events): Reply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
-  return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
+  return { status: 200, headers, body: createWaitingBody(exchange, host, events), isAwaited: true };
 }
 
 /** Creates a reply that sends nothing until the time is over, because the head is sent with the first bytes of the body. */
-function waited(exchange: Exchange, host: Host, seconds: number): Reply {
-  const body = waiting(exchange, host, async function* (signal) {
+function createDelayedReply(exchange: Exchange, host: Host, seconds: number): Reply {
+  const body = createWaitingBody(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });
     yield JSON.stringify({ seconds });
   });
@@ -109,31 +111,31 @@ function waited(exchange: Exchange, host: Host, seconds: number): Reply {
 }
 
 /** Creates a body of delayed events. @throws GatewayError `rate_limited` if too many calls wait */
-function waiting(exchange: Exchange, host: Host, events: Events): Readable {
-  const running = host.keep('public-check', () => new Set<Exchange>());
-  if (running.size >= maxWaiting)
+function createWaitingBody(exchange: Exchange, host: Host, events: Events): Readable {
+  const waitingCalls = host.keep('public-check', () => new Set<Exchange>());
+  if (waitingCalls.size >= maxWaitingCalls)
     throw new GatewayError('rate_limited', 'Too many checks of the public address run at once.', { retryAfter: 10 });
-  running.add(exchange);
-  const abandoned = new AbortController();
-  const body = createReplyStream(events(abandoned.signal), () => abandoned.abort());
-  body.once('close', () => running.delete(exchange));
+  waitingCalls.add(exchange);
+  const abandonment = new AbortController();
+  const body = createReplyStream(events(abandonment.signal), () => abandonment.abort());
+  body.once('close', () => waitingCalls.delete(exchange));
   exchange.bodyLayers.add(body, 'endpoint "public_check"', maxWaitSeconds + 60);
   return body;
 }
 
 async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: string): Promise<void> {
   const key = departureKey(exchange, pass);
-  const note = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemorySeconds);
-  await note('waiting');
+  const storeState = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemorySeconds);
+  await storeState('waiting');
   exchange.onAbort((reason) => {
     if (!(reason instanceof ClientGone)) return;
-    note('left').catch((error: unknown) => noteFailure(log, 'noting that a client has left', error));
+    storeState('left').catch((error: unknown) => noteFailure(log, 'noting that a client has left', error));
   });
 }
 
 async function readDeparture(exchange: Exchange, { shared }: Host, pass: string): Promise<Reply> {
   const entry = await shared.cache.get(departureKey(exchange, pass));
-  return json({ state: (entry?.value.toString() ?? 'unknown') as Departure['state'] } satisfies Departure);
+  return jsonReply({ state: (entry?.value.toString() ?? 'unknown') as Departure['state'] } satisfies Departure);
 }
 
 function departureKey({ query }: Exchange, pass: string): string {

@@ -1,16 +1,16 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { publicUrlDiagnosis } from './diagnosis.ts';
-import { echoSocket } from './echo.ts';
+import { createEchoSocket } from './echo.ts';
 import { passPath } from './paths.ts';
 import { issuePass } from './passes.ts';
-import { publicCheckEndpoints } from './endpoints.ts';
+import { createEndpoints } from './endpoints.ts';
 
 /** `daypass doctor --url`: tests the public address by calls to paths that respond without an upstream. */
 export const plugin: GatewayPlugin = {
   name: 'public-check',
   register({ gateway, host }) {
-    for (const endpoint of publicCheckEndpoints(host)) gateway.endpoint(endpoint);
-    gateway.socket(echoSocket(host));
+    for (const endpoint of createEndpoints(host)) gateway.endpoint(endpoint);
+    gateway.socket(createEchoSocket(host));
     gateway.operatorRoute({ method: 'GET', path: passPath, handler: async () => issuePass(host()) });
     gateway.diagnosis(publicUrlDiagnosis);
   },

@@ -5,7 +5,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
 /** Lifetime of a pass. Covers the longest check and its preparation. */
 const validitySeconds = 900;
-const form = /^Bearer (check_[\w-]{32})$/;
+const passPattern = /^Bearer (check_[\w-]{32})$/;
 
 /** Grants one run of `daypass doctor --url` access to the public listener's paths. */
 interface Pass {
@@ -20,7 +20,7 @@ interface Pass {
  */
 export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass> {
   const pass = `check_${randomBytes(24).toString('base64url')}`;
-  await shared.cache.set(keyOf(pass), Buffer.from('1'), validitySeconds);
+  await shared.cache.set(cacheKeyOf(pass), Buffer.from('1'), validitySeconds);
   return { pass, seconds: validitySeconds };
 }
 
@@ -34,12 +34,12 @@ export async function requirePass(
   { headers, path }: Pick<Exchange, 'headers' | 'path'>,
   { shared }: Pick<Host, 'shared'>,
 ): Promise<string> {
-  const pass = form.exec(headers.authorization ?? '')?.[1];
-  if (pass === undefined || (await shared.cache.get(keyOf(pass))) === undefined)
+  const pass = passPattern.exec(headers.authorization ?? '')?.[1];
+  if (pass === undefined || (await shared.cache.get(cacheKeyOf(pass))) === undefined)
     throw new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
   return hash('sha256', pass);
 }
 
-function keyOf(pass: string): string {
+function cacheKeyOf(pass: string): string {
   return `public-check:${hash('sha256', pass)}`;
 }

@@ -3,19 +3,19 @@ import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { LocalFallback } from './local-fallback.ts';
 import { SlotQueue } from './slot-queue.ts';
-import { limitsOfCalls, type RateLimitOptions } from './options.ts';
+import { resolveCallLimits, type RateLimitOptions } from './options.ts';
 
-interface Serving {
+interface ServingOptions {
   options: RateLimitOptions | undefined;
 }
 
 /** Returns the state shared by the stage of the running configuration and the readers of allowances. */
-export function servingOf(host: Pick<Host, 'keep'>): Serving {
-  return host.keep('rate-limit.serving', (): Serving => ({ options: undefined }));
+export function getServingOptions(host: Pick<Host, 'keep'>): ServingOptions {
+  return host.keep('rate-limit.serving', (): ServingOptions => ({ options: undefined }));
 }
 
 /** Returns the limiter. It survives a reload, together with this instance's counts for when the store is unavailable. */
-export function limiterOf(host: Host): LocalFallback {
+export function getLimiter(host: Host): LocalFallback {
   return host.keep(
     'rate-limit.limiter',
     () => new LocalFallback(host.shared.limiter, host.log, () => host.monotonic()),
@@ -23,15 +23,15 @@ export function limiterOf(host: Host): LocalFallback {
 }
 
 /** Returns the queue for slots. Requests keep waiting in it across a reload. */
-export function slotQueueOf(host: Host): SlotQueue {
-  return host.keep('rate-limit.slot-queue', () => new SlotQueue(limiterOf(host), () => host.monotonic()));
+export function getSlotQueue(host: Host): SlotQueue {
+  return host.keep('rate-limit.slot-queue', () => new SlotQueue(getLimiter(host), () => host.monotonic()));
 }
 
 /** Reads the limits that the stage applies to the account's key, and their state. */
 export const readAllowance: ReadAllowance = async (host, account, now) => {
-  const { options } = servingOf(host);
+  const { options } = getServingOptions(host);
   if (options === undefined || account.key === undefined) return undefined;
-  const limits = limitsOfCalls(options, account.key.limits, findActivePeriod(account, now)?.limits);
-  const { remaining, resetAfter, running = 0 } = await limiterOf(host).peek(account.key.id, limits);
+  const limits = resolveCallLimits(options, account.key.limits, findActivePeriod(account, now)?.limits);
+  const { remaining, resetAfter, running = 0 } = await getLimiter(host).peek(account.key.id, limits);
   return { ...limits, remaining, resetAfter, running };
 };

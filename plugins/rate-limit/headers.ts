@@ -1,10 +1,10 @@
 import type { AllowanceState } from '#core/gateway/facts.ts';
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
-import { limitsOfOthers, type RateLimitOptions } from './options.ts';
+import { resolveOtherLimits, type RateLimitOptions } from './options.ts';
 
 /** Creates a dialect's rate limit headers: requests per period, and how many can be sent at once now. */
-export function limitHeaders(
+export function createLimitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
   now: number,
@@ -13,7 +13,7 @@ export function limitHeaders(
   return {
     [names[0]]: String(limit),
     [names[1]]: String(remaining),
-    [names[2]]: resetAs === 'time' ? rfc3339(now + resetAfter * 1000) : formatDuration(resetAfter),
+    [names[2]]: resetAs === 'time' ? formatRfc3339(now + resetAfter * 1000) : formatDuration(resetAfter),
   };
 }
 
@@ -21,40 +21,47 @@ export function limitHeaders(
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;
-  const whole = Math.ceil(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
-  return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${rest}s`;
+  const wholeSeconds = Math.ceil(seconds);
+  const [hours, minutes, remainingSeconds] = [
+    Math.floor(wholeSeconds / 3600),
+    Math.floor((wholeSeconds % 3600) / 60),
+    wholeSeconds % 60,
+  ];
+  return `${hours > 0 ? `${hours}h` : ''}${wholeSeconds >= 60 ? `${minutes}m` : ''}${remainingSeconds}s`;
 }
 
-function rfc3339(time: number): string {
+function formatRfc3339(time: number): string {
   return `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
 /** Documents the configured limits and the headers with the remaining allowance. Plans and keys may have other limits. */
 export function describeLimits(options: RateLimitOptions): StageDocumentation {
   const { limit, period, burst, concurrent } = options;
-  const others = limitsOfOthers(options.other, options);
+  const otherLimits = resolveOtherLimits(options.other, options);
   return {
     headers: (['openai', 'anthropic'] as const).flatMap((dialect) => describeHeaders(dialect, options)),
     limits: [
       { text: 'rate_limit.docs.calls', values: { limit, period, burst } },
       { text: 'rate_limit.docs.concurrent', values: { count: concurrent } },
-      { text: 'rate_limit.docs.others', values: { limit: others.limit, period: others.period, burst: others.burst } },
+      {
+        text: 'rate_limit.docs.others',
+        values: { limit: otherLimits.limit, period: otherLimits.period, burst: otherLimits.burst },
+      },
     ],
   };
 }
 
 /** Suffixes of text keys, in the order of the headers. */
-const texts = ['limit', 'remaining', 'reset'];
+const headerTexts = ['limit', 'remaining', 'reset'];
 
 /** Describes a dialect's headers with an example. Google's clients get OpenAI's headers. */
 function describeHeaders(dialect: Dialect, { limit, period, burst }: RateLimitOptions): DocumentedHeader[] {
   const example = { limit, period, burst, remaining: Math.max(0, burst - 1), resetAfter: period / limit };
-  const written = limitHeaders(dialect, example, Date.UTC(2026, 0, 1));
-  return Object.entries(written).map(([name, value], index) => ({
+  const headers = createLimitHeaders(dialect, example, Date.UTC(2026, 0, 1));
+  return Object.entries(headers).map(([name, value], index) => ({
     name,
     in: 'response',
-    text: `rate_limit.docs.${texts[index]}`,
+    text: `rate_limit.docs.${headerTexts[index]}`,
     example: value,
     dialect,
   }));

@@ -31,11 +31,11 @@ export class LocalFallback implements Limiter {
   }
 
   take(key: string, limits: Limits): Take | Promise<Take> {
-    return this.#ask('take', key, limits);
+    return this.#callShared('take', key, limits);
   }
 
   peek(key: string, limits: Limits): Take | Promise<Take> {
-    return this.#ask('peek', key, limits);
+    return this.#callShared('peek', key, limits);
   }
 
   /** Releases the slot in both limiters, because one has granted it and the other has mirrored it. */
@@ -44,35 +44,35 @@ export class LocalFallback implements Limiter {
     this.#local.release(key, lease);
   }
 
-  #ask(call: 'take' | 'peek', key: string, limits: Limits): Take | Promise<Take> {
+  #callShared(call: 'take' | 'peek', key: string, limits: Limits): Take | Promise<Take> {
     let isLocal = false;
     let isWaiting = false;
-    const share = () => shareOf(limits, this.#shared.instances);
-    const local = () => this.#local[call](key, share());
+    const getShare = () => divideLimits(limits, this.#shared.instances);
+    const takeLocally = () => this.#local[call](key, getShare());
     // A slow store counts the request in any case, so the local share may let it pass early, but only the store may refuse it.
     const fallback = () => {
       // A store that is known to be slow calls this function before it returns.
-      if (call === 'take' && !this.#hasRoom(key, share(), isWaiting ? 0 : 1)) return undefined;
-      const take = local();
+      if (call === 'take' && !this.#hasRoom(key, getShare(), isWaiting ? 0 : 1)) return undefined;
+      const take = takeLocally();
       isLocal = take.refusedBy === undefined;
-      if (isLocal && isWaiting) this.#wait(key, -1);
+      if (isLocal && isWaiting) this.#changeWaiting(key, -1);
       return isLocal ? take : undefined;
     };
     const take = this.#shared[call](key, limits, fallback);
     if (!(take instanceof Promise)) return take;
     isWaiting = !isLocal;
-    if (isWaiting) this.#wait(key, 1);
+    if (isWaiting) this.#changeWaiting(key, 1);
     return take.then(
-      (found) => {
-        if (isLocal) return found;
-        this.#wait(key, -1);
-        this.#follow(key, found);
-        return found;
+      (sharedTake) => {
+        if (isLocal) return sharedTake;
+        this.#changeWaiting(key, -1);
+        this.#mirror(key, sharedTake);
+        return sharedTake;
       },
       (error: unknown) => {
-        this.#wait(key, -1);
+        this.#changeWaiting(key, -1);
         this.#warn(error);
-        return local();
+        return takeLocally();
       },
     );
   }
@@ -89,13 +89,13 @@ export class LocalFallback implements Limiter {
     return remaining - (this.#waiting.get(key) ?? 0) - more >= share.burst / 2;
   }
 
-  #wait(key: string, change: 1 | -1): void {
+  #changeWaiting(key: string, change: 1 | -1): void {
     const count = (this.#waiting.get(key) ?? 0) + change;
     if (count > 0) this.#waiting.set(key, count);
     else this.#waiting.delete(key);
   }
 
-  #follow(key: string, take: Take): void {
+  #mirror(key: string, take: Take): void {
     this.#local.adopt(key, take);
     if (this.#isWarned) this.#log.info('rate limits are shared between instances again');
     this.#isWarned = false;
@@ -111,13 +111,13 @@ export class LocalFallback implements Limiter {
 }
 
 /** Divides limits so that all instances together grant them. Each instance grants at least one request. */
-function shareOf(limits: Limits, instances: number): Limits {
+function divideLimits(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
-  const part = (whole: number) => Math.max(1, Math.floor(whole / instances));
+  const divide = (whole: number) => Math.max(1, Math.floor(whole / instances));
   return {
     limit: limits.limit,
     period: limits.period * instances,
-    burst: part(limits.burst),
-    concurrent: limits.concurrent === undefined ? undefined : part(limits.concurrent),
+    burst: divide(limits.burst),
+    concurrent: limits.concurrent === undefined ? undefined : divide(limits.concurrent),
   };
 }

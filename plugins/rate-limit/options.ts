@@ -2,14 +2,14 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import { integer, number, object, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 import type { Limits } from '#core/platform/shared/shared.ts';
 
-const atMost = 1_000_000_000;
+const maxCount = 1_000_000_000;
 
-function allowance(limit: number, burst: number) {
+function allowanceMembers(limit: number, burst: number) {
   return {
-    limit: integer({ minimum: 1, maximum: atMost, default: limit }, 'Requests per period.'),
+    limit: integer({ minimum: 1, maximum: maxCount, default: limit }, 'Requests per period.'),
     period: number({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),
     burst: integer(
-      { minimum: 1, maximum: atMost, default: burst },
+      { minimum: 1, maximum: maxCount, default: burst },
       'Maximum burst: requests that may be sent at once after a pause.',
     ),
   } as const satisfies Record<string, JsonSchema>;
@@ -17,12 +17,12 @@ function allowance(limit: number, burst: number) {
 
 /** The options of the stage. */
 export const optionsSchema = object({
-  ...allowance(60, 20),
+  ...allowanceMembers(60, 20),
   concurrent: integer({ minimum: 1, maximum: 1_000_000, default: 8 }, 'Requests in flight at the same time.'),
   other: object(
     { default: {} },
     'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
-    allowance(600, 100),
+    allowanceMembers(600, 100),
   ),
 });
 
@@ -34,17 +34,17 @@ export interface CallLimits extends Limits {
 }
 
 /** Returns the limits of a key's model calls. They come from the key, from the running plan or from the configuration, in this order. */
-export function limitsOfCalls(
+export function resolveCallLimits(
   options: RateLimitOptions,
-  own: RateLimits | undefined,
-  ofPlan: RateLimits | undefined,
+  keyLimits: RateLimits | undefined,
+  planLimits: RateLimits | undefined,
 ): CallLimits {
   const { limit, period, burst, concurrent } = options;
   return {
-    limit: own?.limit ?? ofPlan?.limit ?? limit,
-    period: own?.period ?? ofPlan?.period ?? period,
-    burst: own?.burst ?? ofPlan?.burst ?? burst,
-    concurrent: own?.concurrent ?? ofPlan?.concurrent ?? concurrent,
+    limit: keyLimits?.limit ?? planLimits?.limit ?? limit,
+    period: keyLimits?.period ?? planLimits?.period ?? period,
+    burst: keyLimits?.burst ?? planLimits?.burst ?? burst,
+    concurrent: keyLimits?.concurrent ?? planLimits?.concurrent ?? concurrent,
   };
 }
 
@@ -52,7 +52,7 @@ export function limitsOfCalls(
  * Returns the limits of a key's other requests. They are never stricter than the limits of its model calls, so that a client can
  * count the tokens of every call.
  */
-export function limitsOfOthers(configured: Limits, calls: Limits): Limits {
+export function resolveOtherLimits(configured: Limits, calls: Limits): Limits {
   const isNarrower = configured.limit / configured.period < calls.limit / calls.period;
   const { limit, period } = isNarrower ? calls : configured;
   return { limit, period, burst: Math.max(configured.burst, calls.burst) };

@@ -27,7 +27,7 @@ export class SlotQueue {
    * @throws the abort reason of the exchange
    */
   async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {
-    const end = this.#now() + milliseconds;
+    const deadline = this.#now() + milliseconds;
     if (!this.#queues.has(key)) {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
@@ -40,16 +40,16 @@ export class SlotQueue {
     exchange.onAbort(() => waiter.wake());
     try {
       for (;;) {
-        const left = Math.max(0, end - this.#now());
+        const remainingMs = Math.max(0, deadline - this.#now());
         exchange.isQueued = true;
-        await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryIntervalMs) : left);
+        await waiter.pause(firstOf(queue) === waiter ? Math.min(remainingMs, retryIntervalMs) : remainingMs);
         // The request now waits for the store, not for a slot.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
-        const isOver = this.#now() >= end;
-        if (firstOf(queue) !== waiter && !isOver) continue;
+        const isExpired = this.#now() >= deadline;
+        if (firstOf(queue) !== waiter && !isExpired) continue;
         const take = await this.#limiter.take(key, limits);
-        if (take.refusedBy !== 'concurrency' || isOver) return take;
+        if (take.refusedBy !== 'concurrency' || isExpired) return take;
       }
     } finally {
       queue.delete(waiter);
@@ -74,15 +74,15 @@ function firstOf(queue: ReadonlySet<Waiter>): Waiter | undefined {
 }
 
 class Waiter {
-  #woken = Promise.withResolvers<void>();
+  #wakeUp = Promise.withResolvers<void>();
 
   wake(): void {
-    this.#woken.resolve();
+    this.#wakeUp.resolve();
   }
 
   /** Resolves after this time or on a wake-up, including a wake-up since the last pause. */
   async pause(milliseconds: number): Promise<void> {
-    await waitForFirst([this.#woken.promise], milliseconds);
-    this.#woken = Promise.withResolvers();
+    await waitForFirst([this.#wakeUp.promise], milliseconds);
+    this.#wakeUp = Promise.withResolvers();
   }
 }

@@ -13,10 +13,10 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
-import { limiterOf, servingOf, slotQueueOf } from './allowance.ts';
-import { describeLimits, limitHeaders } from './headers.ts';
-import { limitNotices } from './limit-notices.ts';
-import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
+import { getLimiter, getServingOptions, getSlotQueue } from './allowance.ts';
+import { describeLimits, createLimitHeaders } from './headers.ts';
+import { findLimitNotices } from './limit-notices.ts';
+import { type CallLimits, resolveCallLimits, resolveOtherLimits, optionsSchema } from './options.ts';
 
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
@@ -35,82 +35,83 @@ export const rateLimitStage = defineStage({
   after: ['plan'],
   writes: [rateLimitState, slotWaited],
   options: optionsSchema,
-  notices: limitNotices,
+  notices: findLimitNotices,
   documentation: describeLimits,
   create(options, host) {
-    const limiter = limiterOf(host);
-    const slots = slotQueueOf(host);
+    const limiter = getLimiter(host);
+    const slotQueue = getSlotQueue(host);
     const contact = contactOf(host.service);
     return {
       activate() {
-        servingOf(host).options = options;
+        getServingOptions(host).options = options;
       },
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
-        const { keyId, limits: own } = exchange.get(principal);
-        const limits = limitsOfCalls(options, own, exchange.find(entitlement)?.limits);
+        const { keyId, limits: keyLimits } = exchange.get(principal);
+        const limits = resolveCallLimits(options, keyLimits, exchange.find(entitlement)?.limits);
         if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
-        const wait = exchange.find(slotWait);
-        const result = wait === undefined ? limiter.take(keyId, limits) : waitForSlot(exchange, keyId, limits, wait);
+        const maxWaitMs = exchange.find(slotWait);
+        const result =
+          maxWaitMs === undefined ? limiter.take(keyId, limits) : waitForSlot(exchange, keyId, limits, maxWaitMs);
         return whenSettled(result, (take) => settleCall(exchange, keyId, limits, take));
       },
       leave(exchange, reply) {
         const state = exchange.find(rateLimitState);
         if (state === undefined) return;
-        const headers = limitHeaders(exchange.dialect, state.other ?? state, host.now());
+        const headers = createLimitHeaders(exchange.dialect, state.other ?? state, host.now());
         return { ...reply, headers: { ...reply.headers, ...headers } };
       },
       done(exchange) {
-        const held = exchange.find(heldSlot);
-        if (held !== undefined) slots.release(held.key, held.lease);
+        const slot = exchange.find(heldSlot);
+        if (slot !== undefined) slotQueue.release(slot.key, slot.lease);
       },
     };
 
-    async function waitForSlot(exchange: Exchange, key: string, limits: CallLimits, wait: number): Promise<Take> {
-      const since = host.monotonic();
+    async function waitForSlot(exchange: Exchange, key: string, limits: CallLimits, maxWaitMs: number): Promise<Take> {
+      const waitStartedAt = host.monotonic();
       try {
-        return await slots.take(key, limits, exchange, wait);
+        return await slotQueue.take(key, limits, exchange, maxWaitMs);
       } finally {
-        exchange.set(slotWaited, host.monotonic() - since);
+        exchange.set(slotWaited, host.monotonic() - waitStartedAt);
       }
     }
 
     function settleCall(exchange: Exchange, key: string, limits: CallLimits, take: Take): void {
-      const state = { ...limits, ...leftOf(take) };
+      const state = { ...limits, ...remainingOf(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
       // If the client disconnected during the call to the store, `done` may already have run.
-      if (lease !== undefined && exchange.isAborted) slots.release(key, lease);
+      if (lease !== undefined && exchange.isAborted) slotQueue.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
     }
 
     /** Takes from the allowance of other requests. `GET /v1/key` needs the state of the model call limits. */
     function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
-      const limits = limitsOfOthers(options.other, calls);
-      const settle = (ofCalls: Take, take: Take): void => {
-        const other = { ...limits, ...leftOf(take) };
-        exchange.set(rateLimitState, { ...calls, ...leftOf(ofCalls), other });
-        refuse(exchange, take, limits, other);
+      const limits = resolveOtherLimits(options.other, calls);
+      const settle = (callsTake: Take, take: Take): void => {
+        const otherState = { ...limits, ...remainingOf(take) };
+        exchange.set(rateLimitState, { ...calls, ...remainingOf(callsTake), other: otherState });
+        refuse(exchange, take, limits, otherState);
       };
-      const ofCalls = limiter.peek(keyId, calls);
+      const callsTake = limiter.peek(keyId, calls);
       const take = limiter.take(`${keyId}:other`, limits);
-      if (ofCalls instanceof Promise || take instanceof Promise)
-        return Promise.all([ofCalls, take]).then((both) => settle(...both));
-      settle(ofCalls, take);
+      if (callsTake instanceof Promise || take instanceof Promise)
+        return Promise.all([callsTake, take]).then((takes) => settle(...takes));
+      settle(callsTake, take);
     }
 
     function refuse(exchange: Exchange, take: Take, limits: Limits, state: AllowanceState): void {
       if (take.refusedBy === undefined) return;
       throw new GatewayError('rate_limited', explainRefusal(take, limits, exchange.endpoint.isMetered, contact), {
         retryAfter: take.retryAfter,
-        headers: limitHeaders(exchange.dialect, state, host.now()),
+        headers: createLimitHeaders(exchange.dialect, state, host.now()),
       });
     }
   },
 });
 
-function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
+function remainingOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
   return { remaining, resetAfter };
 }
 
@@ -122,14 +123,14 @@ function explainRefusal(
   contact: string | undefined,
 ): string {
   const { limit, period, burst, concurrent = Infinity } = limits;
-  const more = contact === undefined ? '' : ` For a higher limit, contact ${contact}.`;
+  const contactAdvice = contact === undefined ? '' : ` For a higher limit, contact ${contact}.`;
   if (refusedBy === 'concurrency')
-    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.${more}`;
-  const rate = `${count(limit, 'request')} per ${count(period, 'second')}, at most ${burst} at once`;
+    return `Concurrency limit reached: ${formatCount(concurrent, 'request')} in flight. Wait for one to finish.${contactAdvice}`;
+  const rate = `${formatCount(limit, 'request')} per ${formatCount(period, 'second')}, at most ${burst} at once`;
   const scope = isModelCall ? '' : ' for requests other than model calls';
-  return `Rate limit${scope} reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.${more}`;
+  return `Rate limit${scope} reached: ${rate}. Try again in ${formatCount(Math.ceil(retryAfter), 'second')}.${contactAdvice}`;
 }
 
-function count(number: number, noun: string): string {
+function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

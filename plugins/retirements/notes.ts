@@ -2,20 +2,20 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { retirementsPath } from './resource.ts';
-import { readRetirements, type Retirement, servedSuccessor, shownDay } from './retirements.ts';
+import { readRetirements, type Retirement, findServedSuccessor, formatDay } from './retirements.ts';
 
 /** Cache lifetime. Lists are read once a day. */
-const maxAge = 60_000;
-const deadline = 10_000;
+const maxAgeMs = 60_000;
+const timeoutMs = 10_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
 
 /** Returns retirements that are at most two minutes old. They are cached because pages are updated every few seconds. */
-export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
+export function getRecentRetirements(host: Host): Promise<readonly Retirement[]> {
   const options = {
-    maxAgeMs: maxAge,
-    staleWhileReadMs: maxAge,
-    timeoutMs: deadline,
+    maxAgeMs,
+    staleWhileReadMs: maxAgeMs,
+    timeoutMs,
     now: () => host.monotonic(),
     read: () => readRetirements(host),
   };
@@ -25,29 +25,34 @@ export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
 }
 
 /** Reads the notes on *Routes* about retiring models. */
-export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
-  (await recentRetirements(host)).map(({ route, state, endsOn }) => ({
+export const readRouteNotes: NoteSource = async ({ host, t, format }) =>
+  (await getRecentRetirements(host)).map(({ route, state, endsOn }) => ({
     about: route,
-    text: t(`retirements.note.${state}`, { day: shownDay(endsOn, format) }),
+    text: t(`retirements.note.${state}`, { day: formatDay(endsOn, format) }),
     kind: state === 'ending' ? 'warn' : 'bad',
     path: retirementsPath,
   }));
 
 /** Reads the notes for customers about models that lose all routes. The day is the last end among their routes. */
-export const retiringModels: NoteSource = async ({ host, t, format }) => {
-  const all = await recentRetirements(host);
-  const lost = new Set(all.flatMap((one) => one.lost));
-  return [...lost].flatMap((about) => {
-    const own = all.filter((one) => one.lost.includes(about));
-    const last =
-      own
+export const readModelNotes: NoteSource = async ({ host, t, format }) => {
+  const retirements = await getRecentRetirements(host);
+  const lostModels = new Set(retirements.flatMap((retirement) => retirement.lost));
+  return [...lostModels].flatMap((about) => {
+    const modelRetirements = retirements.filter((retirement) => retirement.lost.includes(about));
+    const lastDay =
+      modelRetirements
         .map(({ endsOn }) => endsOn ?? '')
         .toSorted()
         .at(-1) ?? '';
-    if (last === '') return []; // missing from a list, without a date
-    const other = own.map((one) => servedSuccessor(host, one)).find((name) => name !== undefined && name !== about);
-    const day = shownDay(last, format);
-    const text = other === undefined ? t('retirements.ends_on', { day }) : t('retirements.ends_for', { day, other });
+    if (lastDay === '') return []; // missing from a list, without a date
+    const successor = modelRetirements
+      .map((retirement) => findServedSuccessor(host, retirement))
+      .find((name) => name !== undefined && name !== about);
+    const day = formatDay(lastDay, format);
+    const text =
+      successor === undefined
+        ? t('retirements.ends_on', { day })
+        : t('retirements.ends_for', { day, other: successor });
     return [{ about, text, kind: 'warn' as const }];
   });
 };

@@ -3,7 +3,7 @@ import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retirements, retirementsPath } from './resource.ts';
 import { readRetirements } from './retirements.ts';
 
-const listed = 200;
+const maxListed = 200;
 
 /** `/operator/retirements`: routes whose vendors retire their models, and suggested successors. */
 export const retirementsPage = tablesPage({
@@ -13,10 +13,10 @@ export const retirementsPage = tablesPage({
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['retirements.none', 'retirements.none_text'],
   async read(request) {
-    const all = (await readRetirements(request.host)).slice(0, listed);
+    const entries = (await readRetirements(request.host)).slice(0, maxListed);
     return {
       lead: request.t('retirements.lead'),
-      sections: [fieldTable(request, 'retirements', 'retirements.title', all, retirements.view.page)],
+      sections: [fieldTable(request, 'retirements', 'retirements.title', entries, retirements.view.page)],
     };
   },
 });

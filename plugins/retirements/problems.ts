@@ -1,9 +1,9 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { recentRetirements } from './notes.ts';
+import { getRecentRetirements } from './notes.ts';
 import { retirementsPath } from './resource.ts';
-import { readRetirements, type Retirement, shownDay } from './retirements.ts';
+import { readRetirements, type Retirement, formatDay } from './retirements.ts';
 
-const listed = 10;
+const maxListed = 10;
 
 /** Routes whose vendors retire their models. */
 export const retirementProblems: ProblemKind = {
@@ -11,39 +11,39 @@ export const retirementProblems: ProblemKind = {
   order: 35,
   runbook: 'model-retired',
   async find(reader) {
-    const all = await recentRetirements(reader.host);
-    const problems = all.slice(0, listed).map((one) => ({
-      severity: one.state !== 'ending' && one.lost.length > 0 ? ('bad' as const) : ('warn' as const),
+    const retirements = await getRecentRetirements(reader.host);
+    const problems = retirements.slice(0, maxListed).map((retirement) => ({
+      severity: retirement.state !== 'ending' && retirement.lost.length > 0 ? ('bad' as const) : ('warn' as const),
       title: reader.t('retirements.problem'),
-      subject: one.route,
-      pieces: readEmphasis(describe(one, reader)),
-      since: one.missingSince === undefined ? undefined : new Date(one.missingSince),
+      subject: retirement.route,
+      pieces: readEmphasis(describe(retirement, reader)),
+      since: retirement.missingSince === undefined ? undefined : new Date(retirement.missingSince),
       step: { path: retirementsPath },
     }));
-    return Object.assign(problems, { total: all.length });
+    return Object.assign(problems, { total: retirements.length });
   },
   alert: {
     event: 'model.retiring',
     async compose({ route }, reader) {
       const { t } = reader;
-      const one = (await readRetirements(reader.host)).find((retirement) => retirement.route === route);
-      if (one === undefined) return 'the vendor does not retire it any more, or no model has the route';
+      const current = (await readRetirements(reader.host)).find((retirement) => retirement.route === route);
+      if (current === undefined) return 'the vendor does not retire it any more, or no model has the route';
       return {
-        title: t('retirements.alert', { route: one.route }),
-        text: describe(one, reader).replaceAll('*', ''),
+        title: t('retirements.alert', { route: current.route }),
+        text: describe(current, reader).replaceAll('*', ''),
         facts: [
-          [t('retirements.models'), one.models.join(', ')],
-          [t('retirements.lost'), one.lost.join(', ')],
-          [t('retirements.successor'), one.successor ?? ''],
+          [t('retirements.models'), current.models.join(', ')],
+          [t('retirements.lost'), current.lost.join(', ')],
+          [t('retirements.successor'), current.successor ?? ''],
         ].filter(([, value]) => value !== '') as [string, string][],
         path: retirementsPath,
         data: {
-          route: one.route,
-          state: one.state,
-          ends_on: one.endsOn ?? null,
-          models: [...one.models],
-          models_lost: [...one.lost],
-          successor: one.successor ?? null,
+          route: current.route,
+          state: current.state,
+          ends_on: current.endsOn ?? null,
+          models: [...current.models],
+          models_lost: [...current.lost],
+          successor: current.successor ?? null,
         },
       };
     },
@@ -51,7 +51,7 @@ export const retirementProblems: ProblemKind = {
 };
 
 function describe({ route, state, endsOn, successor, lost }: Retirement, { t, format }: ProblemReader): string {
-  const day = shownDay(endsOn, format);
+  const day = formatDay(endsOn, format);
   return [
     t(`retirements.problem.${state}`, { route, day }),
     lost.length > 0

@@ -4,7 +4,14 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
 import { readRetirements, uniqueRoutes } from './retirements.ts';
 import { retirementsSection } from './section.ts';
-import { digestsOf, findListed, type KeyList, latestOfFamily, maxKeys, readVendorLists } from './vendor-list.ts';
+import {
+  digestKeys,
+  findListedModel,
+  type KeyList,
+  findLatestOfFamily,
+  maxKeys,
+  readVendorLists,
+} from './vendor-list.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -16,7 +23,7 @@ declare module '#core/gateway/events/events.ts' {
 type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
 /** Days before the end for the final notification. */
-const lastNotice = 7;
+const finalNoticeDays = 7;
 
 /** Reads each vendor's list once, stores the state of the routes' models, and records news for operators. */
 export async function readLists(host: ListHost): Promise<void> {
@@ -32,14 +39,15 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
   try {
     for await (const list of readVendorLists(upstream)) {
       lists.push(list);
-      if (routes.every(({ model }) => lists.some((read) => findListed(read, model) !== undefined))) break;
+      if (routes.every(({ model }) => lists.some((candidate) => findListedModel(candidate, model) !== undefined)))
+        break;
     }
-    for (const route of routes) await note(host, route, lists);
+    for (const route of routes) await storeRouteState(host, route, lists);
   } catch (error) {
     if (!(error instanceof LookupFailed)) throw error;
     // Many servers have no list.
     if (error.status !== 404) host.log.warn(`upstream ${upstream.name} does not list its models: ${error.message}`);
-    for (const { id } of routes) await noteFailure(host, id, error.message);
+    for (const { id } of routes) await storeFailure(host, id, error.message);
   }
 }
 
@@ -47,19 +55,19 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
  * Stores the state of a route's model. Some vendors do not list all models for all keys, so a model counts as missing if the list that
  * had it lacks it, or if all lists lack it and the key of that list was replaced.
  */
-async function note(
+async function storeRouteState(
   { database, now }: ListHost,
   { id, model, upstream }: Route,
   lists: readonly KeyList[],
 ): Promise<void> {
-  const listing = lists.find((list) => findListed(list, model) !== undefined);
-  const entry = listing && findListed(listing, model);
-  const lacking = lists.filter((list) => list.isWhole && list.models.length > 0).map(({ key }) => key);
-  const latest = lists.map((list) => latestOfFamily(list, model)).find((name) => name !== undefined);
-  const successor = entry?.successor ?? latest ?? null;
-  const keys = digestsOf(upstream);
-  const isNowhere = keys.slice(0, maxKeys).every((key) => lacking.includes(key));
-  const at = new Date(now());
+  const listing = lists.find((list) => findListedModel(list, model) !== undefined);
+  const entry = listing && findListedModel(listing, model);
+  const listsWithoutModel = lists.filter((list) => list.isComplete && list.models.length > 0).map(({ key }) => key);
+  const latestModel = lists.map((list) => findLatestOfFamily(list, model)).find((name) => name !== undefined);
+  const successor = entry?.successor ?? latestModel ?? null;
+  const keys = digestKeys(upstream);
+  const isMissingEverywhere = keys.slice(0, maxKeys).every((key) => listsWithoutModel.includes(key));
+  const checkedAt = new Date(now());
   await database.query(
     `insert into retirement_route as known (route, checked_at, listed_at, listed_for, ends_on, successor) values (?, ?, ?, ?, ?, ?)
      on conflict (route) do update set checked_at = excluded.checked_at, error = null,
@@ -73,19 +81,19 @@ async function note(
        successor = coalesce(excluded.successor, known.successor)`,
     [
       id,
-      at,
-      entry === undefined ? null : at,
+      checkedAt,
+      entry === undefined ? null : checkedAt,
       listing?.key ?? null,
       entry?.endsOn ?? null,
       successor,
-      lacking.length === 0 ? [''] : lacking,
-      isNowhere,
+      listsWithoutModel.length === 0 ? [''] : listsWithoutModel,
+      isMissingEverywhere,
       keys,
     ],
   );
 }
 
-async function noteFailure({ database, now }: ListHost, route: string, error: string): Promise<void> {
+async function storeFailure({ database, now }: ListHost, route: string, error: string): Promise<void> {
   await database.query(
     `insert into retirement_route (route, checked_at, error) values (?, ?, ?)
      on conflict (route) do update set checked_at = excluded.checked_at, error = excluded.error`,
@@ -95,10 +103,10 @@ async function noteFailure({ database, now }: ListHost, route: string, error: st
 
 async function recordNotices(host: ListHost): Promise<void> {
   const retirements = await readRetirements(host);
-  const soon = new Date(host.now() + lastNotice * 86_400_000).toISOString().slice(0, 10);
+  const finalNoticeDay = new Date(host.now() + finalNoticeDays * 86_400_000).toISOString().slice(0, 10);
   await host.database.fork().transactional(async (transaction) => {
     for (const { route, state, endsOn, missingSince } of retirements) {
-      const stage = state === 'ending' && endsOn !== undefined && endsOn <= soon ? 'soon' : state;
+      const stage = state === 'ending' && endsOn !== undefined && endsOn <= finalNoticeDay ? 'soon' : state;
       const key = `model.retiring:${route}:${endsOn ?? missingSince}:${stage}`;
       await recordEvent(transaction, 'model.retiring', { route, state }, key);
     }

@@ -40,26 +40,26 @@ export async function readRetirements(host: RetirementHost): Promise<Retirement[
     `select route, ${epoch('missing_since')} as "missingSince", ends_on as "endsOn", successor from retirement_route where route in (?)`,
     [routes.map(({ id }) => id)],
   );
-  const known = new Map(rows.map((row) => [row.route, row]));
-  const lastDay = dayOf(now() + section(retirementsSection).notice_days * 86_400_000);
+  const rowsByRoute = new Map(rows.map((row) => [row.route, row]));
+  const lastNoticeDay = dayOf(now() + section(retirementsSection).notice_days * 86_400_000);
   const today = dayOf(now());
   const retired = routes.flatMap((route): Omit<Retirement, 'models' | 'lost'>[] => {
-    const row = known.get(route.id);
-    const published = findModelEnd(route.model, route.upstream.vendor);
-    const endsOn = row?.endsOn ?? published?.day;
+    const row = rowsByRoute.get(route.id);
+    const publishedEnd = findModelEnd(route.model, route.upstream.vendor);
+    const endsOn = row?.endsOn ?? publishedEnd?.day;
     const missingSince = row?.missingSince ?? undefined;
-    const successor = published?.successor ?? row?.successor ?? undefined;
-    if (missingSince === undefined && (endsOn === undefined || endsOn > lastDay)) return [];
+    const successor = publishedEnd?.successor ?? row?.successor ?? undefined;
+    if (missingSince === undefined && (endsOn === undefined || endsOn > lastNoticeDay)) return [];
     const isEnded = endsOn !== undefined && endsOn <= today;
     const state = isEnded ? 'ended' : missingSince === undefined ? 'ending' : 'missing';
     return [{ route: route.id, state, endsOn, missingSince, successor }];
   });
-  const gone = new Set(retired.map(({ route }) => route));
+  const retiredIds = new Set(retired.map(({ route }) => route));
   return retired
     .map((retirement) => {
-      const served = catalog.models.filter((model) => model.routes.some(({ id }) => id === retirement.route));
-      const lost = served.filter((model) => model.routes.every(({ id }) => gone.has(id)));
-      return { ...retirement, models: namesOf(served), lost: namesOf(lost) };
+      const servedModels = catalog.models.filter((model) => model.routes.some(({ id }) => id === retirement.route));
+      const lostModels = servedModels.filter((model) => model.routes.every(({ id }) => retiredIds.has(id)));
+      return { ...retirement, models: namesOf(servedModels), lost: namesOf(lostModels) };
     })
     .toSorted((first, second) => (first.endsOn ?? '').localeCompare(second.endsOn ?? ''));
 }
@@ -73,17 +73,17 @@ export function uniqueRoutes(models: readonly Model[]): Route[] {
 }
 
 /** Returns the day in UTC, like the days that vendors publish. */
-export function dayOf(time: number): string {
+function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
 /** Formats a vendor's day. The result is the same in every time zone. */
-export function shownDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
+export function formatDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
   return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
 }
 
 /** Finds a public model that already routes to the successor, as an alternative for customers. */
-export function servedSuccessor(
+export function findServedSuccessor(
   { catalog }: Pick<Host, 'catalog'>,
   { successor }: Pick<Retirement, 'successor'>,
 ): string | undefined {

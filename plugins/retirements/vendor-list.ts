@@ -18,7 +18,7 @@ interface VendorModel {
 interface VendorList {
   readonly models: readonly VendorModel[];
   /** False if the vendor sent only a part, so absent models do not count as missing. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Maximum bytes of a list. */
@@ -42,7 +42,7 @@ function keysOf({ apiKeys }: Upstream): string[] {
 }
 
 /** Returns the digests of all keys of an upstream. */
-export function digestsOf(upstream: Upstream): string[] {
+export function digestKeys(upstream: Upstream): string[] {
   return keysOf(upstream).map((key) => keyDigest(upstream, key));
 }
 
@@ -59,18 +59,18 @@ export interface KeyList extends VendorList {
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
-  let isAnswered = false;
+  let hasResponse = false;
   for (const key of keysOf(upstream).slice(0, maxKeys)) {
-    const answer = await queryVendor(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
+    const response = await queryVendor(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;
     });
-    if (answer === undefined && failure?.status === 404) break;
-    if (answer === undefined) continue;
-    isAnswered = true;
-    yield { ...toList(answer, upstream.vendor), key: keyDigest(upstream, key) };
+    if (response === undefined && failure?.status === 404) break;
+    if (response === undefined) continue;
+    hasResponse = true;
+    yield { ...toList(response, upstream.vendor), key: keyDigest(upstream, key) };
   }
-  if (!isAnswered && failure !== undefined) throw failure;
+  if (!hasResponse && failure !== undefined) throw failure;
 }
 
 /** Returns the path of the list. A paginated list is requested as one page. */
@@ -81,53 +81,54 @@ function pathOf({ formats, vendor }: Upstream): string {
 }
 
 /** Parses a list in the format of OpenAI, Anthropic, Gemini or Ollama. */
-export function toList(answer: JsonObject, preset: string | undefined): VendorList {
-  const list = answer['data'] ?? answer['models'];
-  const members = endMembers.find(({ presets }) => presets.some((one) => one === preset));
+export function toList(response: JsonObject, preset: string | undefined): VendorList {
+  const list = response['data'] ?? response['models'];
+  const members = endMembers.find(({ presets }) => presets.some((name) => name === preset));
   const models = (Array.isArray(list) ? list : []).filter(isJsonObject).flatMap((entry): VendorModel[] => {
     const id = entry['id'] ?? entry['name'];
     if (typeof id !== 'string') return [];
     return [
       {
         id: id.replace(/^models\//, ''),
-        endsOn: members && dayOf(entry[members.end]),
-        successor: members?.successor === undefined ? undefined : textOf(entry[members.successor]),
-        created: createdAt(entry),
+        endsOn: members && parseDay(entry[members.end]),
+        successor: members?.successor === undefined ? undefined : parseText(entry[members.successor]),
+        created: parseCreated(entry),
       },
     ];
   });
-  return { models, isWhole: answer['has_more'] !== true && answer['nextPageToken'] === undefined };
+  return { models, isComplete: response['has_more'] !== true && response['nextPageToken'] === undefined };
 }
 
 /** Parses the day of a date or time, such as `2026-12-11`. Undefined if invalid or zero, which some vendors send for no date. */
-function dayOf(value: JsonValue | undefined): string | undefined {
+function parseDay(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
+function parseText(value: JsonValue | undefined): string | undefined {
   // PostgreSQL cannot store NUL.
   return typeof value === 'string' && value !== '' && !value.includes('\0') ? value.slice(0, 200) : undefined;
 }
 
-function createdAt({ created, created_at: at }: JsonObject): number {
+function parseCreated({ created, created_at: at }: JsonObject): number {
   if (typeof created === 'number') return created;
   const time = typeof at === 'string' ? Date.parse(at) / 1000 : Number.NaN;
   return Number.isNaN(time) ? 0 : time;
 }
 
 /** Finds a model by name; Ollama lists `name` as `name:latest`. */
-export function findListed({ models }: VendorList, name: string): VendorModel | undefined {
+export function findListedModel({ models }: VendorList, name: string): VendorModel | undefined {
   return models.find(({ id }) => id === name || id === `${name}:latest`);
 }
 
 /** Suggests the latest model of the same family on the list; undefined if none is later or the list has no times. */
-export function latestOfFamily({ models }: VendorList, name: string): string | undefined {
+export function findLatestOfFamily({ models }: VendorList, name: string): string | undefined {
   const family = familyOf(name);
-  const own = models.find(({ id }) => id === name)?.created ?? 0;
+  const createdTime = models.find(({ id }) => id === name)?.created ?? 0;
   const [latest] = models
     .filter(
-      ({ id, endsOn, created }) => id !== name && endsOn === undefined && created > own && familyOf(id) === family,
+      ({ id, endsOn, created }) =>
+        id !== name && endsOn === undefined && created > createdTime && familyOf(id) === family,
     )
     .toSorted((first, second) => second.created - first.created);
   return latest?.id;

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { trendNotes } from './notes.ts';
+import { readTrendNotes } from './notes.ts';
 import { trendPage } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -10,7 +10,7 @@ export const plugin: GatewayPlugin = {
   name: 'route-trends',
   register({ gateway }) {
     gateway.texts(defineTexts({ en, id }));
-    gateway.routeNotes(trendNotes);
+    gateway.routeNotes(readTrendNotes);
     gateway.page(trendPage);
   },
 };

@@ -8,19 +8,19 @@ import type { StepDown } from './trends.ts';
 export const trendPath = '/operator/route-trends';
 
 /** Cache lifetime. Counts are by hour. */
-const maxAge = 600_000;
-const deadline = 30_000;
+const maxAgeMs = 600_000;
+const timeoutMs = 30_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly RouteTrend[]>>();
 
 /** Returns trends that may be ten minutes old, so that pages do not wait for a reading. */
-export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
+export function getRecentTrends(host: Host): Promise<readonly RouteTrend[]> {
   const read = () => readTrends(host.database, host.now());
   const options = {
-    maxAgeMs: maxAge,
-    staleWhileReadMs: maxAge,
-    timeoutMs: deadline,
-    staleIfErrorMs: 6 * maxAge,
+    maxAgeMs,
+    staleWhileReadMs: maxAgeMs,
+    timeoutMs,
+    staleIfErrorMs: 6 * maxAgeMs,
     now: () => host.monotonic(),
     read,
   };
@@ -30,8 +30,8 @@ export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
 }
 
 /** Reads the notes on *Routes* about routes that have become worse. */
-export const trendNotes: NoteSource = async (reader) =>
-  (await recentTrends(reader.host)).flatMap(({ route, steps }) =>
+export const readTrendNotes: NoteSource = async (reader) =>
+  (await getRecentTrends(reader.host)).flatMap(({ route, steps }) =>
     steps.map((step) => ({
       about: route,
       text: describeStep(step, reader),
@@ -45,10 +45,10 @@ export function describeStep(
   { kind, before, now }: StepDown,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ): string {
-  const show = {
+  const formatValue = {
     throttled: (value: number) => format.percent(value),
     first_token: (value: number) => format.duration(value).text,
     speed: (value: number) => format.number(Math.round(value)),
   }[kind];
-  return t(`route-trends.step.${kind}`, { before: show(before), now: show(now) });
+  return t(`route-trends.step.${kind}`, { before: formatValue(before), now: formatValue(now) });
 }

@@ -4,12 +4,12 @@ import { startOfHours } from '#core/gateway/records/usage.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
-import { describeStep, recentTrends, trendPath } from './notes.ts';
+import { describeStep, getRecentTrends, trendPath } from './notes.ts';
 import { readCourseDays } from './course-days.ts';
-import { type PassedAt, readCourse } from './read-trends.ts';
-import { speedOf } from './trends.ts';
+import { type TimedCounts, readCourse } from './read-trends.ts';
+import { calculateSpeed } from './trends.ts';
 
-const hours = 48;
+const courseHours = 48;
 
 /** `/operator/route-trends?route=…`: counts of a route by hour and by day. */
 export const trendPage: Page = {
@@ -26,20 +26,20 @@ export const trendPage: Page = {
       });
     const timeZone = host.section(service).time_zone;
     const [byHour, byDay, trends] = await Promise.all([
-      readCourse(host.database, route, { since: startOfHours(host.now(), hours), by: 'hour', timeZone }),
+      readCourse(host.database, route, { since: startOfHours(host.now(), courseHours), by: 'hour', timeZone }),
       readCourseDays(host, route),
-      recentTrends(host).catch(() => []),
+      getRecentTrends(host).catch(() => []),
     ]);
     return {
       route,
       steps: (trends.find((trend) => trend.route === route)?.steps ?? []).map((step) => describeStep(step, request)),
-      days: courseTable(byDay, 'day', request),
-      hours: courseTable(byHour, 'hour', request),
+      days: describeCourse(byDay, 'day', request),
+      hours: describeCourse(byHour, 'hour', request),
     };
   },
 };
 
-function courseTable(rows: readonly PassedAt[], by: 'hour' | 'day', request: PageRequest) {
+function describeCourse(rows: readonly TimedCounts[], by: 'hour' | 'day', request: PageRequest) {
   const { format } = request;
   return describeTable(request, `${by}s`, `route-trends.by_${by}`, rows, [
     {
@@ -68,7 +68,7 @@ function courseTable(rows: readonly PassedAt[], by: 'hour' | 'day', request: Pag
       isNumber: true,
       at: 'hide',
       cell: (passed) => {
-        const speed = speedOf(passed);
+        const speed = calculateSpeed(passed);
         return speed === undefined ? '' : format.number(Math.round(speed));
       },
     },

@@ -1,7 +1,7 @@
 import { type LatencyHistogram, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 
 /** Counts of a vendor's results on a route in a period. */
-export interface Passed {
+export interface TrendCounts {
   readonly attempts: number;
   /** Attempts that the vendor throttled. */
   readonly throttled: number;
@@ -18,43 +18,43 @@ export type StepDown =
   | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
 
 /** Minimum counts of both periods for a comparison. */
-const least = { attempts: 200, answers: 100, tokens: 20_000 };
+const minCounts = { attempts: 200, answers: 100, tokens: 20_000 };
 /** Thresholds of a step down. They are wide, because vendors vary by a third from day to day. */
-const steps = {
+const thresholds = {
   throttled: { share: 0.02, times: 3 },
   firstToken: { ms: 300, times: 1.5 },
   speed: { times: 0.7 },
 };
 
 /** Compares a route's last day with the week before. @returns the figures that became worse */
-export function findSteps(before: Passed, now: Passed): StepDown[] {
-  return [...throttledStep(before, now), ...firstTokenStep(before, now), ...speedStep(before, now)];
+export function findSteps(before: TrendCounts, now: TrendCounts): StepDown[] {
+  return [...findThrottledStep(before, now), ...findFirstTokenStep(before, now), ...findSpeedStep(before, now)];
 }
 
-function throttledStep(before: Passed, now: Passed): StepDown[] {
-  if (Math.min(before.attempts, now.attempts) < least.attempts) return [];
+function findThrottledStep(before: TrendCounts, now: TrendCounts): StepDown[] {
+  if (Math.min(before.attempts, now.attempts) < minCounts.attempts) return [];
   const [earlier, later] = [before, now].map(({ throttled, attempts }) => throttled / attempts) as [number, number];
-  const isStep = later >= steps.throttled.share && later >= earlier * steps.throttled.times;
+  const isStep = later >= thresholds.throttled.share && later >= earlier * thresholds.throttled.times;
   return isStep ? [{ kind: 'throttled', before: earlier, now: later }] : [];
 }
 
-function firstTokenStep(before: Passed, now: Passed): StepDown[] {
-  if (Math.min(sizeOf(before.firstContent), sizeOf(now.firstContent)) < least.answers) return [];
+function findFirstTokenStep(before: TrendCounts, now: TrendCounts): StepDown[] {
+  if (Math.min(sizeOf(before.firstContent), sizeOf(now.firstContent)) < minCounts.answers) return [];
   const [earlier = 0, later = 0] = [before, now].map(({ firstContent }) => quantile(firstContent, 0.5));
-  const isStep = later - earlier >= steps.firstToken.ms && later >= earlier * steps.firstToken.times;
+  const isStep = later - earlier >= thresholds.firstToken.ms && later >= earlier * thresholds.firstToken.times;
   return isStep ? [{ kind: 'first_token', before: earlier, now: later }] : [];
 }
 
-function speedStep(before: Passed, now: Passed): StepDown[] {
-  if (Math.min(before.streamedTokens, now.streamedTokens) < least.tokens) return [];
-  const [earlier, later] = [speedOf(before) ?? 0, speedOf(now) ?? 0];
-  return later <= earlier * steps.speed.times ? [{ kind: 'speed', before: earlier, now: later }] : [];
+function findSpeedStep(before: TrendCounts, now: TrendCounts): StepDown[] {
+  if (Math.min(before.streamedTokens, now.streamedTokens) < minCounts.tokens) return [];
+  const [earlier, later] = [calculateSpeed(before) ?? 0, calculateSpeed(now) ?? 0];
+  return later <= earlier * thresholds.speed.times ? [{ kind: 'speed', before: earlier, now: later }] : [];
 }
 
 /** Returns tokens per second; undefined without a stream that is long enough. */
-export function speedOf({
+export function calculateSpeed({
   streamedTokens,
   streamedMs,
-}: Pick<Passed, 'streamedTokens' | 'streamedMs'>): number | undefined {
+}: Pick<TrendCounts, 'streamedTokens' | 'streamedMs'>): number | undefined {
   return streamedMs === 0 ? undefined : (streamedTokens * 1000) / streamedMs;
 }

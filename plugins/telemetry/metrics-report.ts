@@ -1,7 +1,7 @@
 import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-source.ts';
-import { attributesOf } from './otlp.ts';
+import { toAttributes } from './otlp.ts';
 
-const cumulative = 2;
+const cumulativeTemporality = 2;
 
 /**
  * Returns the metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the process started, so
@@ -17,31 +17,36 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
     if (values.length === 0) return [];
     if (type === 'histogram') {
       const dataPoints = histogramPoints(family, times);
-      return { name, description, unit: unitOf(name), histogram: { aggregationTemporality: cumulative, dataPoints } };
+      return {
+        name,
+        description,
+        unit: findUnit(name),
+        histogram: { aggregationTemporality: cumulativeTemporality, dataPoints },
+      };
     }
     const dataPoints = values.map(({ value, labels }) => ({
       ...times,
-      attributes: attributesOf(labels),
+      attributes: toAttributes(labels),
       asDouble: value,
     }));
     if (type === 'counter')
       return {
         name,
         description,
-        unit: unitOf(name),
-        sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints },
+        unit: findUnit(name),
+        sum: { aggregationTemporality: cumulativeTemporality, isMonotonic: true, dataPoints },
       };
-    return { name, description, unit: unitOf(name), gauge: { dataPoints } };
+    return { name, description, unit: findUnit(name), gauge: { dataPoints } };
   });
 }
 
 /** Returns the UCUM unit for the name's suffix; '' for counts. Collectors add `_ratio` to Prometheus names of gauges with unit 1. */
-function unitOf(name: string): string {
-  const [, word = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
-  return units[word] ?? '';
+function findUnit(name: string): string {
+  const [, suffix = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
+  return unitsBySuffix[suffix] ?? '';
 }
 
-const units: Readonly<Record<string, string>> = { seconds: 's', bytes: 'By', ratio: '1' };
+const unitsBySuffix: Readonly<Record<string, string>> = { seconds: 's', bytes: 'By', ratio: '1' };
 
 interface Times {
   readonly startTimeUnixNano: string;
@@ -49,17 +54,17 @@ interface Times {
 }
 
 function histogramPoints({ name, values }: MetricFamily, times: Times): object[] {
-  const series = Map.groupBy(values, ({ labels }) => JSON.stringify(withoutBound(labels)));
-  return [...series.values()].map((own) => {
-    const buckets = own
+  const series = Map.groupBy(values, ({ labels }) => JSON.stringify(removeBound(labels)));
+  return [...series.values()].map((seriesValues) => {
+    const buckets = seriesValues
       .filter(({ labels }) => labels['le'] !== undefined)
-      .map(({ labels, value }) => ({ bound: boundOf(labels['le']), value }))
+      .map(({ labels, value }) => ({ bound: parseBound(labels['le']), value }))
       .toSorted((first, second) => first.bound - second.bound);
     return {
       ...times,
-      attributes: attributesOf(withoutBound(own[0]?.labels ?? {})),
-      count: String(valueOf(own, `${name}_count`)),
-      sum: valueOf(own, `${name}_sum`),
+      attributes: toAttributes(removeBound(seriesValues[0]?.labels ?? {})),
+      count: String(findValue(seriesValues, `${name}_count`)),
+      sum: findValue(seriesValues, `${name}_sum`),
       explicitBounds: buckets.map(({ bound }) => bound).filter(Number.isFinite),
       // Prometheus buckets are cumulative, OTLP buckets are not.
       bucketCounts: buckets.map(({ value }, index) => String(value - (buckets[index - 1]?.value ?? 0))),
@@ -67,14 +72,14 @@ function histogramPoints({ name, values }: MetricFamily, times: Times): object[]
   });
 }
 
-function withoutBound(labels: MetricValue['labels']): MetricValue['labels'] {
+function removeBound(labels: MetricValue['labels']): MetricValue['labels'] {
   return Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'le'));
 }
 
-function boundOf(le: string | number | undefined): number {
+function parseBound(le: string | number | undefined): number {
   return le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le);
 }
 
-function valueOf(values: readonly MetricValue[], metricName: string): number {
+function findValue(values: readonly MetricValue[], metricName: string): number {
   return values.find((value) => value.metricName === metricName)?.value ?? 0;
 }

@@ -4,25 +4,25 @@ import type { MessageField, FieldType, MessageFields } from './protobuf.ts';
  * The fields of OTLP that are sent, by their names in its JSON form. Source: the .proto files of OpenTelemetry Protocol 1.9.
  */
 
-function message(fields: Readonly<Record<string, readonly [number, FieldType | MessageFields]>>): MessageFields {
+function defineMessage(fields: Readonly<Record<string, readonly [number, FieldType | MessageFields]>>): MessageFields {
   return new Map(Object.entries(fields).map(([name, [number, type]]) => [name, { number, type }]));
 }
 
 /** Values may contain values, so the fields are added after `keyValue`, which needs this map. */
 const valueFields = new Map<string, MessageField>();
 const value: MessageFields = valueFields;
-const keyValue = message({ key: [1, 'string'], value: [2, value] });
-for (const [name, field] of message({
+const keyValue = defineMessage({ key: [1, 'string'], value: [2, value] });
+for (const [name, field] of defineMessage({
   stringValue: [1, 'string'],
   boolValue: [2, 'bool'],
   intValue: [3, 'varint'],
   doubleValue: [4, 'double'],
-  arrayValue: [5, message({ values: [1, value] })],
-  kvlistValue: [6, message({ values: [1, keyValue] })],
+  arrayValue: [5, defineMessage({ values: [1, value] })],
+  kvlistValue: [6, defineMessage({ values: [1, keyValue] })],
 }))
   valueFields.set(name, field);
 
-const span = message({
+const span = defineMessage({
   traceId: [1, 'hex'],
   spanId: [2, 'hex'],
   parentSpanId: [4, 'hex'],
@@ -31,12 +31,12 @@ const span = message({
   startTimeUnixNano: [7, 'fixed64'],
   endTimeUnixNano: [8, 'fixed64'],
   attributes: [9, keyValue],
-  status: [15, message({ message: [2, 'string'], code: [3, 'varint'] })],
+  status: [15, defineMessage({ message: [2, 'string'], code: [3, 'varint'] })],
 });
 
 const times = { startTimeUnixNano: [2, 'fixed64'], timeUnixNano: [3, 'fixed64'] } as const;
-const numberPoint = message({ ...times, asDouble: [4, 'double'], attributes: [7, keyValue] });
-const histogramPoint = message({
+const numberPoint = defineMessage({ ...times, asDouble: [4, 'double'], attributes: [7, keyValue] });
+const histogramPoint = defineMessage({
   ...times,
   count: [4, 'fixed64'],
   sum: [5, 'double'],
@@ -45,16 +45,16 @@ const histogramPoint = message({
   attributes: [9, keyValue],
 });
 const temporality = { aggregationTemporality: [2, 'varint'] } as const;
-const metric = message({
+const metric = defineMessage({
   name: [1, 'string'],
   description: [2, 'string'],
   unit: [3, 'string'],
-  gauge: [5, message({ dataPoints: [1, numberPoint] })],
-  sum: [7, message({ dataPoints: [1, numberPoint], ...temporality, isMonotonic: [3, 'bool'] })],
-  histogram: [9, message({ dataPoints: [1, histogramPoint], ...temporality })],
+  gauge: [5, defineMessage({ dataPoints: [1, numberPoint] })],
+  sum: [7, defineMessage({ dataPoints: [1, numberPoint], ...temporality, isMonotonic: [3, 'bool'] })],
+  histogram: [9, defineMessage({ dataPoints: [1, histogramPoint], ...temporality })],
 });
 
-const logRecord = message({
+const logRecord = defineMessage({
   timeUnixNano: [1, 'fixed64'],
   severityNumber: [2, 'varint'],
   severityText: [3, 'string'],
@@ -66,19 +66,19 @@ const logRecord = message({
 });
 
 const origin = {
-  resource: [1, message({ attributes: [1, keyValue] })],
-  scope: [1, message({ name: [1, 'string'], version: [2, 'string'] })],
+  resource: [1, defineMessage({ attributes: [1, keyValue] })],
+  scope: [1, defineMessage({ name: [1, 'string'], version: [2, 'string'] })],
 } as const;
 
 /** Defines the request of one signal. Its only member has number 1 for every signal. */
-function requestOf(resources: string, scopes: string, items: string, item: MessageFields) {
-  const scoped = message({ scope: origin.scope, [items]: [2, item] });
-  return { [resources]: [1, message({ resource: origin.resource, [scopes]: [2, scoped] })] } as const;
+function defineRequest(resources: string, scopes: string, items: string, item: MessageFields) {
+  const scopedItems = defineMessage({ scope: origin.scope, [items]: [2, item] });
+  return { [resources]: [1, defineMessage({ resource: origin.resource, [scopes]: [2, scopedItems] })] } as const;
 }
 
 /** The requests of all signals in one message, because each signal has its own member name. */
-export const exportRequest = message({
-  ...requestOf('resourceSpans', 'scopeSpans', 'spans', span),
-  ...requestOf('resourceMetrics', 'scopeMetrics', 'metrics', metric),
-  ...requestOf('resourceLogs', 'scopeLogs', 'logRecords', logRecord),
+export const exportRequest = defineMessage({
+  ...defineRequest('resourceSpans', 'scopeSpans', 'spans', span),
+  ...defineRequest('resourceMetrics', 'scopeMetrics', 'metrics', metric),
+  ...defineRequest('resourceLogs', 'scopeLogs', 'logRecords', logRecord),
 });

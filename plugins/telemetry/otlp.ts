@@ -45,12 +45,12 @@ export interface Resource {
 
 export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export const statusError = 2;
-export const severity = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
+export const severities = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
 
 /** Converts members to attributes. Omits null and undefined. */
-export function attributesOf(members: Readonly<Record<string, unknown>>): KeyValue[] {
+export function toAttributes(members: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(members).flatMap(([key, value]) =>
-    value === undefined || value === null ? [] : [{ key, value: anyValue(value) }],
+    value === undefined || value === null ? [] : [{ key, value: toAnyValue(value) }],
   );
 }
 
@@ -59,13 +59,13 @@ export function attributesOf(members: Readonly<Record<string, unknown>>): KeyVal
  *
  * @param value JSON
  */
-export function anyValue(value: unknown): AnyValue {
+export function toAnyValue(value: unknown): AnyValue {
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number')
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  if (Array.isArray(value)) return { arrayValue: { values: value.map(anyValue) } };
+  if (Array.isArray(value)) return { arrayValue: { values: value.map(toAnyValue) } };
   if (typeof value === 'object' && value !== null)
-    return { kvlistValue: { values: attributesOf(value as Record<string, unknown>) } };
+    return { kvlistValue: { values: toAttributes(value as Record<string, unknown>) } };
   return { stringValue: String(value) };
 }
 
@@ -74,9 +74,9 @@ export function anyValue(value: unknown): AnyValue {
  *
  * @param time epoch ms, which may have a fraction
  */
-export function nanoseconds(time: number): string {
-  const whole = Math.floor(time);
-  return `${whole}${String(Math.round((time - whole) * 1e6) % 1e6).padStart(6, '0')}`;
+export function toNanoseconds(time: number): string {
+  const wholeMs = Math.floor(time);
+  return `${wholeMs}${String(Math.round((time - wholeMs) * 1e6) % 1e6).padStart(6, '0')}`;
 }
 
 /** Paths and request shapes of the signals. */

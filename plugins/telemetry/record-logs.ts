@@ -1,8 +1,8 @@
 import { parseJson } from '#core/platform/json.ts';
-import { anyValue, attributesOf, type LogRecord, nanoseconds, severity } from './otlp.ts';
+import { toAnyValue, toAttributes, type LogRecord, toNanoseconds, severities } from './otlp.ts';
 
 /** A line of the journal, with the columns of a record or a body of its request. */
-interface Line extends Readonly<Record<string, unknown>> {
+interface JournalLine extends Readonly<Record<string, unknown>> {
   readonly at: 'end' | 'content';
   readonly id: string;
   readonly started_at: number;
@@ -15,39 +15,39 @@ interface Line extends Readonly<Record<string, unknown>> {
  * @param now epoch ms
  * @returns an empty list for any other line
  */
-export function logRecordsOf(line: string, now: number): LogRecord[] {
-  const parsed = parse(line);
+export function toLogRecords(line: string, now: number): LogRecord[] {
+  const parsed = parseLine(line);
   if (parsed === undefined) return [];
   const { at, id, started_at: startedAt, body, outcome, duration_ms: duration = 0, method, path, ...columns } = parsed;
   const isContent = at === 'content';
-  const [severityNumber, severityText] = severityOf(outcome);
+  const [severityNumber, severityText] = chooseSeverity(outcome);
   const members = isContent ? columns : { ...columns, method, path, outcome, duration_ms: parsed['duration_ms'] };
   return [
     {
-      timeUnixNano: nanoseconds(startedAt + (isContent ? 0 : Number(duration))),
-      observedTimeUnixNano: nanoseconds(now),
+      timeUnixNano: toNanoseconds(startedAt + (isContent ? 0 : Number(duration))),
+      observedTimeUnixNano: toNanoseconds(now),
       severityNumber,
       severityText,
       eventName: isContent ? 'daypass.request.content' : 'daypass.request',
       body: isContent
         ? { stringValue: Buffer.from(String(body), 'base64').toString() }
-        : anyValue(`${String(method)} ${String(path)} ${String(outcome)}`),
+        : toAnyValue(`${String(method)} ${String(path)} ${String(outcome)}`),
       attributes: [
-        ...attributesOf({ 'daypass.request.id': id, 'daypass.started_at': new Date(startedAt).toISOString() }),
-        ...attributesOf(Object.fromEntries(Object.entries(members).map(([name, value]) => [`daypass.${name}`, value]))),
+        ...toAttributes({ 'daypass.request.id': id, 'daypass.started_at': new Date(startedAt).toISOString() }),
+        ...toAttributes(Object.fromEntries(Object.entries(members).map(([name, value]) => [`daypass.${name}`, value]))),
       ],
       traceId: id.slice('req_'.length),
     },
   ];
 }
 
-function severityOf(outcome: unknown): (typeof severity)[keyof typeof severity] {
-  if (outcome === 'failed' || outcome === 'interrupted') return severity.error;
-  return outcome === 'refused' ? severity.warn : severity.info;
+function chooseSeverity(outcome: unknown): (typeof severities)[keyof typeof severities] {
+  if (outcome === 'failed' || outcome === 'interrupted') return severities.error;
+  return outcome === 'refused' ? severities.warn : severities.info;
 }
 
-function parse(line: string): Line | undefined {
-  const value = (parseJson(line) ?? {}) as Partial<Line>;
-  const isKnown = (value.at === 'end' || value.at === 'content') && typeof value.id === 'string';
-  return isKnown && typeof value.started_at === 'number' ? (value as Line) : undefined;
+function parseLine(line: string): JournalLine | undefined {
+  const value = (parseJson(line) ?? {}) as Partial<JournalLine>;
+  const isExported = (value.at === 'end' || value.at === 'content') && typeof value.id === 'string';
+  return isExported && typeof value.started_at === 'number' ? (value as JournalLine) : undefined;
 }

@@ -6,9 +6,9 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
 /** Delays between attempts while the collector accepts no items. */
-const retries = { min: 1_000, max: 30_000 };
+const retryDelaysMs = { min: 1_000, max: 30_000 };
 /** Minimum time between log lines about failed attempts. */
-const remindEvery = 60_000;
+const reminderIntervalMs = 60_000;
 
 /** Sends items of one signal until the collector has accepted or refused them. */
 export class SignalSender {
@@ -16,8 +16,8 @@ export class SignalSender {
   readonly #signal: TelemetrySignal;
   readonly #log: Logger;
   readonly #closing = Promise.withResolvers<void>();
-  readonly #backoff = new Backoff(retries);
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #backoff = new Backoff(retryDelaysMs);
+  readonly #reminder = new Throttle(reminderIntervalMs);
   #isClosing = false;
   #dropped = 0;
 
@@ -36,7 +36,7 @@ export class SignalSender {
     return this.#isClosing;
   }
 
-  drop(count: number): void {
+  countDropped(count: number): void {
     this.#dropped += count;
   }
 
@@ -58,29 +58,29 @@ export class SignalSender {
    */
   async deliver(items: readonly object[]): Promise<boolean> {
     for (;;) {
-      const sent = await this.#collector.send(this.#signal, items);
-      if (sent.kind !== 'later') {
-        const lost = sent.kind === 'refused' ? items.length : sent.rejected;
-        this.#noteAnswer(lost, sent.reason);
+      const result = await this.#collector.send(this.#signal, items);
+      if (result.kind !== 'later') {
+        const lostCount = result.kind === 'refused' ? items.length : result.rejected;
+        this.#recordResult(lostCount, result.reason);
         return true;
       }
-      this.#report(`the collector takes no ${this.#signal}; retrying: ${sent.reason}`);
-      const wait = Math.max(this.#backoff.next(), sent.after);
+      this.#warn(`the collector takes no ${this.#signal}; retrying: ${result.reason}`);
+      const waitMs = Math.max(this.#backoff.next(), result.retryAfterMs);
       if (this.#isClosing) return false;
-      await this.pause(wait);
+      await this.pause(waitMs);
     }
   }
 
-  #noteAnswer(lost: number, reason: string): void {
-    if (lost > 0) {
-      this.#dropped += lost;
-      this.#report(`the collector refused ${lost} ${this.#signal}: ${reason}`);
+  #recordResult(lostCount: number, reason: string): void {
+    if (lostCount > 0) {
+      this.#dropped += lostCount;
+      this.#warn(`the collector refused ${lostCount} ${this.#signal}: ${reason}`);
     } else if (this.#backoff.failures > 0) this.#log.info(`the collector takes ${this.#signal} again`);
     if (this.#backoff.failures > 0) this.#reminder.reset();
     this.#backoff.reset();
   }
 
-  #report(message: string): void {
+  #warn(message: string): void {
     if (this.#reminder.pass()) this.#log.warn(message);
   }
 }

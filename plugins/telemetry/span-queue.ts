@@ -24,7 +24,7 @@ export class SpanQueue implements AsyncDisposable {
   }
 
   add(spans: readonly OtlpSpan[]): void {
-    if (this.#waiting.length + spans.length > limits.queue) return this.#sender.drop(spans.length);
+    if (this.#waiting.length + spans.length > limits.queue) return this.#sender.countDropped(spans.length);
     this.#waiting.push(...spans);
     if (this.#waiting.length >= limits.batch) runInBackground(this.#log, 'sending traces', () => this.#flush());
   }
@@ -37,7 +37,7 @@ export class SpanQueue implements AsyncDisposable {
   async #send(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, limits.batch);
-      if (!(await this.#sender.deliver(batch))) this.#sender.drop(batch.length);
+      if (!(await this.#sender.deliver(batch))) this.#sender.countDropped(batch.length);
     }
   }
 

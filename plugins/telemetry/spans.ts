@@ -12,10 +12,10 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { stageTimes } from '#core/gateway/pipeline/stage-times.ts';
 import { attemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { attributesOf, nanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
+import { toAttributes, toNanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
 /** Standard values of `gen_ai.provider.name` by prefix of the vendor's name. Other vendors keep their names. */
-const providers: readonly (readonly [vendor: string, provider: string])[] = [
+const providersByVendor: readonly (readonly [vendor: string, provider: string])[] = [
   ['gemini', 'gcp.gemini'],
   ['vertex', 'gcp.vertex_ai'],
   ['bedrock', 'aws.bedrock'],
@@ -29,7 +29,7 @@ const providers: readonly (readonly [vendor: string, provider: string])[] = [
 ];
 
 /** `gen_ai.operation.name` by wire format; formats without a standard value use their own name. */
-const operations: Readonly<Record<string, string>> = {
+const operationsByFormat: Readonly<Record<string, string>> = {
   chat: 'chat',
   responses: 'chat',
   messages: 'chat',
@@ -46,37 +46,39 @@ const operations: Readonly<Record<string, string>> = {
  *
  * @returns an empty list for a request that is not sampled
  */
-export function spansOf(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
+export function createSpans(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
   const trace = deriveTrace(exchange, sample);
   if (!trace.isSampled) return [];
-  const delivered = exchange.find(delivery);
+  const deliveryFact = exchange.find(delivery);
   return [
-    requestSpan(exchange, outcome, trace),
+    createRequestSpan(exchange, outcome, trace),
     ...(exchange.find(stageTimes) ?? []).map(({ stage, startedAt, duration }) => ({
-      ...within(exchange, trace, startedAt, duration),
+      ...describeChildSpan(exchange, trace, startedAt, duration),
       spanId: createSpanId(`${exchange.id} stage ${stage}`),
       name: stage,
       kind: spanKind.internal,
       attributes: [],
     })),
-    ...(delivered?.attempts ?? []).map((attempt) => attemptSpan(exchange, trace, attempt, delivered as Delivery)),
+    ...(deliveryFact?.attempts ?? []).map((attempt) =>
+      createAttemptSpan(exchange, trace, attempt, deliveryFact as Delivery),
+    ),
   ];
 }
 
-function requestSpan(exchange: Exchange, { kind, status, error, duration }: Outcome, trace: Trace): OtlpSpan {
+function createRequestSpan(exchange: Exchange, { kind, status, error, duration }: Outcome, trace: Trace): OtlpSpan {
   const { id, method, endpoint, receivedAt } = exchange;
   // An unknown path is client input and may contain a key.
   const route = endpoint.name === 'unknown' ? undefined : endpoint.path;
-  const called = exchange.find(adapter) ?? exchange.find(cachedCall);
+  const modelCall = exchange.find(adapter) ?? exchange.find(cachedCall);
   return {
     traceId: trace.traceId,
     spanId: trace.spanId,
     ...(trace.parentSpanId !== undefined && { parentSpanId: trace.parentSpanId }),
     name: route === undefined ? method : `${method} ${route}`,
     kind: spanKind.server,
-    startTimeUnixNano: nanoseconds(receivedAt),
-    endTimeUnixNano: nanoseconds(receivedAt + duration),
-    attributes: attributesOf({
+    startTimeUnixNano: toNanoseconds(receivedAt),
+    endTimeUnixNano: toNanoseconds(receivedAt + duration),
+    attributes: toAttributes({
       'http.request.method': method,
       'http.route': route,
       'http.response.status_code': status,
@@ -84,7 +86,7 @@ function requestSpan(exchange: Exchange, { kind, status, error, duration }: Outc
       'daypass.request.id': id,
       'daypass.request.outcome': kind,
       'daypass.request.endpoint': endpoint.name,
-      'daypass.request.model': called?.model.publicName,
+      'daypass.request.model': modelCall?.model.publicName,
       'daypass.request.cache': exchange.find(cacheStatus),
       'daypass.account.id': exchange.find(principal)?.accountId,
     }),
@@ -92,26 +94,26 @@ function requestSpan(exchange: Exchange, { kind, status, error, duration }: Outc
   };
 }
 
-function attemptSpan(exchange: Exchange, trace: Trace, attempt: AttemptRecord, delivered: Delivery): OtlpSpan {
+function createAttemptSpan(exchange: Exchange, trace: Trace, attempt: AttemptRecord, deliveryFact: Delivery): OtlpSpan {
   const { route, startedAt, duration, status, outcome, fault, format = '' } = attempt;
-  const called = exchange.find(adapter);
-  const known = called?.model.routes.find(({ id }) => id === route);
-  const model = known?.model ?? route.slice(route.indexOf('/') + 1);
-  const operation = operations[format] ?? format;
-  const isServing = outcome === 'served' && route === delivered.servedBy;
-  const { usage, firstContentAfter } = isServing ? delivered : {};
+  const modelCall = exchange.find(adapter);
+  const currentRoute = modelCall?.model.routes.find(({ id }) => id === route);
+  const model = currentRoute?.model ?? route.slice(route.indexOf('/') + 1);
+  const operation = operationsByFormat[format] ?? format;
+  const isServing = outcome === 'served' && route === deliveryFact.servedBy;
+  const { usage, firstContentAfter } = isServing ? deliveryFact : {};
   return {
-    ...within(exchange, trace, startedAt, duration),
+    ...describeChildSpan(exchange, trace, startedAt, duration),
     spanId: attemptSpanId(exchange, route, startedAt),
     name: `${operation} ${model}`,
     kind: spanKind.client,
-    attributes: attributesOf({
+    attributes: toAttributes({
       'gen_ai.operation.name': operation,
-      'gen_ai.provider.name': providerOf(known?.upstream, route),
+      'gen_ai.provider.name': findProvider(currentRoute?.upstream, route),
       'gen_ai.request.model': model,
-      'gen_ai.request.stream': called?.isStream,
+      'gen_ai.request.stream': modelCall?.isStream,
       'gen_ai.response.time_to_first_chunk':
-        called?.isStream === true && firstContentAfter !== undefined
+        modelCall?.isStream === true && firstContentAfter !== undefined
           ? (firstContentAfter - startedAt) / 1000
           : undefined,
       'gen_ai.usage.input_tokens': usage?.input,
@@ -123,27 +125,27 @@ function attemptSpan(exchange: Exchange, trace: Trace, attempt: AttemptRecord, d
       'error.type': outcome === 'served' ? undefined : (fault ?? outcome),
       'daypass.route': route,
       'daypass.attempt.outcome': outcome,
-      ...addressOf(known?.upstream),
+      ...describeServer(currentRoute?.upstream),
     }),
     ...(outcome === 'failed' && { status: { code: statusError } }),
   };
 }
 
-function within({ receivedAt }: Exchange, { traceId, spanId }: Trace, startedAt: number, duration: number) {
+function describeChildSpan({ receivedAt }: Exchange, { traceId, spanId }: Trace, startedAt: number, duration: number) {
   return {
     traceId,
     parentSpanId: spanId,
-    startTimeUnixNano: nanoseconds(receivedAt + startedAt),
-    endTimeUnixNano: nanoseconds(receivedAt + startedAt + duration),
+    startTimeUnixNano: toNanoseconds(receivedAt + startedAt),
+    endTimeUnixNano: toNanoseconds(receivedAt + startedAt + duration),
   };
 }
 
-function providerOf(upstream: Upstream | undefined, route: string): string {
+function findProvider(upstream: Upstream | undefined, route: string): string {
   const vendor = upstream?.vendor ?? upstream?.name ?? route.slice(0, route.indexOf('/'));
-  return providers.find(([start]) => vendor.startsWith(start))?.[1] ?? vendor;
+  return providersByVendor.find(([prefix]) => vendor.startsWith(prefix))?.[1] ?? vendor;
 }
 
-function addressOf(upstream: Upstream | undefined): Record<string, unknown> {
+function describeServer(upstream: Upstream | undefined): Record<string, unknown> {
   const url = upstream === undefined ? null : URL.parse(upstream.baseUrl);
   if (url === null) return {};
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);

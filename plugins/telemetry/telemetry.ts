@@ -7,27 +7,27 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { getRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { version } from '#core/platform/version.ts';
-import { Collector, pairsOf } from './collector.ts';
+import { Collector, parsePairs } from './collector.ts';
 import { SignalSender } from './signal-sender.ts';
 import { toOtlpMetrics } from './metrics-report.ts';
-import { attributesOf, nanoseconds, type Resource } from './otlp.ts';
-import { logRecordsOf } from './record-logs.ts';
+import { toAttributes, toNanoseconds, type Resource } from './otlp.ts';
+import { toLogRecords } from './record-logs.ts';
 import { SpanQueue } from './span-queue.ts';
-import { spansOf } from './spans.ts';
+import { createSpans } from './spans.ts';
 
 /** Timeout for sending the last spans and metrics on shutdown. Records wait on disk for the next start. */
-const flushTimeout = 3_000;
+const flushTimeoutMs = 3_000;
 /** Interval between searches for records of dead instances. */
-const searchEvery = 10_000;
+const searchIntervalMs = 10_000;
 
 /** Telemetry of this process. There is one instance, from start to shutdown. */
 export class Telemetry implements AsyncDisposable {
   readonly #host: Host;
   readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;
-  readonly #sample: number;
+  readonly #sampleRate: number;
   readonly #spans: SpanQueue | undefined;
   readonly #spool: RecordSpool | undefined;
-  readonly #startedAt = nanoseconds(Date.now() - process.uptime() * 1000);
+  readonly #startedAt = toNanoseconds(Date.now() - process.uptime() * 1000);
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #shipping: Promise<void> | undefined;
   #wake: () => void = () => {};
@@ -35,23 +35,27 @@ export class Telemetry implements AsyncDisposable {
 
   constructor(host: Host) {
     const settings = host.section(telemetrySection);
-    const collector = new Collector(settings, resourceOf(host));
-    const sender = (signal: TelemetrySignal) => new SignalSender(collector, signal, host.log);
+    const collector = new Collector(settings, describeResource(host));
+    const createSender = (signal: TelemetrySignal) => new SignalSender(collector, signal, host.log);
     this.#host = host;
-    this.#senders = { traces: sender('traces'), metrics: sender('metrics'), records: sender('records') };
-    this.#sample = settings.sample;
+    this.#senders = {
+      traces: createSender('traces'),
+      metrics: createSender('metrics'),
+      records: createSender('records'),
+    };
+    this.#sampleRate = settings.sample;
     if (isSent(settings, 'traces')) this.#spans = new SpanQueue(this.#senders.traces, host.log);
     if (isSent(settings, 'metrics')) {
-      const report = guardListener(host.log, 'sending metrics', () => this.#report());
+      const report = guardListener(host.log, 'sending metrics', () => this.#reportMetrics());
       this.#timer = setInterval(report, settings.metrics_interval * 1000).unref();
     }
     this.#spool = getRecordSpool(host).spool;
-    if (this.#spool !== undefined) this.#shipping = this.#ship(this.#spool);
+    if (this.#spool !== undefined) this.#shipping = this.#sendRecords(this.#spool);
   }
 
   trace(exchange: Exchange, outcome: Outcome): void {
     if (this.#spans === undefined) return;
-    const spans = spansOf(exchange, outcome, this.#sample);
+    const spans = createSpans(exchange, outcome, this.#sampleRate);
     if (spans.length > 0) this.#spans.add(spans);
   }
 
@@ -66,36 +70,36 @@ export class Telemetry implements AsyncDisposable {
   }
 
   /** Sends metrics unless a report still waits. Skipped reports lose nothing, because sums are cumulative. */
-  #report(): Promise<void> {
+  #reportMetrics(): Promise<void> {
     this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
     return this.#reporting;
   }
 
   async #sendMetrics(): Promise<void> {
     const families = (await getMetricSource(this.#host).read?.()) ?? [];
-    const metrics = toOtlpMetrics(families, this.#startedAt, nanoseconds(Date.now()));
+    const metrics = toOtlpMetrics(families, this.#startedAt, toNanoseconds(Date.now()));
     if (metrics.length > 0) await this.#senders.metrics.deliver(metrics);
   }
 
-  async #ship(spool: RecordSpool): Promise<void> {
+  async #sendRecords(spool: RecordSpool): Promise<void> {
     const { records } = this.#senders;
     spool.onAdded = () => this.#wake();
     while (!records.isClosing) {
       try {
-        if (!(await this.#shipOldest(spool))) await this.#pause();
+        if (!(await this.#sendOldestFile(spool))) await this.#waitForRecords();
       } catch (error) {
         noteFailure(this.#host.log, 'sending request records', error);
-        await records.pause(searchEvery);
+        await records.pause(searchIntervalMs);
       }
     }
   }
 
   /** Sends the records of the oldest file and removes it. @returns false if no records wait */
-  async #shipOldest(spool: RecordSpool): Promise<boolean> {
+  async #sendOldestFile(spool: RecordSpool): Promise<boolean> {
     const oldest = spool.oldest();
     if (oldest === undefined) return false;
     for await (const lines of oldest.read()) {
-      const logs = lines.flatMap((line) => logRecordsOf(line, Date.now()));
+      const logs = lines.flatMap((line) => toLogRecords(line, Date.now()));
       // The file stays for the next start.
       if (logs.length > 0 && !(await this.#senders.records.deliver(logs))) return true;
     }
@@ -103,30 +107,30 @@ export class Telemetry implements AsyncDisposable {
     return true;
   }
 
-  async #pause(): Promise<void> {
+  async #waitForRecords(): Promise<void> {
     const added = new Promise<void>((resolve) => (this.#wake = resolve));
-    await Promise.race([added, this.#senders.records.pause(searchEvery)]);
+    await Promise.race([added, this.#senders.records.pause(searchIntervalMs)]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     for (const sender of Object.values(this.#senders)) sender.close();
-    const last = [this.#spans?.[Symbol.asyncDispose](), this.#timer && this.#report(), this.#shipping];
-    await waitForFirst([Promise.allSettled(last)], flushTimeout);
+    const finalSends = [this.#spans?.[Symbol.asyncDispose](), this.#timer && this.#reportMetrics(), this.#shipping];
+    await waitForFirst([Promise.allSettled(finalSends)], flushTimeoutMs);
   }
 }
 
-function resourceOf(host: Host): Resource {
+function describeResource(host: Host): Resource {
   const { service_name: name, resource } = host.section(telemetrySection);
   return {
-    attributes: attributesOf({
+    attributes: toAttributes({
       'service.name': name || host.service.slug,
       'service.version': version,
       'service.instance.id': host.instance,
       'telemetry.sdk.name': 'daypass',
       'telemetry.sdk.language': 'nodejs',
       'telemetry.sdk.version': version,
-      ...Object.fromEntries(pairsOf(resource)),
+      ...Object.fromEntries(parsePairs(resource)),
     }),
   };
 }

@@ -12,7 +12,7 @@ import { principal, type Principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
-import { auth } from '../../plugins/auth/stage.ts';
+import { authStage } from '../../plugins/auth/stage.ts';
 import { createExchange, createGauge, createStageHost } from '../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
   const gauged = createGauge(database);
   gauge = gauged.gauge;
   host = Object.assign(createStageHost(gauged.gauged), { now: () => clock });
-  stage = await auth.create(options, host);
+  stage = await authStage.create(options, host);
   issuer = new AccessTokens(database, () => clock);
 });
 afterEach(async () => {
@@ -78,7 +78,7 @@ describe('an access token', () => {
     const { accountId, token } = await signedIn();
     await enter(bearer(token));
     await using other = createStageHost(database);
-    const there = await auth.create(options, other);
+    const there = await authStage.create(options, other);
     const exchange = createExchange(bearer(token));
     await there.enter?.(exchange);
     expect(exchange.get(principal).accountId).toBe(accountId);

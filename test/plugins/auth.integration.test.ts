@@ -10,7 +10,7 @@ import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { principal, type Principal, unauthenticated } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
-import { auth } from '../../plugins/auth/stage.ts';
+import { authStage } from '../../plugins/auth/stage.ts';
 import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { createExchange, createGauge, createStageHost, freeCall } from '../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -35,7 +35,7 @@ beforeEach(async () => {
   const gauged = createGauge(database);
   gauge = gauged.gauge;
   host = createStageHost(gauged.gauged);
-  stage = await auth.create({ cache_seconds: 60, failures }, host);
+  stage = await authStage.create({ cache_seconds: 60, failures }, host);
 });
 afterEach(async () => {
   await host[Symbol.asyncDispose]();
@@ -66,8 +66,8 @@ const refusedSoon = async (old: string) => {
   });
 };
 
-const readOptions = (text: string) => readYaml(`pipeline: [${text}]`, { stages: [auth] }).stages[0]?.options;
-const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [auth] });
+const readOptions = (text: string) => readYaml(`pipeline: [${text}]`, { stages: [authStage] }).stages[0]?.options;
+const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [authStage] });
 
 describe('auth options', () => {
   it('the auth options have defaults', () => {
@@ -116,7 +116,7 @@ describe('a caller', () => {
   });
 
   it('a key is looked up for every request when keys are not cached', async () => {
-    stage = await auth.create({ cache_seconds: 0, failures }, host);
+    stage = await authStage.create({ cache_seconds: 0, failures }, host);
     for (let request = 0; request < 3; request++) await enter(bearer(key));
     expect(gauge.queries).toBe(3);
   });
@@ -273,7 +273,7 @@ describe('an address whose keys fail', () => {
 
   it('an address over its limit stays refused after a reload', async () => {
     await attack(100);
-    stage = await auth.create({ cache_seconds: 60, failures }, host);
+    stage = await authStage.create({ cache_seconds: 60, failures }, host);
     expect((await refusalOf({})).code).toBe('rate_limited');
   });
 });
@@ -286,7 +286,7 @@ describe('a blocked account', () => {
     const account = await createAccount(database, 'dp', { name: 'Citra' });
     await blockAccount(database, account.accountId, 'unpaid');
     Object.assign(host, { service: { ...host.service, contact } });
-    stage = await auth.create({ cache_seconds: 60, failures }, host);
+    stage = await authStage.create({ cache_seconds: 60, failures }, host);
     const { code, message } = await refusalOf(bearer(account.key));
     const today = new Date().toISOString().slice(0, 10);
     const blocked = `This Daypass account has been blocked since ${today}. ${words}; see https://gateway.example`;
@@ -419,7 +419,7 @@ describe('a changed key', () => {
     await removeReplacedKeys(database);
     const [row] = await database.query('select former_sha256 from api_key where account_id = ?', [id]);
     expect(row).toEqual({ former_sha256: null });
-    stage = await auth.create({ cache_seconds: 60, failures }, createStageHost(createGauge(database).gauged));
+    stage = await authStage.create({ cache_seconds: 60, failures }, createStageHost(createGauge(database).gauged));
     await expect(refusalOf(bearer(old))).resolves.toMatchObject({ message: refusalText });
   });
 
@@ -442,7 +442,7 @@ describe('a changed key', () => {
 
 describe('while the database does not answer', () => {
   it('a cached key passes while the database does not respond', async () => {
-    stage = await auth.create({ cache_seconds: 0, failures }, host);
+    stage = await authStage.create({ cache_seconds: 0, failures }, host);
     await enter(bearer(key));
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(enter(bearer(key))).resolves.toMatchObject({ accountId });

@@ -134,7 +134,7 @@ describe('gauge', () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const texts = await Promise.all([metrics.read(), metrics.read()]);
+    const texts = await Promise.all([metrics.readText(), metrics.readText()]);
     clearImmediate(next);
     expect(turns).toBeGreaterThanOrEqual(2);
     for (const text of texts) expect(text.match(/^daypass_state\{route="r\d+"\} 2$/gm)).toHaveLength(5_000);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AttemptRecord } from '#core/gateway/facts.ts';
-import { overheadOf } from '../../plugins/metrics/overhead.ts';
+import { calculateOverhead } from '../../plugins/metrics/overhead.ts';
 
 const attempt = (startedAt: number, duration: number): AttemptRecord => ({
   route: 'one/m',
@@ -26,15 +26,15 @@ it.each([
   ['is never negative', 20, [attempt(0, 12)], 12, 0],
 ] as const)('the overhead %s', (_, bodyWait, attempts, firstContentAfter, overhead) => {
   const delivery = { attempts: [...attempts], firstContentAfter };
-  expect(overheadOf({ firstByteAfter: 12, delivery, bodyWait, slotWaited: undefined })).toBe(overhead);
+  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWait, slotWaited: undefined })).toBe(overhead);
 });
 
 it('the overhead leaves out the time in which a request on a connection of its own waited for a slot', () => {
   const delivery = { attempts: [attempt(7, 4)], firstContentAfter: 11 };
-  expect(overheadOf({ firstByteAfter: 12, delivery, bodyWait: 1, slotWaited: 5 })).toBe(2);
+  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWait: 1, slotWaited: 5 })).toBe(2);
 });
 
 it('the overhead of an exchange without a reply is unknown', () => {
   const nothing = { firstByteAfter: undefined, delivery: undefined, bodyWait: undefined, slotWaited: undefined };
-  expect(overheadOf(nothing)).toBeUndefined();
+  expect(calculateOverhead(nothing)).toBeUndefined();
 });

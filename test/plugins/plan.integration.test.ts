@@ -7,8 +7,8 @@ import { type Entitlement, entitlement, principal, type RateLimits } from '#core
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
-import { auth } from '../../plugins/auth/stage.ts';
-import { plan } from '../../plugins/plan/stage.ts';
+import { authStage } from '../../plugins/auth/stage.ts';
+import { planStage } from '../../plugins/plan/stage.ts';
 import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import {
   createExchange,
@@ -59,7 +59,7 @@ beforeEach(async () => {
   const gauged = createGauge(database);
   gauge = gauged.gauge;
   host = createStageHost(gauged.gauged);
-  stage = await plan.create({ grace: 0 }, host);
+  stage = await planStage.create({ grace: 0 }, host);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -117,7 +117,7 @@ function skip(seconds: number): void {
 const grant = (days: number, label?: string) => heard(() => grantDays(database, accountId, { days, label }));
 
 describe('plan options', () => {
-  const known = { stages: [auth, plan] };
+  const known = { stages: [authStage, planStage] };
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
@@ -266,13 +266,13 @@ describe('an account without an active period', () => {
 
   it('an account passes during the grace period', async () => {
     await addPeriod(-day, -60);
-    stage = await plan.create({ grace: 3_600 }, host);
+    stage = await planStage.create({ grace: 3_600 }, host);
     await expect(enter()).resolves.toMatchObject({ period: { label: '1 day' }, secondsLeft: 0 });
   });
 
   it('an account is refused after the grace period', async () => {
     await addPeriod(-day, -60);
-    stage = await plan.create({ grace: 30 }, host);
+    stage = await planStage.create({ grace: 30 }, host);
     await expect(refusal()).resolves.toMatchObject({ code: 'plan_inactive' });
   });
 });
@@ -327,7 +327,7 @@ describe('the limits of a plan', () => {
 
   it('the limits of a plan apply during its grace period', async () => {
     await addPeriod(-day, -60, { limit: 600 });
-    stage = await plan.create({ grace: 3_600 }, host);
+    stage = await planStage.create({ grace: 3_600 }, host);
     expect((await enter()).limits).toEqual({ limit: 600 });
   });
 });

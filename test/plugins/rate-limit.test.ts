@@ -8,10 +8,10 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { type Limiter, SharedUnavailable } from '#core/platform/shared/shared.ts';
-import { auth } from '../../plugins/auth/stage.ts';
+import { authStage } from '../../plugins/auth/stage.ts';
 import { formatDuration } from '../../plugins/rate-limit/headers.ts';
 import type { RateLimitOptions } from '../../plugins/rate-limit/options.ts';
-import { plan } from '../../plugins/plan/stage.ts';
+import { planStage } from '../../plugins/plan/stage.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
 import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
@@ -106,7 +106,7 @@ const finish = (exchange: Exchange) => stage.done?.(exchange, outcome);
 const headersOf = async (exchange: Exchange) => ((await stage.leave?.(exchange, ok)) ?? ok).headers;
 
 describe('rate-limit options', () => {
-  const known = { stages: [auth, rateLimitStage] };
+  const known = { stages: [authStage, rateLimitStage] };
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
@@ -144,9 +144,9 @@ describe('rate-limit options', () => {
   });
 
   it('need the plan before them, whose limits count', () => {
-    expect(mistakesIn('pipeline: [auth, rate-limit, plan]', { stages: [auth, plan, rateLimitStage] })).toEqual([
-      expect.stringContaining('put plan before rate-limit'),
-    ]);
+    expect(
+      mistakesIn('pipeline: [auth, rate-limit, plan]', { stages: [authStage, planStage, rateLimitStage] }),
+    ).toEqual([expect.stringContaining('put plan before rate-limit')]);
   });
 });
 
@@ -449,7 +449,7 @@ describe('a request that is not a model call', () => {
 
   it('passes 25 times at once by default', async () => {
     await open(
-      readYaml('pipeline: [auth, rate-limit]', { stages: [auth, rateLimitStage] }).stages[1]
+      readYaml('pipeline: [auth, rate-limit]', { stages: [authStage, rateLimitStage] }).stages[1]
         ?.options as RateLimitOptions,
     );
     for (let sent = 0; sent < 25; sent++) await send('key', { endpoint: countTokensEndpoint });

@@ -42,17 +42,17 @@ export const accountReading: OperatorReading = {
   summary: 'read an account',
   async read(host, handle) {
     const details = await readAccountDetails(host, await findAccountByHandle(host, handle));
-    const written = writeAccount(details);
+    const entry = writeAccount(details);
     // `account` and `sign_ins` are deprecated aliases, removed in 0.7.
-    return { account: writeFacts(details), signIns: written.identities, ...written };
+    return { account: writeFacts(details), signIns: entry.identities, ...entry };
   },
 };
 
 function describeAccount(details: AccountDetails, timeZone: string): string[] {
-  const text = { timeZone, now: details.record.readAt };
+  const textOptions = { timeZone, now: details.record.readAt };
   return [
-    ...formatEntry(details, accountFacts.text, text, [['times', timeZone]]),
-    ...formatTables(accountTables(details), text),
+    ...formatEntry(details, accountFacts.text, textOptions, [['times', timeZone]]),
+    ...formatTables(accountTables(details), textOptions),
   ];
 }
 
@@ -60,7 +60,7 @@ const ledgerHelp = `Days are added at the end of the last period, or from now if
 has passed. Both are entries of the ledger: nothing in it is changed.`;
 
 /** Command names and texts of the actions. `needsConfirmation: false` skips the confirmation, for compatibility. */
-const actions = [
+const actionCommands = [
   [
     'account.block',
     {
@@ -130,8 +130,8 @@ export const accountCommand: Command = {
       summary: 'show an account with its ledger, sessions, ways to sign in, and what operators did and noted',
       examples: ['daypass account show ani@example.com'],
     });
-    for (const [name, wording] of actions)
-      addActionCommand(parser, context, getCoreAction(name), { about: account, ...wording });
+    for (const [name, words] of actionCommands)
+      addActionCommand(parser, context, getCoreAction(name), { about: account, ...words });
     defineExport(parser, context);
   },
 };

@@ -13,7 +13,7 @@ const deletedPath = '/account-deleted';
 /** Number of newest orders that are searched for open orders. An account has few open orders. */
 const maxRecentOrders = 50;
 
-function phraseOf(request: PageRequest): string {
+function confirmationPhraseOf(request: PageRequest): string {
   const { email, name } = accountOf(request);
   return email ?? name;
 }
@@ -23,7 +23,7 @@ const deleteForm = defineForm({
   async submit({ confirmation }, request) {
     const { host } = request;
     const { id } = accountOf(request);
-    if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
+    if (confirmation.trim().toLowerCase() !== confirmationPhraseOf(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
     // The charges of cancelled orders cannot be paid. A payment that still arrives is flagged for the operator.
     for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
@@ -45,7 +45,7 @@ export const deletePage: Page = {
     const years = (await loadReceiptSteps(request.host.database))?.readRetentionYears(request.host);
     return {
       kept: years === undefined ? '' : request.t('accounts.delete.kept_receipts', { count: years }),
-      phrase: phraseOf(request),
+      phrase: confirmationPhraseOf(request),
       hasEmail: accountOf(request).email !== undefined,
       time: await describeTimeLeft(request),
       orders: orders.flatMap((order) => describeLoss(order, request)),
@@ -86,19 +86,19 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
 /** Describes what happens to an order: an undecided payment, the loss of the bought code, or the cancellation. Empty if none applies. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
-  const undecided = payments.flatMap((payment) => {
+  const undecidedPayments = payments.flatMap((payment) => {
     const isFlagged = flags.some(
       ({ subject, resolvedAt }) => subject === payment.paymentId && resolvedAt === undefined,
     );
-    const left = isFlagged ? refundable(order, payment) : 0;
-    if (left <= 0) return [];
-    const paid = format.money(left, payment.currency);
+    const refundableAmount = isFlagged ? refundable(order, payment) : 0;
+    if (refundableAmount <= 0) return [];
+    const amount = format.money(refundableAmount, payment.currency);
     const contact = contactOf(host.service);
     return contact === undefined
-      ? t('accounts.delete.undecided_no_contact', { code, paid })
-      : t('accounts.delete.undecided', { code, paid, contact });
+      ? t('accounts.delete.undecided_no_contact', { code, paid: amount })
+      : t('accounts.delete.undecided', { code, paid: amount, contact });
   });
-  if (undecided.length > 0) return undecided;
+  if (undecidedPayments.length > 0) return undecidedPayments;
   if (hasOpenCode(order)) return [t('accounts.delete.code', { code })];
   return isOpen(order) ? [t('accounts.delete.order', { code, price: format.money(price, currency) })] : [];
 }

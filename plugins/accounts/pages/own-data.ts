@@ -5,7 +5,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Downloads per account. They are limited because each one reads all of the account's records. */
-const limits = { limit: 6, period: 3600, burst: 3 };
+const downloadLimits = { limit: 6, period: 3600, burst: 3 };
 
 /** `/account/data.json`: downloads all data of the account. */
 export const ownDataDownload: Page = {
@@ -16,7 +16,7 @@ export const ownDataDownload: Page = {
   async show(request) {
     const { database, service, log, shared } = request.host;
     const { id } = accountOf(request);
-    if ((await refusedFor(shared, `account-data:${id}`, limits)) !== undefined)
+    if ((await refusedFor(shared, `account-data:${id}`, downloadLimits)) !== undefined)
       throw new PageError(429, 'accounts.data.too_many');
     const body = streamFile(log, `the data export of account ${id}`, exportOwnData(database, id));
     return new Download(`${service.slug}-account.json`, 'application/json', body);

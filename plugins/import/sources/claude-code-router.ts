@@ -1,5 +1,5 @@
 import type { ImportDraft, Reference } from '../draft.ts';
-import { endpointAt, type Vendors } from '../endpoints.ts';
+import { findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject, type Reasons } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 
@@ -10,65 +10,71 @@ export const claudeCodeRouter: ImportSource = {
   file: 'its config.json',
   readConfiguration(value, draft, vendors) {
     const root = new ImportedObject(value, '', draft);
-    const providers = [...root.list('Providers').entries(), ...root.list('providers').entries()];
+    const providers = [...root.readList('Providers').entries(), ...root.readList('providers').entries()];
     // Keys have the router's form `provider,model`.
-    const known = new Map<string, string>();
-    for (const [index, entry] of providers) readProvider(entry, `Providers[${index}]`, known, draft, vendors);
-    readRouter(root.members('Router'), known, draft);
-    root.finish(rootReasons);
+    const modelsByRouterName = new Map<string, string>();
+    for (const [index, entry] of providers)
+      readProvider(entry, `Providers[${index}]`, modelsByRouterName, draft, vendors);
+    readRouter(root.readObject('Router'), modelsByRouterName, draft);
+    root.noteUnread(rootReasons);
   },
 };
 
 function readProvider(
   entry: unknown,
   path: string,
-  known: Map<string, string>,
+  modelsByRouterName: Map<string, string>,
   draft: ImportDraft,
   vendors: Vendors,
 ): void {
   const provider = new ImportedObject(entry, path, draft);
-  const name = provider.text('name') ?? 'provider';
-  const url = provider.text('api_base_url') ?? provider.text('baseUrl') ?? '';
-  const key = provider.text('api_key') ?? provider.text('apiKey');
-  const models = provider.list('models');
-  const transformer = provider.members('transformer');
-  const used = transformers(transformer?.take('use'));
-  provider.finish();
-  const foreign = used.find((one) => loginTransformers.has(one));
-  if (foreign !== undefined)
-    return draft.note(transformer?.at('use') ?? path, `"${foreign}" uses the login of another tool, not a key`);
-  const endpoint = endpointAt(url, formatOf(used, url), vendors);
-  if (endpoint === undefined) return draft.note(provider.at('api_base_url'), 'is not a URL that an upstream can have');
+  const name = provider.readText('name') ?? 'provider';
+  const url = provider.readText('api_base_url') ?? provider.readText('baseUrl') ?? '';
+  const key = provider.readText('api_key') ?? provider.readText('apiKey');
+  const models = provider.readList('models');
+  const transformer = provider.readObject('transformer');
+  const transformerNames = readTransformerNames(transformer?.read('use'));
+  provider.noteUnread();
+  const loginTransformer = transformerNames.find((one) => loginTransformers.has(one));
+  if (loginTransformer !== undefined)
+    return draft.note(
+      transformer?.pathOf('use') ?? path,
+      `"${loginTransformer}" uses the login of another tool, not a key`,
+    );
+  const endpoint = findEndpoint(url, chooseFormat(transformerNames, url), vendors);
+  if (endpoint === undefined)
+    return draft.note(provider.pathOf('api_base_url'), 'is not a URL that an upstream can have');
   const isKeyless = key === undefined || vendors.get(endpoint.vendor ?? '')?.auth === 'none';
   const upstream = draft.addUpstream(name, {
     ...endpoint,
-    keys: isKeyless ? [] : [keyOf(key, name, provider.at('api_key'), draft)],
+    keys: isKeyless ? [] : [addKey(key, name, provider.pathOf('api_key'), draft)],
     ...(key === undefined && endpoint.vendor === undefined && { auth: 'none' }),
     from: `${path}: ${name}`,
   });
-  if (transformer !== undefined) noteTransformers(transformer, used, models, draft);
-  for (const [index, listed] of models.entries()) {
-    const model = String(listed).trim();
+  if (transformer !== undefined) noteTransformers(transformer, transformerNames, models, draft);
+  for (const [index, entryModel] of models.entries()) {
+    const model = String(entryModel).trim();
     draft.addModel(`${path}.models[${index}]`, { name: model, routes: [{ upstream, model, priority: index }] });
-    known.set(`${name},${model}`, model);
+    modelsByRouterName.set(`${name},${model}`, model);
   }
 }
 
 /** Reads the names in `use`, where each is a string or a list of the name and its options. */
-function transformers(use: unknown): string[] {
+function readTransformerNames(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
-  return use.map((one: unknown) => String(Array.isArray(one) ? one[0] : one));
+  return use.map((transformer: unknown) => String(Array.isArray(transformer) ? transformer[0] : transformer));
 }
 
-function formatOf(used: readonly string[], url: string): 'chat' | 'messages' | 'gemini' {
-  if (used.some((one) => one.toLowerCase() === 'anthropic') || /\/messages\/*$/.test(url)) return 'messages';
-  return used.includes('gemini') ? 'gemini' : 'chat';
+function chooseFormat(transformerNames: readonly string[], url: string): 'chat' | 'messages' | 'gemini' {
+  if (transformerNames.some((name) => name.toLowerCase() === 'anthropic') || /\/messages\/*$/.test(url))
+    return 'messages';
+  return transformerNames.includes('gemini') ? 'gemini' : 'chat';
 }
 
 const loginTransformers = new Set(['gemini-cli', 'qwen-cli', 'rovo-cli', 'vertex-gemini', 'vertex-claude']);
 
 /** Transformers that presets and translation make unnecessary. */
-const automatic = new Set([
+const unneededTransformers = new Set([
   'anthropic',
   'deepseek',
   'gemini',
@@ -91,59 +97,64 @@ const transformerReasons: Reasons = {
 
 function noteTransformers(
   transformer: ImportedObject,
-  used: readonly string[],
+  transformerNames: readonly string[],
   models: readonly unknown[],
   draft: ImportDraft,
 ): void {
   const noteAll = (names: readonly string[], path: string) => {
-    for (const name of names.filter((candidate) => !automatic.has(candidate.toLowerCase())))
+    for (const name of names.filter((candidate) => !unneededTransformers.has(candidate.toLowerCase())))
       draft.note(
         path,
         transformerReasons[name.toLowerCase()] ?? `the transformer "${name.slice(0, 40)}" has no counterpart here`,
       );
   };
-  noteAll(used, transformer.at('use'));
+  noteAll(transformerNames, transformer.pathOf('use'));
   for (const model of models) {
-    const own = transformer.members(String(model));
-    if (own !== undefined) noteAll(transformers(own.take('use')), own.at('use'));
+    const modelTransformers = transformer.readObject(String(model));
+    if (modelTransformers !== undefined)
+      noteAll(readTransformerNames(modelTransformers.read('use')), modelTransformers.pathOf('use'));
   }
-  transformer.finish();
+  transformer.noteUnread();
 }
 
 /** Adds a provider's key. Like the router, treats `$NAME` and `${NAME}` as variables. */
-function keyOf(key: string, name: string, path: string, draft: ImportDraft): Reference {
-  const [, plain, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
-  const variable = plain ?? braced;
+function addKey(key: string, name: string, path: string, draft: ImportDraft): Reference {
+  const [, unbraced, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
+  const variable = unbraced ?? braced;
   if (variable !== undefined) return draft.addVariable(variable, path);
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
 /** Imports the router's rules as aliases of Anthropic's model names, which Claude Code requests. */
-function readRouter(router: ImportedObject | undefined, known: ReadonlyMap<string, string>, draft: ImportDraft): void {
+function readRouter(
+  router: ImportedObject | undefined,
+  modelsByRouterName: ReadonlyMap<string, string>,
+  draft: ImportDraft,
+): void {
   if (router === undefined) return;
-  const targetOf = (name: string) => {
-    const written = router.text(name);
-    if (written === undefined) return undefined;
-    const words = written.split(',').map((word) => word.trim());
-    const model = known.get(words.join(','));
-    if (model === undefined) draft.note(router.at(name), 'names no model of the list');
+  const readTarget = (name: string) => {
+    const setting = router.readText(name);
+    if (setting === undefined) return undefined;
+    const words = setting.split(',').map((word) => word.trim());
+    const model = modelsByRouterName.get(words.join(','));
+    if (model === undefined) draft.note(router.pathOf(name), 'names no model of the list');
     return model;
   };
-  const [main, background] = [targetOf('default'), targetOf('background')];
+  const [defaultModel, backgroundModel] = [readTarget('default'), readTarget('background')];
   // The first matching alias is used.
-  if (background !== undefined) draft.addAlias(router.at('background'), 'claude-*haiku*', background);
-  if (main !== undefined) draft.addAlias(router.at('default'), 'claude-*', main);
-  router.finish(routerReasons);
+  if (backgroundModel !== undefined) draft.addAlias(router.pathOf('background'), 'claude-*haiku*', backgroundModel);
+  if (defaultModel !== undefined) draft.addAlias(router.pathOf('default'), 'claude-*', defaultModel);
+  router.noteUnread(routerReasons);
 }
 
-const byContent = 'models are not chosen by what a request contains here: clients name them';
+const contentRoutingReason = 'models are not chosen by what a request contains here: clients name them';
 
 const routerReasons: Reasons = {
-  think: byContent,
-  longContext: `${byContent}; prompts too long for a route go to those with a larger \`max_input_tokens\``,
-  longContextThreshold: byContent,
-  webSearch: byContent,
-  image: byContent,
+  think: contentRoutingReason,
+  longContext: `${contentRoutingReason}; prompts too long for a route go to those with a larger \`max_input_tokens\``,
+  longContextThreshold: contentRoutingReason,
+  webSearch: contentRoutingReason,
+  image: contentRoutingReason,
 };
 
 const rootReasons: Reasons = {

@@ -50,30 +50,32 @@ const bareNames: readonly (readonly [pattern: RegExp, provider: string])[] = [
 ];
 
 /** Splits LiteLLM's model name into the provider and the provider's model name. */
-export function providerOf(model: string, given: string | undefined): [provider: string, model: string] {
+export function splitProvider(model: string, customProvider: string | undefined): [provider: string, model: string] {
   const slash = model.indexOf('/');
   const prefix = slash === -1 ? '' : model.slice(0, slash);
-  if (given !== undefined) return [given, prefix === given ? model.slice(slash + 1) : model];
-  if (prefix !== '') return [prefix, modelBehind(prefix, model.slice(slash + 1))];
+  if (customProvider !== undefined) return [customProvider, prefix === customProvider ? model.slice(slash + 1) : model];
+  if (prefix !== '') return [prefix, removeEndpointPrefix(prefix, model.slice(slash + 1))];
   return [bareNames.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
 /** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint, which the format determines here. */
-function modelBehind(prefix: string, model: string): string {
-  const words = {
+function removeEndpointPrefix(prefix: string, model: string): string {
+  const endpointPrefixes = {
     openai: /^(?:responses|chat)\//,
     azure: /^(?:responses|o_series|gpt5_series)\//,
     bedrock: /^(?:converse|invoke)\//,
   };
-  return Object.hasOwn(words, prefix) ? model.replace(words[prefix as keyof typeof words], '') : model;
+  return Object.hasOwn(endpointPrefixes, prefix)
+    ? model.replace(endpointPrefixes[prefix as keyof typeof endpointPrefixes], '')
+    : model;
 }
 
-export function unlistedProvider(name: string): string {
+export function explainUnlistedProvider(name: string): string {
   if (name === '') return 'names no provider: write PROVIDER/MODEL, or add the upstream yourself';
   return `"${name.slice(0, 40)}" has no preset here: if its endpoint speaks Chat Completions, add an upstream with format: chat and base_url`;
 }
 
 /** Returns the variable name in `os.environ/NAME`. */
-export function environmentName(text: string): string | undefined {
+export function parseVariable(text: string): string | undefined {
   return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text)?.[1];
 }

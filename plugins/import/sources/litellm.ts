@@ -1,11 +1,17 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { type ImportDraft, type DraftRoute, Reference } from '../draft.ts';
-import { type UpstreamEndpoint, endpointAt, type Vendors } from '../endpoints.ts';
+import { type UpstreamEndpoint, findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject } from '../members.ts';
 import type { ImportSource } from '../source.ts';
-import { aliasesAndFallbacks } from './litellm-routing.ts';
-import { bedrock, vertex } from './litellm-clouds.ts';
-import { environmentName, type Provider, providerOf, providers, unlistedProvider } from './litellm-providers.ts';
+import { importRouting } from './litellm-routing.ts';
+import { importBedrock, importVertex } from './litellm-clouds.ts';
+import {
+  parseVariable,
+  type Provider,
+  splitProvider,
+  providers,
+  explainUnlistedProvider,
+} from './litellm-providers.ts';
 import { deploymentReasons, generalReasons, infoReasons, rootReasons } from './litellm-reasons.ts';
 
 /** The config.yaml of LiteLLM's proxy. Source: docs.litellm.ai, "Config.yaml", "All settings". */
@@ -15,16 +21,19 @@ export const litellm: ImportSource = {
   file: 'the config.yaml of its proxy',
   readConfiguration(value, draft, vendors) {
     const root = new ImportedObject(value, '', draft);
-    const shares = new Map<string, Deployment[]>();
-    for (const [index, entry] of root.list('model_list').entries()) {
+    const deploymentsByUpstream = new Map<string, Deployment[]>();
+    for (const [index, entry] of root.readList('model_list').entries()) {
       const deployment = readDeployment(entry, `model_list[${index}]`, draft, vendors);
       if (deployment !== undefined)
-        shares.set(deployment.upstream, [...(shares.get(deployment.upstream) ?? []), deployment]);
+        deploymentsByUpstream.set(deployment.upstream, [
+          ...(deploymentsByUpstream.get(deployment.upstream) ?? []),
+          deployment,
+        ]);
     }
-    for (const [upstream, deployments] of shares) limitUpstream(draft, upstream, deployments);
-    aliasesAndFallbacks(root, draft);
-    root.members('general_settings')?.finish(generalReasons);
-    root.finish(rootReasons);
+    for (const [upstream, deployments] of deploymentsByUpstream) limitUpstream(draft, upstream, deployments);
+    importRouting(root, draft);
+    root.readObject('general_settings')?.noteUnread(generalReasons);
+    root.noteUnread(rootReasons);
   },
 };
 
@@ -38,27 +47,27 @@ interface Deployment {
 /** Imports a deployment. @returns undefined if it was noted instead */
 function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
-  const name = deployment.text('model_name');
-  const parameters = deployment.members('litellm_params');
-  const info = deployment.members('model_info');
-  const limits = { rpm: deployment.number('rpm') ?? parameters?.number('rpm') };
-  deployment.finish(deploymentReasons);
+  const name = deployment.readText('model_name');
+  const parameters = deployment.readObject('litellm_params');
+  const info = deployment.readObject('model_info');
+  const limits = { rpm: deployment.readNumber('rpm') ?? parameters?.readNumber('rpm') };
+  deployment.noteUnread(deploymentReasons);
   if (name === undefined || parameters === undefined) {
     draft.note(path, 'has no model_name or no litellm_params');
     return undefined;
   }
-  const kind = kindOf(info, draft);
+  const kind = readKind(info, draft);
   const target = readTarget(parameters, kind, draft, vendors);
   if (target === undefined) return undefined;
   const { upstream, model } = target;
   const route: DraftRoute = {
     upstream,
     model,
-    priority: parameters.number('order') ?? 0,
-    weight: parameters.number('weight'),
+    priority: parameters.readNumber('order') ?? 0,
+    weight: parameters.readNumber('weight'),
   };
-  const maxInputTokens = whole(info?.number('max_input_tokens'));
-  const maxTokens = whole(info?.number('max_output_tokens') ?? info?.number('max_tokens'));
+  const maxInputTokens = wholeLimit(info?.readNumber('max_input_tokens'));
+  const maxTokens = wholeLimit(info?.readNumber('max_output_tokens') ?? info?.readNumber('max_tokens'));
   draft.addModel(`${path}.model_name`, {
     name,
     routes: [route],
@@ -66,16 +75,16 @@ function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendor
     ...(maxInputTokens !== undefined && { maxInputTokens }),
     ...(maxTokens !== undefined && { maxTokens }),
   });
-  const concurrent = whole(parameters.number('max_parallel_requests'));
-  parameters.finish(deploymentReasons);
-  for (const support of info?.names.filter((member) => member.startsWith('supports_')) ?? []) info?.take(support);
-  info?.finish(infoReasons);
-  return { path, upstream, concurrent, requests: whole(limits.rpm) };
+  const concurrent = wholeLimit(parameters.readNumber('max_parallel_requests'));
+  parameters.noteUnread(deploymentReasons);
+  for (const support of info?.names.filter((member) => member.startsWith('supports_')) ?? []) info?.read(support);
+  info?.noteUnread(infoReasons);
+  return { path, upstream, concurrent, requests: wholeLimit(limits.rpm) };
 }
 
-const whole = (value: number | undefined) => (value !== undefined && value >= 1 ? Math.floor(value) : undefined);
+const wholeLimit = (value: number | undefined) => (value !== undefined && value >= 1 ? Math.floor(value) : undefined);
 
-const kinds: Readonly<Record<string, string>> = {
+const kindsByMode: Readonly<Record<string, string>> = {
   chat: 'chat',
   completion: 'chat',
   responses: 'chat',
@@ -88,7 +97,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** Formats of endpoints without a preset, by model kind. */
-const formatOfKind: Readonly<Record<string, string>> = {
+const formatsByKind: Readonly<Record<string, string>> = {
   embedding: 'embeddings',
   image: 'images',
   speech: 'speech',
@@ -97,14 +106,14 @@ const formatOfKind: Readonly<Record<string, string>> = {
   moderation: 'moderations',
 };
 
-function kindOf(info: ImportedObject | undefined, draft: ImportDraft): string | undefined {
-  const mode = info?.text('mode');
+function readKind(info: ImportedObject | undefined, draft: ImportDraft): string | undefined {
+  const mode = info?.readText('mode');
   if (mode === undefined || info === undefined) return undefined;
-  if (kinds[mode] === undefined) draft.note(info.at('mode'), 'there are no models of this mode here');
-  return kinds[mode];
+  if (kindsByMode[mode] === undefined) draft.note(info.pathOf('mode'), 'there are no models of this mode here');
+  return kindsByMode[mode];
 }
 
-interface Target {
+interface DeploymentTarget {
   readonly upstream: string;
   readonly model: string;
 }
@@ -115,26 +124,27 @@ function readTarget(
   kind: string | undefined,
   draft: ImportDraft,
   vendors: Vendors,
-): Target | undefined {
-  const [name, model] = providerOf(parameters.text('model') ?? '', parameters.text('custom_llm_provider'));
-  const path = parameters.at('model');
+): DeploymentTarget | undefined {
+  const [name, model] = splitProvider(parameters.readText('model') ?? '', parameters.readText('custom_llm_provider'));
+  const path = parameters.pathOf('model');
   if (model === '') return draft.note(path, 'names no model');
   if (model.includes('*')) return draft.note(path, 'models have whole names here: add each model that you serve');
-  if (name === 'bedrock') return bedrock(parameters, model, draft);
-  if (name === 'vertex_ai') return vertex(parameters, model, draft);
+  if (name === 'bedrock') return importBedrock(parameters, model, draft);
+  if (name === 'vertex_ai') return importVertex(parameters, model, draft);
   const provider = providers[name];
-  if (provider === undefined) return draft.note(path, unlistedProvider(name));
-  const endpoint = endpointOf(provider, parameters, draft, vendors);
+  if (provider === undefined) return draft.note(path, explainUnlistedProvider(name));
+  const endpoint = readEndpoint(provider, parameters, draft, vendors);
   if (endpoint === undefined)
-    return draft.note(parameters.at('api_base'), 'is missing, or is not a URL that an upstream can have');
-  const fitted = fitKind(endpoint, kind, vendors);
-  if (fitted === undefined) return draft.note(path, `the preset "${endpoint.vendor}" has no endpoint for this mode`);
+    return draft.note(parameters.pathOf('api_base'), 'is missing, or is not a URL that an upstream can have');
+  const adaptedEndpoint = adaptToKind(endpoint, kind, vendors);
+  if (adaptedEndpoint === undefined)
+    return draft.note(path, `the preset "${endpoint.vendor}" has no endpoint for this mode`);
   const headers = readHeaders(parameters, name, draft);
-  const key = provider.isKeyless === true ? parameters.text('api_key') : (parameters.text('api_key') ?? '');
-  const keys = key === undefined ? [] : [keyOf(key, provider, name, parameters.at('api_key'), draft)];
+  const key = provider.isKeyless === true ? parameters.readText('api_key') : (parameters.readText('api_key') ?? '');
+  const keys = key === undefined ? [] : [addKey(key, provider, name, parameters.pathOf('api_key'), draft)];
   const upstream = draft.addUpstream(name.replaceAll('_', '-'), {
-    ...fitted,
-    ...authOf(fitted, keys.length > 0, vendors),
+    ...adaptedEndpoint,
+    ...chooseAuth(adaptedEndpoint, keys.length > 0, vendors),
     keys,
     ...(headers !== undefined && { headers }),
     from: parameters.path,
@@ -143,51 +153,55 @@ function readTarget(
 }
 
 /** Chooses the authorization. Self-hosted servers need a key only if the operator has set one. */
-function authOf({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
+function chooseAuth({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
   const auth = vendors.get(vendor ?? '')?.auth ?? 'bearer';
   if (hasKey) return auth === 'none' ? { auth: 'bearer' } : {};
   return auth === 'none' ? {} : { auth: 'none' };
 }
 
-function endpointOf(
+function readEndpoint(
   provider: Provider,
   parameters: ImportedObject,
   draft: ImportDraft,
   vendors: Vendors,
 ): UpstreamEndpoint | undefined {
-  const given = parameters.text('api_base') ?? parameters.text('base_url');
+  const apiBase = parameters.readText('api_base') ?? parameters.readText('base_url');
   const { format = 'chat', suffix = '', vendor, url } = provider;
-  const variable = environmentName(given ?? '');
+  const variable = parseVariable(apiBase ?? '');
   if (variable !== undefined) {
-    draft.addVariable(variable, parameters.at('api_base'));
+    draft.addVariable(variable, parameters.pathOf('api_base'));
     const baseUrl = new Reference(variable, `https://${variable.toLowerCase().replaceAll('_', '-')}.invalid`, suffix);
     return { ...(vendor === undefined ? { formats: [format] } : { vendor }), baseUrl };
   }
-  const base = given?.replace(/\/+$/, '') ?? url;
+  const base = apiBase?.replace(/\/+$/, '') ?? url;
   if (base === undefined) return undefined;
-  const full = given === undefined || base.endsWith(suffix) ? base : `${base}${suffix}`;
-  const found = endpointAt(full, format, vendors);
-  if (found === undefined || vendor === undefined || found.vendor !== undefined) return found;
-  return { vendor, baseUrl: found.baseUrl };
+  const fullUrl = apiBase === undefined || base.endsWith(suffix) ? base : `${base}${suffix}`;
+  const endpoint = findEndpoint(fullUrl, format, vendors);
+  if (endpoint === undefined || vendor === undefined || endpoint.vendor !== undefined) return endpoint;
+  return { vendor, baseUrl: endpoint.baseUrl };
 }
 
 /** Adapts the endpoint's format to the model's kind. Returns undefined if the preset has no endpoint for the kind. */
-function fitKind(endpoint: UpstreamEndpoint, kind: string | undefined, vendors: Vendors): UpstreamEndpoint | undefined {
-  const format = formatOfKind[kind ?? ''];
+function adaptToKind(
+  endpoint: UpstreamEndpoint,
+  kind: string | undefined,
+  vendors: Vendors,
+): UpstreamEndpoint | undefined {
+  const format = formatsByKind[kind ?? ''];
   if (format === undefined) return endpoint;
   if (endpoint.vendor === undefined) return { ...endpoint, formats: [format] };
   const { formats }: Pick<Vendor, 'formats'> = vendors.get(endpoint.vendor) ?? { formats: [] };
-  return formats.some((one) => one.endsWith(format)) ? endpoint : undefined;
+  return formats.some((presetFormat) => presetFormat.endsWith(format)) ? endpoint : undefined;
 }
 
-function keyOf(key: string, { keyVariable }: Provider, name: string, path: string, draft: ImportDraft): Reference {
-  const variable = environmentName(key) ?? (key === '' ? (keyVariable ?? `${name.toUpperCase()}_API_KEY`) : undefined);
+function addKey(key: string, { keyVariable }: Provider, name: string, path: string, draft: ImportDraft): Reference {
+  const variable = parseVariable(key) ?? (key === '' ? (keyVariable ?? `${name.toUpperCase()}_API_KEY`) : undefined);
   if (variable !== undefined) return draft.addVariable(variable, path);
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
 /** Valid header names, without the headers that the gateway sets itself. */
-const headerName =
+const headerNamePattern =
   /^(?!(?:connection|content-length|expect|keep-alive|te|transfer-encoding|upgrade)$)[!#$%&'*+.^_`|~\w-]+$/i;
 
 function readHeaders(
@@ -195,25 +209,26 @@ function readHeaders(
   name: string,
   draft: ImportDraft,
 ): Record<string, Reference> | undefined {
-  const extra = parameters.members('extra_headers') ?? parameters.members('headers');
-  const organization = parameters.text('organization');
-  const headers = (extra?.names ?? []).flatMap((header) => {
-    const value = extra?.text(header);
-    if (!headerName.test(header)) draft.note(extra?.at(header) ?? header, 'is not an allowed upstream header');
-    return value === undefined || !headerName.test(header)
+  const extraHeaders = parameters.readObject('extra_headers') ?? parameters.readObject('headers');
+  const organization = parameters.readText('organization');
+  const headers = (extraHeaders?.names ?? []).flatMap((header) => {
+    const value = extraHeaders?.readText(header);
+    if (!headerNamePattern.test(header))
+      draft.note(extraHeaders?.pathOf(header) ?? header, 'is not an allowed upstream header');
+    return value === undefined || !headerNamePattern.test(header)
       ? []
-      : [[header, value, extra?.at(header) ?? header] as const];
+      : [[header, value, extraHeaders?.pathOf(header) ?? header] as const];
   });
   if (organization !== undefined)
-    headers.push(['OpenAI-Organization', organization, parameters.at('organization')] as const);
+    headers.push(['OpenAI-Organization', organization, parameters.pathOf('organization')] as const);
   if (headers.length === 0) return undefined;
   return Object.fromEntries(
     headers.map(([header, value, path]) => {
-      const variable = environmentName(value);
-      const wanted = `${name}_${header}`;
+      const variable = parseVariable(value);
+      const wantedName = `${name}_${header}`;
       return [
         header,
-        variable === undefined ? draft.addSecret(wanted, value, path) : draft.addVariable(variable, path),
+        variable === undefined ? draft.addSecret(wantedName, value, path) : draft.addVariable(variable, path),
       ];
     }),
   );
@@ -221,16 +236,18 @@ function readHeaders(
 
 /** Converts a deployment's limits to the upstream's capacity, unless other deployments share the upstream. */
 function limitUpstream(draft: ImportDraft, name: string, deployments: readonly Deployment[]): void {
-  const limited = deployments.filter(({ concurrent, requests }) => concurrent !== undefined || requests !== undefined);
-  const [only] = limited;
+  const limitedDeployments = deployments.filter(
+    ({ concurrent, requests }) => concurrent !== undefined || requests !== undefined,
+  );
+  const [deployment] = limitedDeployments;
   const upstream = draft.upstreams.get(name);
-  if (only === undefined || upstream === undefined) return;
+  if (deployment === undefined || upstream === undefined) return;
   if (deployments.length > 1) {
     const reason = `several deployments are one upstream here, whose capacity counts them together: add it to "${name}"`;
-    for (const { path } of limited) draft.note(`${path}.litellm_params`, `limits: ${reason}`);
+    for (const { path } of limitedDeployments) draft.note(`${path}.litellm_params`, `limits: ${reason}`);
     return;
   }
-  const { concurrent, requests } = only;
+  const { concurrent, requests } = deployment;
   const capacity = { ...(concurrent !== undefined && { concurrent }), ...(requests !== undefined && { requests }) };
   draft.upstreams.set(name, { ...upstream, capacity });
 }

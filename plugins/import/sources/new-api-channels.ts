@@ -14,25 +14,25 @@ type ChannelType =
     }
   | { readonly name: string; readonly reason: string };
 
-const ownFormat = 'its format is translated by new-api, and not known here';
-const otherUse = 'makes images, videos or music by an API of its own';
-const agents = 'calls an application, not a model';
+const formatReason = 'its format is translated by new-api, and not known here';
+const mediaReason = 'makes images, videos or music by an API of its own';
+const applicationReason = 'calls an application, not a model';
 
 /** Channel types by number. Source: new-api, constant/channel.go and relay/channel/; paths as in its adaptors. */
 export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   1: { name: 'OpenAI', url: 'https://api.openai.com' },
-  2: { name: 'Midjourney', reason: otherUse },
+  2: { name: 'Midjourney', reason: mediaReason },
   3: { name: 'Azure', path: '/openai/v1', vendor: 'azure-openai' },
   4: { name: 'Ollama', url: 'http://127.0.0.1:11434', vendor: 'ollama' },
-  5: { name: 'MidjourneyPlus', reason: otherUse },
+  5: { name: 'MidjourneyPlus', reason: mediaReason },
   8: { name: 'Custom', path: '' },
   14: { name: 'Anthropic', url: 'https://api.anthropic.com', format: 'messages' },
-  15: { name: 'Baidu', reason: ownFormat },
-  16: { name: 'Zhipu', reason: ownFormat },
+  15: { name: 'Baidu', reason: formatReason },
+  16: { name: 'Zhipu', reason: formatReason },
   17: { name: 'Ali', url: 'https://dashscope.aliyuncs.com', path: '/compatible-mode/v1' },
-  18: { name: 'Xunfei', reason: ownFormat },
+  18: { name: 'Xunfei', reason: formatReason },
   20: { name: 'OpenRouter', url: 'https://openrouter.ai/api' },
-  23: { name: 'Tencent', reason: ownFormat },
+  23: { name: 'Tencent', reason: formatReason },
   24: { name: 'Gemini', url: 'https://generativelanguage.googleapis.com', path: '/v1beta', format: 'gemini' },
   25: { name: 'Moonshot', url: 'https://api.moonshot.cn' },
   26: { name: 'ZhipuV4', url: 'https://open.bigmodel.cn', path: '/api/paas/v4' },
@@ -42,10 +42,10 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
     name: 'AWS',
     reason: 'names of models and keys are translated by new-api: add the upstream with `credentials.aws`',
   },
-  34: { name: 'Cohere', reason: ownFormat },
+  34: { name: 'Cohere', reason: formatReason },
   35: { name: 'MiniMax', url: 'https://api.minimax.chat' },
-  36: { name: 'SunoAPI', reason: otherUse },
-  37: { name: 'Dify', reason: agents },
+  36: { name: 'SunoAPI', reason: mediaReason },
+  37: { name: 'Dify', reason: applicationReason },
   40: { name: 'SiliconFlow', url: 'https://api.siliconflow.cn' },
   41: {
     name: 'VertexAI',
@@ -57,17 +57,17 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   46: { name: 'BaiduV2', url: 'https://qianfan.baidubce.com', path: '/v2' },
   47: { name: 'Xinference' },
   48: { name: 'xAI', url: 'https://api.x.ai' },
-  49: { name: 'Coze', reason: agents },
-  50: { name: 'Kling', reason: otherUse },
-  51: { name: 'Jimeng', reason: otherUse },
-  52: { name: 'Vidu', reason: otherUse },
-  54: { name: 'DoubaoVideo', reason: otherUse },
-  55: { name: 'Sora', reason: otherUse },
+  49: { name: 'Coze', reason: applicationReason },
+  50: { name: 'Kling', reason: mediaReason },
+  51: { name: 'Jimeng', reason: mediaReason },
+  52: { name: 'Vidu', reason: mediaReason },
+  54: { name: 'DoubaoVideo', reason: mediaReason },
+  55: { name: 'Sora', reason: mediaReason },
   57: { name: 'Codex', reason: 'a login of ChatGPT, not an API key' },
 };
 
 /** URLs by the plan name that may be used instead of a `base_url`. */
-export const plans: Readonly<Record<string, string | undefined>> = {
+export const planUrls: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',
   'kimi-coding-plan': 'https://api.kimi.com/coding/v1',
@@ -75,7 +75,7 @@ export const plans: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Columns that do not affect serving: times, statistics, remarks. */
-export const silentColumns = [
+export const ignoredColumns = [
   'test_model',
   'created_time',
   'test_time',

@@ -2,18 +2,18 @@ import type { ImportDraft } from '../draft.ts';
 import type { ImportedUser } from '../imported-user.ts';
 import { readUsers, type UserTables } from '../users/read-users.ts';
 
-const enabled = 1;
-const customer = 1;
+const enabledStatus = 1;
+const customerRole = 1;
 
 /** Source: QuantumNous/new-api, model/user.go, model/subscription.go. */
 const tables: UserTables = {
-  names: ['display_name', 'username'],
-  balance: 'quota',
-  end: 'end_time',
-  whyNot(user) {
-    if ((user.number('status') ?? enabled) !== enabled) return 'is disabled';
-    if ((user.text('deleted_at') ?? user.text('DeletedAt')) !== undefined) return 'is deleted';
-    return (user.number('role') ?? customer) > customer
+  nameColumns: ['display_name', 'username'],
+  balanceColumn: 'quota',
+  endColumn: 'end_time',
+  explainExclusion(user) {
+    if ((user.readNumber('status') ?? enabledStatus) !== enabledStatus) return 'is disabled';
+    if ((user.readText('deleted_at') ?? user.readText('DeletedAt')) !== undefined) return 'is deleted';
+    return (user.readNumber('role') ?? customerRole) > customerRole
       ? 'is an administrator: add the address to `operators`'
       : undefined;
   },

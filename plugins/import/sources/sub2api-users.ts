@@ -4,13 +4,13 @@ import { readUsers, type UserTables } from '../users/read-users.ts';
 
 /** Source: Wei-Shaw/sub2api, backend/ent/schema/user.go, user_subscription.go. */
 const tables: UserTables = {
-  names: ['username'],
-  balance: 'balance',
-  end: 'expires_at',
-  whyNot(user) {
-    if ((user.text('status') ?? 'active') !== 'active') return 'is disabled';
-    if (user.text('deleted_at') !== undefined) return 'is deleted';
-    return user.text('role') === 'admin' ? 'is an administrator: add the address to `operators`' : undefined;
+  nameColumns: ['username'],
+  balanceColumn: 'balance',
+  endColumn: 'expires_at',
+  explainExclusion(user) {
+    if ((user.readText('status') ?? 'active') !== 'active') return 'is disabled';
+    if (user.readText('deleted_at') !== undefined) return 'is deleted';
+    return user.readText('role') === 'admin' ? 'is an administrator: add the address to `operators`' : undefined;
   },
 };
 

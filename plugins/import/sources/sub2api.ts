@@ -1,6 +1,6 @@
 import type { ImportDraft } from '../draft.ts';
-import { endpointAt, type Vendors } from '../endpoints.ts';
-import { ImportedObject, type Reasons, rowsOf } from '../members.ts';
+import { findEndpoint, type Vendors } from '../endpoints.ts';
+import { ImportedObject, type Reasons, readRows } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 import { readSub2apiUsers } from './sub2api-users.ts';
 
@@ -13,7 +13,7 @@ export const sub2api: ImportSource = {
   title: 'sub2api',
   file: 'its export of accounts; with --users, its tables users and user_subscriptions',
   readConfiguration(value, draft, vendors) {
-    for (const [index, row] of rowsOf(value, 'accounts').entries())
+    for (const [index, row] of readRows(value, 'accounts').entries())
       readAccount(row, `accounts[${index}]`, draft, vendors);
   },
   readUsers: readSub2apiUsers,
@@ -33,7 +33,7 @@ const platforms: Readonly<Record<string, Platform | undefined>> = {
 };
 
 /** Reasons for not importing accounts without an API key, by account type. */
-const otherTypes: Reasons = {
+const typeReasons: Reasons = {
   oauth: 'a login of a subscription: only API keys are used here',
   'setup-token': 'a login of a subscription: only API keys are used here',
   upstream: 'another sub2api for logins of subscriptions: only API keys are used here',
@@ -43,25 +43,28 @@ const otherTypes: Reasons = {
 
 function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
   const account = new ImportedObject(row, path, draft);
-  for (const column of silentColumns) account.take(column);
-  const name = account.text('name') ?? 'account';
-  const platform = platforms[account.text('platform') ?? ''];
-  const type = account.text('type') ?? '';
-  const credentials = account.members('credentials');
-  const concurrent = account.number('concurrency') ?? 0;
-  const priority = account.number('priority') ?? 50;
-  const status = account.text('status') ?? 'active';
-  const isSchedulable = String(account.take('schedulable') ?? 'true') !== 'false';
+  for (const column of ignoredColumns) account.read(column);
+  const name = account.readText('name') ?? 'account';
+  const platform = platforms[account.readText('platform') ?? ''];
+  const type = account.readText('type') ?? '';
+  const credentials = account.readObject('credentials');
+  const concurrent = account.readNumber('concurrency') ?? 0;
+  const priority = account.readNumber('priority') ?? 50;
+  const status = account.readText('status') ?? 'active';
+  const isSchedulable = String(account.read('schedulable') ?? 'true') !== 'false';
   if (type !== 'apikey')
-    return draft.note(account.at('type'), otherTypes[type] ?? 'accounts of this type are not known to this import');
-  account.finish(accountReasons);
+    return draft.note(
+      account.pathOf('type'),
+      typeReasons[type] ?? 'accounts of this type are not known to this import',
+    );
+  account.noteUnread(accountReasons);
   if (status !== 'active' || !isSchedulable) return draft.note(path, 'is disabled');
   if (platform === undefined)
-    return draft.note(account.at('platform'), 'accounts of this platform are not known to this import');
-  const start = (credentials?.text('base_url') ?? platform.url).replace(/\/+$/, '');
-  const url = start.endsWith(platform.path) ? start : `${start}${platform.path}`;
-  const endpoint = endpointAt(url, platform.format, vendors);
-  const key = credentials?.text('api_key');
+    return draft.note(account.pathOf('platform'), 'accounts of this platform are not known to this import');
+  const trimmedUrl = (credentials?.readText('base_url') ?? platform.url).replace(/\/+$/, '');
+  const url = trimmedUrl.endsWith(platform.path) ? trimmedUrl : `${trimmedUrl}${platform.path}`;
+  const endpoint = findEndpoint(url, platform.format, vendors);
+  const key = credentials?.readText('api_key');
   if (endpoint === undefined)
     return draft.note(`${path}.credentials.base_url`, 'is not a URL that an upstream can have');
   if (key === undefined) return draft.note(`${path}.credentials`, 'has no api_key');
@@ -71,8 +74,8 @@ function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Ve
     ...(concurrent >= 1 && { capacity: { concurrent: Math.floor(concurrent) } }),
     from: `${path}: ${name}`,
   });
-  addModels(credentials?.members('model_mapping'), upstream, priority, path, draft);
-  credentials?.finish(credentialReasons);
+  addModels(credentials?.readObject('model_mapping'), upstream, priority, path, draft);
+  credentials?.noteUnread(credentialReasons);
 }
 
 /** Imports the models of an account's mapping. Accounts without one do not list their models. */
@@ -86,12 +89,12 @@ function addModels(
   if (mapping === undefined)
     return draft.note(path, `lists no models: add those that you serve to models, with routes to "${upstream}"`);
   for (const name of mapping.names) {
-    const model = mapping.text(name) ?? name;
-    draft.addModel(mapping.at(name), { name, routes: [{ upstream, model, priority }] });
+    const model = mapping.readText(name) ?? name;
+    draft.addModel(mapping.pathOf(name), { name, routes: [{ upstream, model, priority }] });
   }
 }
 
-const silentColumns = [
+const ignoredColumns = [
   'id',
   'notes',
   'created_at',

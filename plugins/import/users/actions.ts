@@ -5,7 +5,7 @@ import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
 /** Maximum users per action. Small batches let the records of a long import show its progress. */
-export const usersAtOnce = 500;
+export const maxUsersPerAction = 500;
 
 /** Shared subject of all records: accounts have no ids before they are created. */
 const accounts: SubjectKind = { name: 'accounts' };
@@ -25,7 +25,7 @@ export const importAction = defineAction({
         ends_at: integer({ minimum: 0 }, 'When the paid access ends, seconds since 1970.'),
       }),
       minItems: 1,
-      maxItems: usersAtOnce,
+      maxItems: maxUsersPerAction,
     }),
     keys: boolean('Whether the new keys are shown, once. Otherwise owners see theirs when they sign in.'),
   }),
@@ -49,20 +49,20 @@ interface ImportInput {
 }
 
 /** Creates the import action with keys that are already saved, so a lost response loses no keys. @param keys keys by source id */
-export function importActionWith(keys: ReadonlyMap<string, string>): typeof importAction {
+export function createImportAction(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }
 
 async function importAll(
   host: Host,
   { source, users, keys: areShown = false }: ImportInput,
-  made: ReadonlyMap<string, string> | undefined,
+  savedKeys: ReadonlyMap<string, string> | undefined,
 ): Promise<{ imported: UserOutcome[] }> {
   const { importUser } = await import('./import-user.ts');
   const imported: UserOutcome[] = [];
-  for (const { id, name, email, ends_at: end } of users) {
-    const user = { id, name, email, endsAt: end === undefined ? undefined : end * 1_000 };
-    imported.push(await importUser(host, source, user, { areShown, key: made?.get(id) }));
+  for (const { id, name, email, ends_at: endsAtSeconds } of users) {
+    const user = { id, name, email, endsAt: endsAtSeconds === undefined ? undefined : endsAtSeconds * 1_000 };
+    imported.push(await importUser(host, source, user, { areShown, key: savedKeys?.get(id) }));
   }
   return { imported };
 }

@@ -21,7 +21,7 @@ export interface UserOutcome {
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
 /** Options for the key of a new account. */
-interface Keys {
+interface KeyOptions {
   readonly areShown: boolean; // true if the operator hands out keys; otherwise owners see them after signing in
   /** Saved key for a new account; default: a generated one. */
   readonly key?: string | undefined;
@@ -40,24 +40,24 @@ export async function importUser(
   host: ImportHost,
   source: string,
   user: ImportedUser,
-  keys: Keys,
+  keys: KeyOptions,
 ): Promise<UserOutcome> {
   const days = daysUntil(user.endsAt, host.now());
-  const reason = whyRefused(user, days, keys);
-  if (reason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason };
+  const refusalReason = explainRefusal(user, days, keys);
+  if (refusalReason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason: refusalReason };
   try {
     return await host.database.fork().transactional(async (transaction) => {
       await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
         JSON.stringify(['import', source, user.id]),
       ]);
-      if (await isKnown(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
-      const done = await takeOver(transaction, host, source, { ...user, days }, keys);
+      if (await wasImported(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
+      const outcome = await createOrExtendAccount(transaction, host, source, { ...user, days }, keys);
       await transaction.execute('insert into import_account (source, source_id, account_id) values (?, ?, ?)', [
         source,
         user.id,
-        done.accountId,
+        outcome.accountId,
       ]);
-      return done;
+      return outcome;
     });
   } catch (error) {
     if (!(error instanceof AccountError)) throw error;
@@ -70,21 +70,21 @@ export async function previewUser(
   host: ImportHost,
   source: string,
   user: ImportedUser,
-  keys: Keys,
+  keys: KeyOptions,
 ): Promise<UserOutcome> {
   const days = daysUntil(user.endsAt, host.now());
-  const reason = whyRefused(user, days, keys);
-  if (reason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason };
+  const refusalReason = explainRefusal(user, days, keys);
+  if (refusalReason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason: refusalReason };
   const transaction = host.database.fork();
-  if (await isKnown(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
+  if (await wasImported(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
   const owner = await findOwner(transaction, user.email);
-  if (owner?.isClosed === true) return { id: user.id, outcome: 'refused', days: 0, reason: closed };
+  if (owner?.isClosed === true) return { id: user.id, outcome: 'refused', days: 0, reason: blockedAccountReason };
   return { id: user.id, outcome: owner === undefined ? 'created' : 'joined', days };
 }
 
-const closed = 'its address belongs to an account that is blocked';
+const blockedAccountReason = 'its address belongs to an account that is blocked';
 
-function whyRefused({ email }: ImportedUser, days: number, { areShown }: Keys): string | undefined {
+function explainRefusal({ email }: ImportedUser, days: number, { areShown }: KeyOptions): string | undefined {
   if (days > maxDaysAhead)
     return `has ${days} days left, and an account can have at most ${maxDaysAhead} ahead: create it with daypass key create`;
   if (email === undefined && !areShown)
@@ -92,7 +92,7 @@ function whyRefused({ email }: ImportedUser, days: number, { areShown }: Keys): 
   return undefined;
 }
 
-async function isKnown(transaction: EntityManager, source: string, id: string): Promise<boolean> {
+async function wasImported(transaction: EntityManager, source: string, id: string): Promise<boolean> {
   const rows = await transaction.execute<unknown[]>('select 1 from import_account where source = ? and source_id = ?', [
     source,
     id,
@@ -115,21 +115,21 @@ async function findOwner(transaction: EntityManager, email: string | undefined):
   return row === undefined ? undefined : { id: row.id, isClosed: row.is_closed };
 }
 
-async function takeOver(
+async function createOrExtendAccount(
   transaction: EntityManager,
   { service }: ImportHost,
   source: string,
   { id, name, email, days }: ImportedUser & { readonly days: number },
-  { areShown, key }: Keys,
+  { areShown, key }: KeyOptions,
 ): Promise<UserOutcome> {
   const period: NewPeriod | undefined =
     days === 0 ? undefined : { days, reason: 'grant', note: `import from ${source}, user ${id}` };
   const owner = await findOwner(transaction, email);
-  if (owner?.isClosed === true) throw new AccountError('email_taken', closed);
+  if (owner?.isClosed === true) throw new AccountError('email_taken', blockedAccountReason);
   if (owner !== undefined) {
     if (period !== undefined) await addDays(transaction, owner.id, period);
     return { id, outcome: 'joined', days, accountId: owner.id };
   }
-  const made = await insertAccount(transaction, service.prefix, { name, email, period, key, isKeyShown: areShown });
-  return { id, outcome: 'created', days, accountId: made.accountId, ...(areShown && { key: made.key }) };
+  const account = await insertAccount(transaction, service.prefix, { name, email, period, key, isKeyShown: areShown });
+  return { id, outcome: 'created', days, accountId: account.accountId, ...(areShown && { key: account.key }) };
 }

@@ -4,11 +4,11 @@ import { type CommandContext, CommandFailed } from '#core/extension/commands/com
 import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { escapeControls } from '#core/platform/logger.ts';
-import { ImportDraft, type Unmapped } from '../draft.ts';
+import { ImportDraft, type UnmappedSetting } from '../draft.ts';
 import { ImportError } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 import { unmappedLines } from '../write-yaml.ts';
-import { importAction, importActionWith, usersAtOnce } from './actions.ts';
+import { importAction, createImportAction, maxUsersPerAction } from './actions.ts';
 import { KeysFile } from './keys-file.ts';
 import type { ImportedUser } from '../imported-user.ts';
 import type { UserOutcome } from './import-user.ts';
@@ -31,24 +31,24 @@ export async function importUsers(
   const draft = new ImportDraft();
   const users = source.readUsers(value, draft, Date.now());
   if (users.length === 0 && draft.unmapped.length === 0) throw new ImportError('has no users');
-  const refused = await withHost(async (host) => {
+  const refusedCount = await withHost(async (host) => {
     const outcomes =
-      options.dryRun === true ? previews(host, source, users, options) : imports(host, source, users, options);
-    const found: UserOutcome[] = [];
-    for await (const outcome of outcomes) found.push(outcome);
-    const notes: Unmapped[] = found.flatMap(({ id, reason }) =>
+      options.dryRun === true ? previewAll(host, source, users, options) : importBatches(host, source, users, options);
+    const collected: UserOutcome[] = [];
+    for await (const outcome of outcomes) collected.push(outcome);
+    const notes: UnmappedSetting[] = collected.flatMap(({ id, reason }) =>
       reason === undefined ? [] : [{ path: `user ${id}`, reason }],
     );
-    for (const line of describe(found, options.dryRun === true)) print(line);
+    for (const line of summaryLines(collected, options.dryRun === true)) print(line);
     const unmapped = [...draft.unmapped, ...notes];
     if (unmapped.length > 0) print('Not imported:');
     for (const line of unmappedLines(unmapped)) print(`  ${escapeControls(line)}`);
     return notes.length;
   });
-  if (refused > 0) throw new CommandFailed(`${refused} of ${users.length} users were not imported.`);
+  if (refusedCount > 0) throw new CommandFailed(`${refusedCount} of ${users.length} users were not imported.`);
 }
 
-async function* previews(
+async function* previewAll(
   host: Host,
   { name }: ImportSource,
   users: readonly ImportedUser[],
@@ -59,7 +59,7 @@ async function* previews(
 }
 
 /** Imports users in batches, each with its own record. Requested keys are written to disk before their accounts are created. */
-async function* imports(
+async function* importBatches(
   host: Host,
   { name, title }: ImportSource,
   users: readonly ImportedUser[],
@@ -67,24 +67,26 @@ async function* imports(
 ): AsyncGenerator<UserOutcome> {
   if (yes !== true) await confirm([`Make accounts of ${users.length} users of ${title}?`]);
   const file = keys === undefined ? undefined : await KeysFile.create(keys);
-  for (let start = 0; start < users.length; start += usersAtOnce) {
-    const batch = users.slice(start, start + usersAtOnce);
-    const made = new Map(batch.map(({ id }) => [id, generateApiKey(host.service.prefix)]));
-    const lineOf = ({ id, email }: ImportedUser, account?: string) => ({
+  for (let start = 0; start < users.length; start += maxUsersPerAction) {
+    const batch = users.slice(start, start + maxUsersPerAction);
+    const keysByUser = new Map(batch.map(({ id }) => [id, generateApiKey(host.service.prefix)]));
+    const toKeyLine = ({ id, email }: ImportedUser, account?: string) => ({
       user: id,
       email,
       account,
-      key: made.get(id) ?? '',
+      key: keysByUser.get(id) ?? '',
     });
-    await file?.propose(batch.map((user) => lineOf(user)));
+    await file?.writeProposed(batch.map((user) => toKeyLine(user)));
     const input = { source: name, users: batch.map(toInput), keys: file !== undefined };
-    const action = file === undefined ? importAction : importActionWith(made);
+    const action = file === undefined ? importAction : createImportAction(keysByUser);
     const { result } = await runAction(host, getCommandOperator(), action, '', input);
     const outcomes = result['imported'] as UserOutcome[];
     const accounts = new Map(
       outcomes.flatMap(({ id, key, accountId }) => (key === undefined ? [] : [[id, accountId]])),
     );
-    await file?.settle(batch.filter(({ id }) => accounts.has(id)).map((user) => lineOf(user, accounts.get(user.id))));
+    await file?.writeSettled(
+      batch.filter(({ id }) => accounts.has(id)).map((user) => toKeyLine(user, accounts.get(user.id))),
+    );
     yield* outcomes;
   }
 }
@@ -98,15 +100,19 @@ function toInput({ id, name, email, endsAt }: ImportedUser) {
   };
 }
 
-const daysOf = (some: readonly UserOutcome[]) => some.reduce((sum, { days }) => sum + days, 0);
+const sumDays = (outcomes: readonly UserOutcome[]) => outcomes.reduce((sum, { days }) => sum + days, 0);
 
-function describe(outcomes: readonly UserOutcome[], isDry: boolean): string[] {
-  const of = (wanted: UserOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted);
-  const [created, joined, known] = [of('created'), of('joined'), of('known')];
-  const would = isDry ? 'would be ' : '';
+function summaryLines(outcomes: readonly UserOutcome[], isPreview: boolean): string[] {
+  const filterByOutcome = (wanted: UserOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted);
+  const [created, joined, importedBefore] = [
+    filterByOutcome('created'),
+    filterByOutcome('joined'),
+    filterByOutcome('known'),
+  ];
+  const would = isPreview ? 'would be ' : '';
   return [
-    `${created.length} accounts ${would}created, with ${daysOf(created)} days`,
-    `${joined.length} accounts that are here already ${isDry ? 'would get' : 'got'} ${daysOf(joined)} days`,
-    `${known.length} users were imported before`,
+    `${created.length} accounts ${would}created, with ${sumDays(created)} days`,
+    `${joined.length} accounts that are here already ${isPreview ? 'would get' : 'got'} ${sumDays(joined)} days`,
+    `${importedBefore.length} users were imported before`,
   ];
 }

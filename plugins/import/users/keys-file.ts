@@ -4,7 +4,7 @@ import { CommandFailed } from '#core/extension/commands/command.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { syncFolder } from '#core/platform/sync-folder.ts';
 
-const head = 'user,email,account,key\n';
+const headerLine = 'user,email,account,key\n';
 
 /** A new account's key, which the operator hands out. */
 interface KeyLine {
@@ -22,7 +22,7 @@ interface KeyLine {
 export class KeysFile {
   readonly #path: string;
   /** Lines of created accounts. */
-  #done = '';
+  #settledLines = '';
 
   private constructor(path: string) {
     this.#path = path;
@@ -30,32 +30,32 @@ export class KeysFile {
 
   /** Creates the file. @throws CommandFailed if it exists or cannot be written */
   static async create(path: string): Promise<KeysFile> {
-    await write(path, head);
+    await writeNewFile(path, headerLine);
     return new KeysFile(path);
   }
 
   /** Adds the keys of accounts that are about to be created. Resolves when they are on disk. */
-  propose(lines: readonly KeyLine[]): Promise<void> {
-    return this.#replace(this.#done + textOf(lines));
+  writeProposed(lines: readonly KeyLine[]): Promise<void> {
+    return this.#replace(this.#settledLines + formatLines(lines));
   }
 
   /** Replaces the last proposed lines with the lines of created accounts. */
-  async settle(lines: readonly KeyLine[]): Promise<void> {
-    this.#done += textOf(lines);
-    await this.#replace(this.#done);
+  async writeSettled(lines: readonly KeyLine[]): Promise<void> {
+    this.#settledLines += formatLines(lines);
+    await this.#replace(this.#settledLines);
   }
 
   /** Replaces the file atomically. @throws CommandFailed if the temporary file exists or cannot be written */
   async #replace(text: string): Promise<void> {
-    const next = `${this.#path}.next`;
-    await write(next, head + text);
-    await rename(next, this.#path);
+    const temporaryPath = `${this.#path}.next`;
+    await writeNewFile(temporaryPath, headerLine + text);
+    await rename(temporaryPath, this.#path);
     await syncFolder(dirname(this.#path));
   }
 }
 
 /** Creates a file. Never overwrites an existing one, because it might be readable by others or be a link. */
-async function write(path: string, text: string): Promise<void> {
+async function writeNewFile(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(
       `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
@@ -65,7 +65,7 @@ async function write(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-function textOf(lines: readonly KeyLine[]): string {
+function formatLines(lines: readonly KeyLine[]): string {
   return lines
     .map(({ user, email = '', account = '', key }) => `${formatCsvLine([user, email, account, key])}\n`)
     .join('');

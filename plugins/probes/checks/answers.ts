@@ -1,14 +1,14 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { TrialReply } from '../trials.ts';
-import { readChat } from './chat-answer.ts';
+import { readChat } from './chat-reply.ts';
 import {
   type Check,
   failed,
-  faultOf,
+  evaluateFault,
   ok,
-  profileOf,
-  question,
+  chatProfileOf,
+  buildQuestion,
   tokenBudget,
   unknown,
   type CheckVerdict,
@@ -17,19 +17,19 @@ import {
 const oneWordPrompt = 'Reply with the single word: ready';
 const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by spaces. Write nothing else.';
 
-const always = () => true;
-const streamed = { stream: true, stream_options: { include_usage: true } };
+const isAlwaysDeclared = () => true;
+const streamingMembers = { stream: true, stream_options: { include_usage: true } };
 
 /** The check `answers` for chat routes. Every fault except throttling fails it. */
 export const answers: Check = {
   name: 'answers',
-  tries: 2,
-  isDeclared: always,
+  maxTries: 2,
+  isDeclared: isAlwaysDeclared,
   cost: (route) => tokenBudget(route, 64) + 50,
   async run(route, ask) {
-    const reply = await ask(question(route, oneWordPrompt, 64));
+    const reply = await ask(buildQuestion(route, oneWordPrompt, 64));
     if (reply.fault === 'throttled') return unknown('throttled', reply.error);
-    const fault = faultOf(reply);
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return { ...fault, state: 'failed' };
     const { text, finish } = readChat(reply);
     return text.trim() === '' ? failed('empty', finish) : ok;
@@ -38,46 +38,46 @@ export const answers: Check = {
 
 export const streams: Check = {
   name: 'streams',
-  tries: 2,
-  isDeclared: always,
+  maxTries: 2,
+  isDeclared: isAlwaysDeclared,
   cost: (route) => tokenBudget(route, 128) + 60,
   async run(route, ask) {
-    const reply = await ask(question(route, countingPrompt, 128, streamed));
+    const reply = await ask(buildQuestion(route, countingPrompt, 128, streamingMembers));
     const { deltas } = readChat(reply);
-    return faultOf(reply) ?? (deltas < 2 ? failed('not_streamed', `${deltas} events with content`) : ok);
+    return evaluateFault(reply) ?? (deltas < 2 ? failed('not_streamed', `${deltas} events with content`) : ok);
   },
 };
 
 /** Tolerance for tokens billed in addition to the visible text, such as prompt templates. */
-const tolerance = { factor: 5, tokens: 500 };
+const billingTolerance = { factor: 5, tokens: 500 };
 
 /** Fails if the vendor bills too many tokens or reports no usage. The gateway could only estimate missing usage. */
 export const usage: Check = {
   name: 'usage',
-  tries: 2,
-  isDeclared: always,
+  maxTries: 2,
+  isDeclared: isAlwaysDeclared,
   cost: (route) => 2 * (tokenBudget(route, 64) + 50),
   async run(route, ask) {
-    const reply = await ask(question(route, oneWordPrompt, 64));
+    const reply = await ask(buildQuestion(route, oneWordPrompt, 64));
     const verdict = checkUsage(reply, oneWordPrompt.length, 'in a non-streaming response');
-    if (verdict.state !== 'ok' || !profileOf(route).quirks.stream_usage) return verdict;
-    const streamedReply = await ask(question(route, oneWordPrompt, 64, streamed));
+    if (verdict.state !== 'ok' || !chatProfileOf(route).quirks.stream_usage) return verdict;
+    const streamedReply = await ask(buildQuestion(route, oneWordPrompt, 64, streamingMembers));
     return checkUsage(streamedReply, oneWordPrompt.length, 'in a stream');
   },
 };
 
 function checkUsage(reply: TrialReply, promptLength: number, where: string): CheckVerdict {
-  const fault = faultOf(reply);
+  const fault = evaluateFault(reply);
   if (fault !== undefined) return fault;
   const { input, output, reasoning = 0, isEstimated } = reply.usage ?? {};
   if (isEstimated === true || input === undefined || output === undefined) return failed('no_usage', where);
   const { text, reasoning: reasoningText } = readChat(reply);
-  const billed = [
+  const billedParts = [
     { name: 'input', tokens: input, characters: promptLength },
     { name: 'output', tokens: output - Math.max(reasoning, 0), characters: text.length + reasoningText.length },
   ];
-  const overbilled = billed.find(
-    ({ tokens, characters }) => tokens > (characters / 4) * tolerance.factor + tolerance.tokens,
+  const overbilled = billedParts.find(
+    ({ tokens, characters }) => tokens > (characters / 4) * billingTolerance.factor + billingTolerance.tokens,
   );
   if (overbilled === undefined) return ok;
   return failed(
@@ -91,15 +91,15 @@ const requestedLimit = { tokens: 16, tolerance: 8 };
 
 export const maxTokens: Check = {
   name: 'max_tokens',
-  tries: 2,
-  isDeclared: always,
+  maxTries: 2,
+  isDeclared: isAlwaysDeclared,
   // If the vendor ignores the limit, the model counts to 200.
   cost: () => 600,
   async run(_route, ask) {
     const prompt = 'Write the numbers from 1 to 200 in digits, separated by spaces. Write nothing else.';
     const messages = [{ role: 'user', content: prompt }];
     const reply = await ask({ endpoint: 'chat', body: { messages, max_tokens: requestedLimit.tokens } });
-    const fault = faultOf(reply);
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     const { text, finish } = readChat(reply);
     const output = reply.usage?.isEstimated === true ? undefined : reply.usage?.output;
@@ -114,12 +114,12 @@ export const maxTokens: Check = {
 
 export const stop: Check = {
   name: 'stop',
-  tries: 2,
-  isDeclared: (route) => profileOf(route).quirks.stop > 0,
+  maxTries: 2,
+  isDeclared: (route) => chatProfileOf(route).quirks.stop > 0,
   cost: (route) => tokenBudget(route, 128) + 60,
   async run(route, ask) {
-    const reply = await ask(question(route, countingPrompt, 128, { stop: ['8'] }));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, countingPrompt, 128, { stop: ['8'] }));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     // If the format has no stop sequences, the gateway applies them itself and notes it.
     if (reply.notes.some((note) => note.includes('stop'))) return ok;
@@ -130,52 +130,55 @@ export const stop: Check = {
 };
 
 /** Token-counting endpoints by format; `count` is the member of the response that holds the number. */
-const counters = {
+const countEndpoints = {
   messages: { endpoint: 'count_tokens', count: 'input_tokens' },
   responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
 } as const;
 
 /** Plausible range of the vendor's count divided by the gateway's estimate. */
-const countRange = { min: 0.4, max: 3 };
+const plausibleRatio = { min: 0.4, max: 3 };
 
 export const countTokens: Check = {
   name: 'count_tokens',
-  tries: 2,
-  isDeclared: (route) => countEndpoint(route) !== undefined,
+  maxTries: 2,
+  isDeclared: (route) => findCountEndpoint(route) !== undefined,
   cost: () => 200,
   async run(route, ask) {
-    const counter = countEndpoint(route);
+    const counter = findCountEndpoint(route);
     if (counter === undefined) return unknown('unclear');
     const text = Array.from({ length: 40 }, (_, index) => `Leaf ${index + 1} drifts past the mill.`).join(' ');
-    const body = counter === counters.responses ? { input: text } : { messages: [{ role: 'user', content: text }] };
+    const body =
+      counter === countEndpoints.responses ? { input: text } : { messages: [{ role: 'user', content: text }] };
     const reply = await ask({ endpoint: counter.endpoint, body });
-    const fault = faultOf(reply);
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
-    const counted = isJsonObject(reply.body) ? reply.body[counter.count] : undefined;
-    const expected = text.length / 4;
+    const countedTokens = isJsonObject(reply.body) ? reply.body[counter.count] : undefined;
+    const expectedTokens = text.length / 4;
     const isPlausible =
-      typeof counted === 'number' && counted >= expected * countRange.min && counted <= expected * countRange.max;
-    return isPlausible ? ok : failed('miscounted', `${String(counted)} tokens for ${text.length} characters`);
+      typeof countedTokens === 'number' &&
+      countedTokens >= expectedTokens * plausibleRatio.min &&
+      countedTokens <= expectedTokens * plausibleRatio.max;
+    return isPlausible ? ok : failed('miscounted', `${String(countedTokens)} tokens for ${text.length} characters`);
   },
 };
 
-function countEndpoint({ upstream, profile }: Route) {
+function findCountEndpoint({ upstream, profile }: Route) {
   const name = (['messages', 'responses'] as const).find(
     (format) => upstream.formats.includes(format) && (profile.byFormat?.get(format) ?? profile).quirks.count_tokens,
   );
-  return name && counters[name];
+  return name && countEndpoints[name];
 }
 
 /** The check `answers` for embedding routes. */
 export const embeds: Check = {
   name: 'answers',
-  tries: 2,
-  isDeclared: always,
+  maxTries: 2,
+  isDeclared: isAlwaysDeclared,
   cost: () => 50,
   async run(_route, ask) {
     const reply = await ask({ endpoint: 'embeddings', body: { input: 'ready' } });
     if (reply.fault === 'throttled') return unknown('throttled', reply.error);
-    const fault = faultOf(reply);
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return { ...fault, state: 'failed' };
     const [first] = Array.isArray(reply.body?.['data']) ? reply.body['data'] : [];
     const vector = isJsonObject(first) ? first['embedding'] : undefined;

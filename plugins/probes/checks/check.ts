@@ -67,7 +67,7 @@ export interface Check {
   /** Returns the maximum number of input and output tokens of one try. */
   cost(route: Route): number;
   /** Tries before the check counts as failed, because models do not always use their capabilities. */
-  readonly tries: number;
+  readonly maxTries: number;
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
 
@@ -82,7 +82,7 @@ export function unknown(reason: Reason, detail?: string): FailedVerdict {
 }
 
 /** Returns the profile that applies to Chat clients. Their requests use the route's Chat endpoint if it has one. */
-export function profileOf({ profile, upstream }: Route): Profile {
+export function chatProfileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
@@ -91,27 +91,32 @@ export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
 
-function isReasoning(route: Route): boolean {
-  const { capabilities, quirks } = profileOf(route);
+function isReasoningRoute(route: Route): boolean {
+  const { capabilities, quirks } = chatProfileOf(route);
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
 /** Output tokens reserved for reasoning before the first word. */
-const thought = 2_048;
+const maxReasoningTokens = 2_048;
 
 /** Returns the output limit for a short text, with room for reasoning if the model reasons. */
 export function tokenBudget(route: Route, tokens: number): number {
-  return isReasoning(route) ? tokens + thought : tokens;
+  return isReasoningRoute(route) ? tokens + maxReasoningTokens : tokens;
 }
 
-export function question(route: Route, content: JsonValue, tokens: number, members: JsonObject = {}): TrialRequest {
-  const effort = isReasoning(route) ? { reasoning_effort: 'low' } : {};
+export function buildQuestion(
+  route: Route,
+  content: JsonValue,
+  tokens: number,
+  members: JsonObject = {},
+): TrialRequest {
+  const effort = isReasoningRoute(route) ? { reasoning_effort: 'low' } : {};
   const messages = [{ role: 'user', content }];
   return { endpoint: 'chat', body: { messages, max_tokens: tokenBudget(route, tokens), ...effort, ...members } };
 }
 
 /** Returns the verdict for a failed request, or undefined if the request succeeded. */
-export function faultOf({ fault, error }: TrialReply): FailedVerdict | undefined {
+export function evaluateFault({ fault, error }: TrialReply): FailedVerdict | undefined {
   switch (fault) {
     case undefined:
       return undefined;

@@ -1,6 +1,6 @@
 import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { parseHop, readForwarded } from '#core/gateway/http/forwarded.ts';
-import { describeUnexpected, type PublicCaller } from '../caller.ts';
+import { describeUnexpectedResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 import { parseArrival } from './request.ts';
 
@@ -17,9 +17,9 @@ export async function checkForwarded(caller: PublicCaller, isSecure: boolean, si
   ];
   const findings = [];
   for (const headers of forgeries) {
-    const answer = await caller.call(publicPaths.arrived, { headers, signal });
-    const arrival = parseArrival(answer);
-    if (arrival === undefined) return describeUnexpected(answer, replaceAdvice);
+    const response = await caller.call(publicPaths.arrived, { headers, signal });
+    const arrival = parseArrival(response);
+    if (arrival === undefined) return describeUnexpectedResponse(response, replaceAdvice);
     findings.push(describeArrival(arrival, isSecure));
   }
   return findings.find(({ state }) => state !== 'ok') ?? (findings[0] as Finding);
@@ -33,8 +33,8 @@ export async function checkForwarded(caller: PublicCaller, isSecure: boolean, si
 export function describeArrival({ address, headers }: Arrival, isSecure: boolean): Finding {
   if (address === forgedAddress) return describeForgery(headers);
   const { addresses, schemes } = readForwarded(headers);
-  const { addresses: standardAddresses } = readForwarded({ forwarded: headers['forwarded'] });
-  const hops = [...addresses, ...standardAddresses].map((entry) => parseHop(entry) ?? entry);
+  const { addresses: forwardedAddresses } = readForwarded({ forwarded: headers['forwarded'] });
+  const hops = [...addresses, ...forwardedAddresses].map((entry) => parseHop(entry) ?? entry);
   if (hops.every((hop) => hop === forgedAddress || hop === '')) {
     const text = `no proxy reports the client address; the gateway sees ${address}`;
     return warning(

@@ -1,6 +1,6 @@
 import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { parseObject } from '#core/platform/json.ts';
-import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
+import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
 /** Length of large corporate cookies and tokens. The gateway accepts 16 KB for all headers. */
@@ -8,11 +8,11 @@ const longHeaderBytes = 12_000;
 
 /** Checks that `%2F` reaches the gateway unchanged, because SDKs put model names into the path. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
-  const answer = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
+  const response = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
     'The proxy must pass paths on as they are: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
-  const arrival = parseArrival(answer);
-  if (arrival === undefined) return describeUnexpected(answer, advice);
+  const arrival = parseArrival(response);
+  if (arrival === undefined) return describeUnexpectedResponse(response, advice);
   if (/\/dp%2fname$/i.test(arrival.path)) return ok('arrives as it was sent');
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
@@ -20,20 +20,24 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
 /** Checks that the proxy accepts long bodies. @param bytes length of the body */
 export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
   const body = Buffer.alloc(bytes, 'x');
-  const answer = await caller.call(publicPaths.body, { method: 'POST', body, signal });
+  const response = await caller.call(publicPaths.body, { method: 'POST', body, signal });
   const size = `${(bytes / 1_000_000).toLocaleString('en')} MB`;
   const advice =
     'Remove the limit of the proxy, because the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.';
-  if (answer.status !== 200 || parseObject(answer.text)?.['bytes'] !== bytes) return describeUnexpected(answer, advice);
-  return ok(`${size} in ${answer.seconds.toFixed(1)} s`);
+  if (response.status !== 200 || parseObject(response.text)?.['bytes'] !== bytes)
+    return describeUnexpectedResponse(response, advice);
+  return ok(`${size} in ${response.seconds.toFixed(1)} s`);
 }
 
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
-  const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeaderBytes) }, signal });
+  const response = await caller.call(publicPaths.arrived, {
+    headers: { 'x-long': 'x'.repeat(longHeaderBytes) },
+    signal,
+  });
   const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
-  const length = parseArrival(answer)?.headers['x-long']?.length;
+  const length = parseArrival(response)?.headers['x-long']?.length;
   if (length === longHeaderBytes) return ok(`${longHeaderBytes / 1000} KB arrive`);
-  return { ...describeUnexpected(answer, advice), state: 'warning' };
+  return { ...describeUnexpectedResponse(response, advice), state: 'warning' };
 }
 
 /**
@@ -41,7 +45,7 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
  *
  * @returns the echoed request; undefined for any other response
  */
-export function parseArrival({ status, text }: PublicAnswer): Arrival | undefined {
+export function parseArrival({ status, text }: PublicResponse): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;
   return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;
 }

@@ -1,5 +1,5 @@
 import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
-import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
+import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { publicPaths, testStream } from '../paths.ts';
 
 /** Events with a longer gap between them arrived in different bursts. */
@@ -9,8 +9,8 @@ const bufferingAdvice =
 
 /** Checks that the events of a stream arrive as they are sent. */
 export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
-  const answer = await caller.call(publicPaths.stream, { signal });
-  return answer.status === 200 ? describeChunks(answer) : describeUnexpected(answer, bufferingAdvice);
+  const response = await caller.call(publicPaths.stream, { signal });
+  return response.status === 200 ? describeChunks(response) : describeUnexpectedResponse(response, bufferingAdvice);
 }
 
 /**
@@ -18,10 +18,10 @@ export async function checkStream(caller: PublicCaller, signal: AbortSignal): Pr
  *
  * @param answer the response of the path `stream`
  */
-export function describeChunks({ chunks, text, isWhole }: PublicAnswer): Finding {
+export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResponse): Finding {
   const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
-    const sent = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];
-    return sent === undefined ? [] : [{ receivedAt, sent: Number(sent) }];
+    const sentMs = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];
+    return sentMs === undefined ? [] : [{ receivedAt, sent: Number(sentMs) }];
   });
   if (!isWhole || !text.includes('[DONE]')) {
     const advice = 'The proxy cuts streams off: raise its response timeout, or upgrade it.';
@@ -43,7 +43,7 @@ export function describeChunks({ chunks, text, isWhole }: PublicAnswer): Finding
 }
 
 /** Splits chunks into lines. A proxy may split an event anywhere, so a line counts as received when its newline arrives. */
-function splitLines(chunks: PublicAnswer['chunks']): { readonly receivedAt: number; readonly line: string }[] {
+function splitLines(chunks: PublicResponse['chunks']): { readonly receivedAt: number; readonly line: string }[] {
   let partialLine = '';
   return chunks.flatMap(({ receivedAt, text }) => {
     const lines = (partialLine + text).split('\n');

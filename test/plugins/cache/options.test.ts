@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { auth } from '../../../plugins/auth/stage.ts';
+import { authStage } from '../../../plugins/auth/stage.ts';
 import { cacheStage } from '../../../plugins/cache/stage.ts';
 import { mistakesIn, readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 
 describe('cache options', () => {
-  const known = { stages: [auth, cacheStage] };
+  const known = { stages: [authStage, cacheStage] };
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { foldUsage } from '#core/gateway/records/fold-usage.ts';
 import { maxClientNames, countUsage } from '#core/gateway/records/usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { readFallen } from '../../../plugins/cached-input/fallen-shares.ts';
+import { readFallenShares } from '../../../plugins/cached-input/fallen-shares.ts';
 import { cachedInputReading } from '../../../plugins/cached-input/reading.ts';
 import { hour, RecordBook, today } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -34,11 +34,11 @@ it('a share that falls from the week to the day is found in the usage of both, f
   await book.write(...calls(noon - 30 * hour, 0.9), ...calls(noon - 30 * hour, 0.9, 'b/x'));
   await book.write(...calls(noon - 23 * hour, 0.2), ...calls(noon, 0.8, 'b/x'));
   const fallen = [{ of: 'route', name: 'a/x', before: 0.9, now: 0.2, lostTokens: 1_540_000 }];
-  expect(await readFallen(database, noon)).toEqual(fallen);
+  expect(await readFallenShares(database, noon)).toEqual(fallen);
   await foldUsage(database);
-  expect(await readFallen(database, noon)).toEqual(fallen);
+  expect(await readFallenShares(database, noon)).toEqual(fallen);
   // Seven hours later, the hour of the fall is in the week before, and the day has none of the route.
-  expect(await readFallen(database, noon + 7 * hour)).toEqual([]);
+  expect(await readFallenShares(database, noon + 7 * hour)).toEqual([]);
 });
 
 it('operators read the shares by route, model, client and account', async () => {

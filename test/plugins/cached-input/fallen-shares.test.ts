@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CallCounts, findFallen, type Times } from '../../../plugins/cached-input/fallen-shares.ts';
+import { type CallCounts, findFallenShares, type PeriodCounts } from '../../../plugins/cached-input/fallen-shares.ts';
 
 interface Call {
   readonly route?: string;
@@ -12,7 +12,7 @@ interface Call {
   readonly share: number;
 }
 
-function times(...calls: readonly Call[]): Times {
+function times(...calls: readonly Call[]): PeriodCounts {
   const rows = calls.map(
     ({
       route = 'a/x',
@@ -38,14 +38,15 @@ function times(...calls: readonly Call[]): Times {
   return { byRoute: rows, byClient: rows };
 }
 
-const namesOf = (week: Times, day: Times) => findFallen(week, day).map(({ of, name }) => `${of} ${name}`);
+const namesOf = (week: PeriodCounts, day: PeriodCounts) =>
+  findFallenShares(week, day).map(({ of, name }) => `${of} ${name}`);
 
 describe('the share of input from caches of vendors', () => {
   it('that falls by 15 points is a problem of its route, with both shares', () => {
-    expect(findFallen(times({ share: 0.9 }), times({ share: 0.75 }))).toEqual([
+    expect(findFallenShares(times({ share: 0.9 }), times({ share: 0.75 }))).toEqual([
       { of: 'route', name: 'a/x', before: 0.9, now: 0.75, lostTokens: 450_000 },
     ]);
-    expect(findFallen(times({ share: 0.9 }), times({ share: 0.751 }))).toEqual([]);
+    expect(findFallenShares(times({ share: 0.9 }), times({ share: 0.751 }))).toEqual([]);
   });
 
   it.each([
@@ -55,7 +56,7 @@ describe('the share of input from caches of vendors', () => {
     ['less than 2 million tokens in the week', { input: 1.9, share: 0.9 }, { share: 0.1 }],
     ['less than 2 million tokens in the day', { share: 0.9 }, { input: 1.9, share: 0.1 }],
   ])('says nothing with %s', (_title, week: Call, day: Call) => {
-    expect(findFallen(times(week), times(day))).toEqual([]);
+    expect(findFallenShares(times(week), times(day))).toEqual([]);
   });
 
   it('that falls because calls move to a route that caches less is a problem of the model', () => {

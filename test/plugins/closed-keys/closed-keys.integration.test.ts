@@ -3,7 +3,7 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import { closureRules } from '#core/gateway/model-call/closing-words.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
-import { forgetClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
+import { deleteOldClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -178,7 +178,7 @@ it('a key that gateway.yaml no longer has is forgotten a week after its last tim
        values (gen_random_uuid(), ?, 'glm', 'Z.AI', 'key', '', '', now(), clock_timestamp() - ? * interval '1 day')`,
       [digest, days],
     );
-  await forgetClosures(running.host);
+  await deleteOldClosures(running.host);
   const left = await database.query<{ digest: string }>('select digest from closed_key');
   expect(left.map(({ digest }) => digest).toSorted()).toEqual([digests.known, digests.recent].toSorted());
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
-import { declaredConsents } from '../../../plugins/consents/section.ts';
-import { giveNow, readGiven, withdraw } from '../../../plugins/consents/store.ts';
+import { listDeclaredConsents } from '../../../plugins/consents/section.ts';
+import { recordConsent, readAllConsents, withdrawConsents } from '../../../plugins/consents/store.ts';
 import { auditPage } from '../../support/audit-page.ts';
 import { launchBrowser } from '../../support/browser.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -50,11 +50,11 @@ async function configure(yaml: string): Promise<void> {
 
 const boxesOf = (html: string) => html.match(/<input type="checkbox" name="consent_\d" value="1"[^>]*>/g) ?? [];
 const fieldsOf = async (client = buyer) => hiddenFields((await client.get('/buy')).text, '/buy');
-const given = (id = buyerId) => readGiven(shop.database, id, 100);
+const given = (id = buyerId) => readAllConsents(shop.database, id, 100);
 const press = (act: 'give' | 'withdraw', fields: Record<string, string>) =>
   buyer.submit(path, `${path}/${act}`, fields);
 const consentOf = (name: string) => {
-  const consent = declaredConsents(shop.gateway.host).find((one) => one.name === name);
+  const consent = listDeclaredConsents(shop.gateway.host).find((one) => one.name === name);
   if (consent === undefined) throw new Error(`no consent ${name}`);
   return consent;
 };
@@ -170,7 +170,7 @@ it('operators list those who can be written to, by command and API, page by page
   const shown = { language: 'en', place: 'account' } as const;
   const others = ['blocked', 'unsubscribed', 'without'].map((name) => `${name}-${email}`);
   for (const address of [email, `second-${email}`, ...others])
-    await giveNow(database, (await join(address))[1], news, shown);
+    await recordConsent(database, (await join(address))[1], news, shown);
   const [, blockedId] = await join(others[0] ?? '');
   await blockAccount(database, blockedId, 'spam');
   await database.query('update account set unsubscribed_at = clock_timestamp() where email = ?', [others[1]]);
@@ -204,16 +204,16 @@ it('a consent is in the download and on the account for operators, and goes with
   const { text } = await ops.get(`/operator/accounts/${buyerId}?story=access`);
   expect(text).toMatch(/Withdrew consent: news.+Consented on the account page: news/s);
   await deleteAccount(shop.database, buyerId);
-  await giveNow(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
+  await recordConsent(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
   expect(await given()).toEqual([]);
 });
 
 it('an account that gives and withdraws without end keeps the last 20 withdrawn consents', async () => {
   for (let count = 0; count < 23; count++) {
-    await giveNow(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
-    await withdraw(shop.database, buyerId, 'news');
+    await recordConsent(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
+    await withdrawConsents(shop.database, buyerId, 'news');
   }
-  await giveNow(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
+  await recordConsent(shop.database, buyerId, consentOf('news'), { language: 'en', place: 'account' });
   const all = await given();
   expect([all.length, all.filter(({ withdrawnAt }) => withdrawnAt === undefined).length]).toEqual([21, 1]);
 });

@@ -27,8 +27,8 @@ it('has the name of a file with keys on the disk before their accounts are made:
     synced.push([fstatSync(this.fd).isDirectory() ? 'folder' : 'file', readFileSync(path, 'utf8')]);
     return sync.call(this);
   });
-  await file.propose([line]);
-  await file.settle([{ ...line, account: 'a1' }]);
+  await file.writeProposed([line]);
+  await file.writeSettled([{ ...line, account: 'a1' }]);
   const head = 'user,email,account,key\n';
   const [proposed, settled] = [`${head}2,ani@example.com,,dp-first\n`, `${head}2,ani@example.com,a1,dp-first\n`];
   expect(synced).toEqual([

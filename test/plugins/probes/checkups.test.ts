@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkupsOf } from '../../../plugins/probes/checkups.ts';
+import { summarizeChecks } from '../../../plugins/probes/checkups.ts';
 import type { ProbedRoute } from '../../../plugins/probes/state.ts';
 
 type Result = ProbedRoute['results'][number];
@@ -19,7 +19,7 @@ function routeOf(model: string, results: readonly Result[]): ProbedRoute {
 }
 
 it('a checkup says of a model what all of its routes do', () => {
-  const checkups = checkupsOf([
+  const checkups = summarizeChecks([
     routeOf('dp/a', [result('answers', 'ok', 1_000), result('fingerprint', 'ok', 3_000)]),
     routeOf('dp/a', [result('answers', 'ok', 2_000), result('tool', 'failed', 2_500)]),
     routeOf('dp/b', [result('answers', 'ok', 5_000)]),
@@ -33,5 +33,5 @@ it('a checkup says of a model what all of its routes do', () => {
 });
 
 it('a checkup says nothing of a model of which nothing could be found out', () => {
-  expect(checkupsOf([routeOf('dp/a', [result('answers', 'unknown', 1_000)]), routeOf('dp/b', [])]).size).toBe(0);
+  expect(summarizeChecks([routeOf('dp/a', [result('answers', 'unknown', 1_000)]), routeOf('dp/b', [])]).size).toBe(0);
 });

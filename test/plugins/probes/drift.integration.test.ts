@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Database } from '#core/platform/database/database.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { checksOf } from '../../../plugins/probes/probe-route.ts';
+import { listChecks } from '../../../plugins/probes/probe-route.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
 import { readLastResults, readSpending } from '../../../plugins/probes/results.ts';
 import { probeGauges, probesCheck, probeState } from '../../../plugins/probes/state.ts';
@@ -58,7 +58,7 @@ it('an honest upstream is flagged for nothing, and every check that it declares 
   await runDueProbes(config, world.trials);
   const results = await readLastResults(database, [route.id]);
   expect(results.map(({ check }) => check).toSorted()).toEqual(
-    checksOf(model, route)
+    listChecks(model, route)
       .map(({ name }) => name)
       .toSorted(),
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { upstreamNameOf, variableOf } from '../../../plugins/probes/vendor-name.ts';
+import { deriveUpstreamName, deriveKeyVariable } from '../../../plugins/probes/vendor-name.ts';
 
 it.each([
   ['https://api.example.com/v1', 'example', 'EXAMPLE_API_KEY'],
@@ -8,5 +8,5 @@ it.each([
   ['http://127.0.0.1:8000/v1', 'vendor', 'VENDOR_API_KEY'],
   ['http://[::1]:8000/v1', 'vendor', 'VENDOR_API_KEY'],
 ])('%s is the upstream %s, with its key in %s', (url, name, variable) => {
-  expect([upstreamNameOf(url), variableOf(name)]).toEqual([name, variable]);
+  expect([deriveUpstreamName(url), deriveKeyVariable(name)]).toEqual([name, variable]);
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { describeArrival } from '../../../plugins/public-check/checks/address.ts';
 import { describeChunks } from '../../../plugins/public-check/checks/stream.ts';
-import { describeUnexpected, type PublicAnswer } from '../../../plugins/public-check/caller.ts';
+import { describeUnexpectedResponse, type PublicResponse } from '../../../plugins/public-check/caller.ts';
 import { testStream } from '../../../plugins/public-check/paths.ts';
 
 /** A stream whose events arrive at the times that this returns, ms. */
-function arriving(at: (sent: number) => number, more: Partial<PublicAnswer> = {}): PublicAnswer {
+function arriving(at: (sent: number) => number, more: Partial<PublicResponse> = {}): PublicResponse {
   const sent = Array.from({ length: testStream.events }, (_, index) => index * testStream.interval);
   const chunks = [
     ...sent.map((ms) => ({ receivedAt: at(ms), text: `data: {"ms":${ms}}\n\n` })),
     { receivedAt: at(testStream.events * testStream.interval), text: 'data: [DONE]\n\n' },
   ];
   const text = chunks.map((chunk) => chunk.text).join('');
-  return { status: 200, headers: {}, chunks, text, isWhole: true, seconds: 2, ...more };
+  return { status: 200, headers: {}, chunks, text, isComplete: true, seconds: 2, ...more };
 }
 
 describe('a stream through a proxy', () => {
@@ -56,7 +56,7 @@ describe('a stream through a proxy', () => {
 
   it('that ends early fails, also where it looks complete', () => {
     const whole = arriving((sent) => sent);
-    expect(describeChunks({ ...whole, isWhole: false }).state).toBe('failed');
+    expect(describeChunks({ ...whole, isComplete: false }).state).toBe('failed');
     const early = { ...whole, chunks: whole.chunks.slice(0, 1), text: whole.chunks[0]?.text ?? '' };
     expect(describeChunks(early)).toMatchObject({ state: 'failed', text: 'ends after 1 of 20 events' });
   });
@@ -124,11 +124,11 @@ describe('the address of a client behind a proxy', () => {
 
 it('an unexpected response is told from one of a proxy by the ids that the gateway adds', () => {
   const answer = { ...arriving(() => 0), status: 504, headers: { 'content-type': 'text/html' }, seconds: 60.04 };
-  expect(describeUnexpected(answer, 'Raise it.')).toEqual({
+  expect(describeUnexpectedResponse(answer, 'Raise it.')).toEqual({
     state: 'failed',
     text: 'a proxy answers 504 (text/html) after 60.0 s; the gateway did not',
     advice: 'Raise it.',
   });
   const own = { ...answer, headers: { 'x-request-id': 'req_1', 'request-id': 'req_1' }, text: 'no' };
-  expect(describeUnexpected(own, '').text).toBe('the gateway answers 504: no');
+  expect(describeUnexpectedResponse(own, '').text).toBe('the gateway answers 504: no');
 });

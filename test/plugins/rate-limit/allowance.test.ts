@@ -4,7 +4,7 @@ import { Keeper } from '#core/extension/keeper.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
-import { limiterOf, readAllowance, servingOf } from '../../../plugins/rate-limit/allowance.ts';
+import { getLimiter, readAllowance, getServingOptions } from '../../../plugins/rate-limit/allowance.ts';
 import { silentLog } from '../../support/database.ts';
 
 const options = { limit: 60, period: 60, burst: 20, concurrent: 8, other: { limit: 600, period: 60, burst: 100 } };
@@ -21,7 +21,7 @@ beforeEach(() => {
     monotonic: () => now,
     keep: (key: string, create: () => object) => keeper.keep(key, create),
   } as unknown as Host;
-  servingOf(host).options = options;
+  getServingOptions(host).options = options;
 });
 
 function account(ofPlan?: RateLimits, ofKey?: RateLimits): AccountRecord {
@@ -32,8 +32,8 @@ function account(ofPlan?: RateLimits, ofKey?: RateLimits): AccountRecord {
 
 it('reading an allowance returns what is left and in flight, and takes nothing', async () => {
   const limits = { ...options };
-  await limiterOf(host).take('key-1', limits);
-  await limiterOf(host).take('key-1', limits);
+  await getLimiter(host).take('key-1', limits);
+  await getLimiter(host).take('key-1', limits);
   const expected = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 18, resetAfter: 2, running: 2 };
   expect(await readAllowance(host, account(), now)).toEqual(expected);
   expect(await readAllowance(host, account(), now)).toEqual(expected);
@@ -46,6 +46,6 @@ it('the limits of the key precede those of the running plan', async () => {
 
 it('there is no allowance without the stage or without a key', async () => {
   expect(await readAllowance(host, { ...account(), key: undefined }, now)).toBeUndefined();
-  servingOf(host).options = undefined;
+  getServingOptions(host).options = undefined;
   expect(await readAllowance(host, account(), now)).toBeUndefined();
 });

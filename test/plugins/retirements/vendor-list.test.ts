@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findListed, latestOfFamily, toList } from '../../../plugins/retirements/vendor-list.ts';
+import { findListedModel, findLatestOfFamily, toList } from '../../../plugins/retirements/vendor-list.ts';
 
 it.each([
   ['openai', { id: 'gpt-5', created: 1, shutdown_date: '2026-12-11' }, '2026-12-11', undefined],
@@ -22,14 +22,17 @@ it.each([
 
 it('models are found in lists of Gemini and Ollama, by their names', () => {
   const gemini = toList({ models: [{ name: 'models/gemini-3.8-flash' }] }, 'gemini');
-  expect(findListed(gemini, 'gemini-3.8-flash')).toBeDefined();
+  expect(findListedModel(gemini, 'gemini-3.8-flash')).toBeDefined();
   const ollama = toList({ models: [{ name: 'llama3:latest' }] }, 'ollama-native');
-  expect([findListed(ollama, 'llama3')?.id, findListed(ollama, 'llama')]).toEqual(['llama3:latest', undefined]);
+  expect([findListedModel(ollama, 'llama3')?.id, findListedModel(ollama, 'llama')]).toEqual([
+    'llama3:latest',
+    undefined,
+  ]);
 });
 
 it('a list that has another page, or is no list, misses nothing', () => {
-  expect(toList({ data: [], has_more: true }, 'anthropic').isWhole).toBe(false);
-  expect(toList({ models: [], nextPageToken: 'x' }, 'gemini').isWhole).toBe(false);
+  expect(toList({ data: [], has_more: true }, 'anthropic').isComplete).toBe(false);
+  expect(toList({ models: [], nextPageToken: 'x' }, 'gemini').isComplete).toBe(false);
   expect(toList({ data: 'none' }, 'openai')).toEqual({ models: [], isWhole: true });
   expect(toList({ data: [null, 1, { id: 2 }, { created: 3 }] }, 'openai').models).toEqual([]);
 });
@@ -47,9 +50,9 @@ it('the latest model of the family is suggested, not one that ends, is older, or
     },
     'anthropic',
   );
-  expect(latestOfFamily(list, 'claude-sonnet-4-5-20250929')).toBe('claude-sonnet-5');
-  expect(latestOfFamily(list, 'claude-sonnet-5')).toBeUndefined();
-  expect(latestOfFamily(list, 'claude-haiku-4-5')).toBeUndefined();
+  expect(findLatestOfFamily(list, 'claude-sonnet-4-5-20250929')).toBe('claude-sonnet-5');
+  expect(findLatestOfFamily(list, 'claude-sonnet-5')).toBeUndefined();
+  expect(findLatestOfFamily(list, 'claude-haiku-4-5')).toBeUndefined();
   const ending = toList({ data: [{ id: 'gpt-9', created: 9, shutdown_date: '2030-01-01' }] }, 'openai');
-  expect(latestOfFamily(ending, 'gpt-5')).toBeUndefined();
+  expect(findLatestOfFamily(ending, 'gpt-5')).toBeUndefined();
 });

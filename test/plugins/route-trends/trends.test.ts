@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { findSteps, type Passed } from '../../../plugins/route-trends/trends.ts';
+import { findSteps, type TrendCounts } from '../../../plugins/route-trends/trends.ts';
 
 /** Bucket of a duration, as records have it. */
 const bucket = (ms: number) => Math.ceil(Math.log(ms / 10) / Math.log(1.1));
-function passed({ attempts = 1_000, throttled = 0, firstMs = 500, answers = 900, speed = 60 } = {}): Passed {
+function passed({ attempts = 1_000, throttled = 0, firstMs = 500, answers = 900, speed = 60 } = {}): TrendCounts {
   return {
     attempts,
     throttled,
@@ -12,7 +12,7 @@ function passed({ attempts = 1_000, throttled = 0, firstMs = 500, answers = 900,
     streamedMs: 1_000_000,
   };
 }
-const kinds = (before: Passed, now: Passed) => findSteps(before, now).map(({ kind }) => kind);
+const kinds = (before: TrendCounts, now: TrendCounts) => findSteps(before, now).map(({ kind }) => kind);
 
 it('a route that lets through as much as before has no step', () => {
   expect(kinds(passed(), passed())).toEqual([]);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { pairsOf } from '../../../plugins/telemetry/collector.ts';
+import { parsePairs } from '../../../plugins/telemetry/collector.ts';
 import { toOtlpMetrics } from '../../../plugins/telemetry/metrics-report.ts';
-import { attributesOf, nanoseconds } from '../../../plugins/telemetry/otlp.ts';
-import { logRecordsOf } from '../../../plugins/telemetry/record-logs.ts';
+import { toAttributes, toNanoseconds } from '../../../plugins/telemetry/otlp.ts';
+import { toLogRecords } from '../../../plugins/telemetry/record-logs.ts';
 
 const id = 'req_019abcdef0127abc8ef0123456789abc';
 
 it('attributes have the types of their values, and unknown ones are left out', () => {
   expect(
-    attributesOf({ text: 'a', yes: true, whole: 3, part: 0.5, list: [{ a: 1 }], none: null, missing: undefined }),
+    toAttributes({ text: 'a', yes: true, whole: 3, part: 0.5, list: [{ a: 1 }], none: null, missing: undefined }),
   ).toEqual([
     { key: 'text', value: { stringValue: 'a' } },
     { key: 'yes', value: { boolValue: true } },
@@ -22,16 +22,16 @@ it('attributes have the types of their values, and unknown ones are left out', (
 });
 
 it('times are nanoseconds, without the rounding of numbers', () => {
-  expect(nanoseconds(1_795_728_664_347)).toBe('1795728664347000000');
-  expect(nanoseconds(1_795_728_664_347.25)).toBe('1795728664347250000');
+  expect(toNanoseconds(1_795_728_664_347)).toBe('1795728664347000000');
+  expect(toNanoseconds(1_795_728_664_347.25)).toBe('1795728664347250000');
 });
 
 it('headers and resource attributes are pairs, percent-encoded', () => {
-  expect(pairsOf('authorization=Bearer%20a=b, x = 1%,')).toEqual([
+  expect(parsePairs('authorization=Bearer%20a=b, x = 1%,')).toEqual([
     ['authorization', 'Bearer a=b'],
     ['x', '1%'],
   ]);
-  expect(pairsOf('')).toEqual([]);
+  expect(parsePairs('')).toEqual([]);
 });
 
 describe('metrics', () => {
@@ -67,7 +67,7 @@ describe('metrics', () => {
         dataPoints: [
           {
             ...times,
-            attributes: attributesOf(labels),
+            attributes: toAttributes(labels),
             count: '6',
             sum: 7.5,
             explicitBounds: [0.5, 1],
@@ -95,7 +95,7 @@ describe('a line of the journal', () => {
       duration_ms: 5,
       status: 500,
     };
-    const [record, ...others] = logRecordsOf(JSON.stringify(line), 2_000);
+    const [record, ...others] = toLogRecords(JSON.stringify(line), 2_000);
     expect(others).toEqual([]);
     expect(record).toMatchObject({
       timeUnixNano: '1005000000',
@@ -104,7 +104,7 @@ describe('a line of the journal', () => {
       eventName: 'daypass.request',
       traceId: id.slice(4),
       attributes: expect.arrayContaining(
-        attributesOf({
+        toAttributes({
           'daypass.request.id': id,
           'daypass.status': 500,
           'daypass.duration_ms': 5,
@@ -117,13 +117,13 @@ describe('a line of the journal', () => {
   it('with a prompt or a response has its text as the body', () => {
     const body = Buffer.from('Selamat pagi ☀').toString('base64');
     const line = { at: 'content', id, started_at: 1_000, part: 'request', is_cut: false, body };
-    expect(logRecordsOf(JSON.stringify(line), 2_000)).toMatchObject([
+    expect(toLogRecords(JSON.stringify(line), 2_000)).toMatchObject([
       { eventName: 'daypass.request.content', body: { stringValue: 'Selamat pagi ☀' } },
     ]);
   });
 
   it('that is neither, or broken, is none', () => {
     const begin = JSON.stringify({ at: 'begin', id, started_at: 1_000 });
-    expect([begin, '{"at":"end"', '{"at":"end"}', ''].flatMap((line) => logRecordsOf(line, 0))).toEqual([]);
+    expect([begin, '{"at":"end"', '{"at":"end"}', ''].flatMap((line) => toLogRecords(line, 0))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributesOf, exports, spanKind, statusError } from '../../../plugins/telemetry/otlp.ts';
+import { toAttributes, exports, spanKind, statusError } from '../../../plugins/telemetry/otlp.ts';
 import { exportRequest } from '../../../plugins/telemetry/otlp-fields.ts';
 import { readProtobuf, toProtobuf } from '../../../plugins/telemetry/protobuf.ts';
 
@@ -7,7 +7,7 @@ const scope = { name: 'daypass', version: '1' };
 const bare = { attributes: [] };
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const times = { startTimeUnixNano: '1', timeUnixNano: '2' };
-const labels = attributesOf({ le: 'a' });
+const labels = toAttributes({ le: 'a' });
 const cumulative = { aggregationTemporality: 2 };
 
 // The expected bytes are those of opentelemetry-proto 1.45.1 (Python) for the same JSON.
@@ -15,7 +15,7 @@ describe('the binary form of OTLP is that of its own implementation', () => {
   it.each([
     [
       'for spans with attributes of every type',
-      exports.traces.request({ attributes: attributesOf({ 'service.name': 'x'.repeat(130) }) }, scope, [
+      exports.traces.request({ attributes: toAttributes({ 'service.name': 'x'.repeat(130) }) }, scope, [
         {
           traceId,
           spanId: 'b7ad6b7169203331',
@@ -24,7 +24,7 @@ describe('the binary form of OTLP is that of its own implementation', () => {
           kind: spanKind.server,
           startTimeUnixNano: '1795998909787000000',
           endTimeUnixNano: '1795998911558812500',
-          attributes: attributesOf({
+          attributes: toAttributes({
             text: 'é',
             no: false,
             zero: 0,
@@ -109,7 +109,7 @@ describe('the binary form of OTLP is that of its own implementation', () => {
   it('for messages of any length, whose lengths take one to four bytes', () => {
     for (const length of [0, 1, 125, 126, 127, 128, 129, 16_383, 16_384, 70_000, 3_000_000]) {
       const text = 'a'.repeat(length);
-      const request = exports.traces.request({ attributes: attributesOf({ text }) }, scope, []);
+      const request = exports.traces.request({ attributes: toAttributes({ text }) }, scope, []);
       let bytes = toProtobuf(exportRequest, request);
       // resourceSpans, resource, attributes, value, stringValue
       for (const field of [1, 1, 1, 2, 1]) bytes = readProtobuf(bytes).get(field) as Buffer;

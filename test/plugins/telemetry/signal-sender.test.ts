@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
-import type { Sent } from '../../../plugins/telemetry/collector.ts';
+import type { SendResult } from '../../../plugins/telemetry/collector.ts';
 import { SignalSender } from '../../../plugins/telemetry/signal-sender.ts';
 import { SpanQueue } from '../../../plugins/telemetry/span-queue.ts';
 import type { OtlpSpan } from '../../../plugins/telemetry/otlp.ts';
@@ -8,15 +8,15 @@ import type { OtlpSpan } from '../../../plugins/telemetry/otlp.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const taken: Sent = { kind: 'taken', rejected: 0, reason: '' };
-const away: Sent = { kind: 'later', reason: 'connection refused', after: 0 };
+const taken: SendResult = { kind: 'taken', rejected: 0, reason: '' };
+const away: SendResult = { kind: 'later', reason: 'connection refused', retryAfterMs: 0 };
 
-function open(...answers: Sent[]) {
+function open(...answers: SendResult[]) {
   const lines: string[] = [];
   const sent: (readonly object[])[] = [];
   const send = async (_: string, items: readonly object[]) => {
     sent.push(items);
-    return answers.length > 1 ? (answers.shift() as Sent) : (answers[0] as Sent);
+    return answers.length > 1 ? (answers.shift() as SendResult) : (answers[0] as SendResult);
   };
   const sender = new SignalSender(
     { send },
@@ -39,7 +39,7 @@ it('items are sent again until a collector that was away takes them, with one li
 });
 
 it('a collector is not asked again before the time that it names', async () => {
-  const { sender, sent } = open({ kind: 'later', reason: 'status 429', after: 50_000 }, taken);
+  const { sender, sent } = open({ kind: 'later', reason: 'status 429', retryAfterMs: 50_000 }, taken);
   const delivered = sender.deliver([{}]);
   await vi.advanceTimersByTimeAsync(49_000);
   expect(sent).toHaveLength(1);

@@ -5,7 +5,7 @@ import { blockAccount, unblockAccount } from '#core/business/accounts/blocking.t
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
-import { auth } from '../../../../plugins/auth/stage.ts';
+import { authStage } from '../../../../plugins/auth/stage.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { createExchange, createStageHost } from './fixture.ts';
 
@@ -23,7 +23,7 @@ const create = () => createAccount(database, 'dp', { name: 'Ani' });
 /** What `auth` of an instance says to a key: an error code, or `in`. */
 async function createInstance(key: string) {
   const host = createStageHost(database);
-  const stage = await auth.create({ cache_seconds: 3600, failures: { limit: 60, period: 60 } }, host);
+  const stage = await authStage.create({ cache_seconds: 3600, failures: { limit: 60, period: 60 } }, host);
   const ask = async () => {
     try {
       await stage.enter?.(createExchange({ authorization: `Bearer ${key}` }));
@@ -55,7 +55,7 @@ describe('a blocked account', () => {
     await blockAccount(database, accountId, 'sells its key');
     await using host = createStageHost(database);
     Object.assign(host, { service: { ...host.service, contact: 'mailto:help@gateway.example' } });
-    const stage = await auth.create({ cache_seconds: 60, failures: { limit: 60, period: 60 } }, host);
+    const stage = await authStage.create({ cache_seconds: 60, failures: { limit: 60, period: 60 } }, host);
     await expect(stage.enter?.(createExchange({ authorization: `Bearer ${key}` }))).rejects.toThrow(
       /^This Daypass account has been blocked since [\d-]+\. Contact help@gateway\.example; see https:\/\/gateway\.example$/,
     );

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { readChat, type MadeCall } from './chat-answer.ts';
-import { type Check, failed, faultOf, ok, profileOf, question, tokenBudget, unknown } from './check.ts';
+import { readChat, type ReplyCall } from './chat-reply.ts';
+import { type Check, failed, evaluateFault, ok, chatProfileOf, buildQuestion, tokenBudget, unknown } from './check.ts';
 import { colours, drawSquares } from './squares.ts';
 
-const weather = {
+const weatherTool = {
   type: 'function',
   function: {
     name: 'get_weather',
@@ -18,20 +18,20 @@ const weather = {
   },
 };
 
-function hasCity({ arguments: text }: MadeCall, city: string): boolean {
-  const answered = parseObject(text)?.['city'];
-  return typeof answered === 'string' && answered.toLowerCase().includes(city.toLowerCase());
+function hasCity({ arguments: text }: ReplyCall, city: string): boolean {
+  const requestedCity = parseObject(text)?.['city'];
+  return typeof requestedCity === 'string' && requestedCity.toLowerCase().includes(city.toLowerCase());
 }
 
 export const tool: Check = {
   name: 'tool',
-  tries: 3,
-  isDeclared: (route) => profileOf(route).capabilities.tools,
+  maxTries: 3,
+  isDeclared: (route) => chatProfileOf(route).capabilities.tools,
   cost: (route) => tokenBudget(route, 128) + 200,
   async run(route, ask) {
     const prompt = 'What is the weather in Jakarta now? Use the tool get_weather.';
-    const reply = await ask(question(route, prompt, 128, { tools: [weather] }));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, prompt, 128, { tools: [weatherTool] }));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     const { calls, text } = readChat(reply);
     const call = calls.find(({ name }) => name === 'get_weather');
@@ -42,17 +42,17 @@ export const tool: Check = {
 
 export const twoTools: Check = {
   name: 'two_tools',
-  tries: 3,
+  maxTries: 3,
   isDeclared(route) {
-    const { tools, parallel_tools } = profileOf(route).capabilities;
+    const { tools, parallel_tools } = chatProfileOf(route).capabilities;
     return tools && parallel_tools;
   },
   cost: (route) => tokenBudget(route, 192) + 200,
   async run(route, ask) {
     const prompt =
       'What is the weather in Jakarta and in Bandung now? Use the tool get_weather for both cities at once, in parallel.';
-    const reply = await ask(question(route, prompt, 192, { tools: [weather] }));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, prompt, 192, { tools: [weatherTool] }));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     const { calls, text } = readChat(reply);
     if (calls.length === 0) return failed('no_call', text);
@@ -73,75 +73,77 @@ const citySchema = {
 /** Asks for prose while a schema is set, so an endpoint that ignores the schema is noticed by its prose. */
 export const schema: Check = {
   name: 'schema',
-  tries: 3,
-  isDeclared: (route) => profileOf(route).capabilities.structured_output !== 'none',
+  maxTries: 3,
+  isDeclared: (route) => chatProfileOf(route).capabilities.structured_output !== 'none',
   cost: (route) => tokenBudget(route, 192) + 200,
   async run(route, ask) {
-    const isEnforced = profileOf(route).capabilities.structured_output === 'schema';
+    const isEnforced = chatProfileOf(route).capabilities.structured_output === 'schema';
     const prompt = isEnforced
       ? 'Tell me about the city Jakarta.'
       : 'Tell me about the city Jakarta, as a JSON object with the members city, founded and island.';
     const format = isEnforced
       ? { type: 'json_schema', json_schema: { name: 'city', strict: true, schema: citySchema } }
       : { type: 'json_object' };
-    const reply = await ask(question(route, prompt, 192, { response_format: format }));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, prompt, 192, { response_format: format }));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     const { text } = readChat(reply);
-    const answer = parseObject(text);
-    if (answer === undefined) return failed('not_json', text);
-    return !isEnforced || isCity(answer) ? ok : failed('not_schema', text);
+    const city = parseObject(text);
+    if (city === undefined) return failed('not_json', text);
+    return !isEnforced || isCity(city) ? ok : failed('not_schema', text);
   },
 };
 
-function isCity({ city, founded, island, ...others }: JsonObject): boolean {
-  const isTyped = typeof city === 'string' && Number.isInteger(founded) && islands.includes(String(island));
-  return isTyped && Object.keys(others).length === 0;
+function isCity({ city, founded, island, ...extraMembers }: JsonObject): boolean {
+  const hasExpectedTypes = typeof city === 'string' && Number.isInteger(founded) && islands.includes(String(island));
+  return hasExpectedTypes && Object.keys(extraMembers).length === 0;
 }
 
 /** Shows one of 360 random pictures, so a model without vision can only guess. */
 export const image: Check = {
   name: 'image',
-  tries: 3,
-  isDeclared: (route) => profileOf(route).capabilities.images,
+  maxTries: 3,
+  isDeclared: (route) => chatProfileOf(route).capabilities.images,
   cost: (route) => tokenBudget(route, 64) + 2_000,
   async run(route, ask) {
-    const names = pick(Object.keys(colours), 4);
+    const shownColours = drawNames(Object.keys(colours), 4);
     const prompt =
       `The image has four squares in two rows. Name their colours, the upper row first, from left to right, ` +
       `as four words out of: ${Object.keys(colours).join(', ')}.`;
-    const url = `data:image/png;base64,${drawSquares(names).toString('base64')}`;
+    const url = `data:image/png;base64,${drawSquares(shownColours).toString('base64')}`;
     const parts = [
       { type: 'text', text: prompt },
       { type: 'image_url', image_url: { url } },
     ];
-    const reply = await ask(question(route, parts, 64));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, parts, 64));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     const { text } = readChat(reply);
-    const seen = text.toLowerCase().match(new RegExp(Object.keys(colours).join('|'), 'g')) ?? [];
-    return seen.join() === names.join() ? ok : failed('blind', `${names.join(', ')} shown; “${text.trim()}”`);
+    const namedColours = text.toLowerCase().match(new RegExp(Object.keys(colours).join('|'), 'g')) ?? [];
+    return namedColours.join() === shownColours.join()
+      ? ok
+      : failed('blind', `${shownColours.join(', ')} shown; “${text.trim()}”`);
   },
 };
 
-function pick(names: readonly string[], count: number): string[] {
-  const left = [...names];
-  return Array.from({ length: count }, () => left.splice(randomInt(left.length), 1)[0] as string);
+function drawNames(names: readonly string[], count: number): string[] {
+  const remainingNames = [...names];
+  return Array.from({ length: count }, () => remainingNames.splice(randomInt(remainingNames.length), 1)[0] as string);
 }
 
 export const reasoning: Check = {
   name: 'reasoning',
-  tries: 3,
+  maxTries: 3,
   isDeclared(route) {
-    const { capabilities, quirks } = profileOf(route);
+    const { capabilities, quirks } = chatProfileOf(route);
     return capabilities.reasoning && (quirks.reasoning !== 'none' || quirks.inline_thinking);
   },
   cost: () => 4_200,
   async run(route, ask) {
     const prompt =
       'A farmer has 17 sheep. All but 9 run away. Then he buys twice as many as he has left, and sells a third of all. How many are left?';
-    const reply = await ask(question(route, prompt, 64, { reasoning_effort: 'medium', max_tokens: 4_096 }));
-    const fault = faultOf(reply);
+    const reply = await ask(buildQuestion(route, prompt, 64, { reasoning_effort: 'medium', max_tokens: 4_096 }));
+    const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
     if (reply.notes.some((note) => note.includes('reasoning_effort')))
       return unknown('unclear', reply.notes.join('; '));

@@ -55,8 +55,8 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   for (const { model, route, due } of dueRoutes) {
     for (const check of due) {
       if (host.monotonic() > deadline) return confirmIncidents(host, incidents);
-      const lastTry = lastTryOf(route, check.name)?.at ?? 0;
-      const terms = { budget: settings.daily_tokens, lastTry };
+      const lastTryAt = lastTryOf(route, check.name)?.at ?? 0;
+      const terms = { budget: settings.daily_tokens, lastTryAt };
       const result = await runCheck({ host, trials, ...terms }, model, route, check);
       if (result === undefined) break;
       const { verdict } = result;

@@ -57,16 +57,16 @@ export function startCheck(
   route: Route,
   check: CheckName,
   tokens: number,
-  { budget, lastTryAt: lastTry }: CheckLimits,
+  { budget, lastTryAt }: CheckLimits,
   now: number,
 ): Promise<string | 'over_budget' | undefined> {
   return database.fork().transactional(async (transaction) => {
     await lockUpstream(transaction, route.upstream.name);
-    if (lastTry !== undefined) {
+    if (lastTryAt !== undefined) {
       const [competingCheck] = await transaction.execute<unknown[]>(
         `select 1 from probes_result where route = ? and check_name = ?
            and (started_at > ? or (state = 'running' and started_at > ?))`,
-        [route.id, check, new Date(lastTry), new Date(now - maxCheckMs)],
+        [route.id, check, new Date(lastTryAt), new Date(now - maxCheckMs)],
       );
       if (competingCheck !== undefined) return undefined;
     }

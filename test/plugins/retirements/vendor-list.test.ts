@@ -33,7 +33,7 @@ it('models are found in lists of Gemini and Ollama, by their names', () => {
 it('a list that has another page, or is no list, misses nothing', () => {
   expect(toList({ data: [], has_more: true }, 'anthropic').isComplete).toBe(false);
   expect(toList({ models: [], nextPageToken: 'x' }, 'gemini').isComplete).toBe(false);
-  expect(toList({ data: 'none' }, 'openai')).toEqual({ models: [], isWhole: true });
+  expect(toList({ data: 'none' }, 'openai')).toEqual({ models: [], isComplete: true });
   expect(toList({ data: [null, 1, { id: 2 }, { created: 3 }] }, 'openai').models).toEqual([]);
 });
 

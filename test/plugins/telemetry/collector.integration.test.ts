@@ -36,7 +36,7 @@ it.each<[string, RequestListener]>([
   ['a collector that takes the connection and never answers', () => undefined],
   ['a collector that stops after its head', (_request, response) => response.flushHeaders()],
 ])('%s is asked again later', async (_, answer) => {
-  expect(await sendTo(answer, 0.2)).toMatchObject({ kind: 'later', after: 0 });
+  expect(await sendTo(answer, 0.2)).toMatchObject({ kind: 'later', retryAfterMs: 0 });
 });
 
 it.each<[Protocol, string, (body: Buffer) => unknown]>([

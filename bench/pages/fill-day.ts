@@ -18,10 +18,19 @@ const day = 86_400_000; // ms
  * Fills the partition of a day as a separate table, which costs no WAL, and attaches it, which builds its indexes at once. Its
  * usage is what the trigger would have appended.
  */
-export async function fillDay(client: pg.Client, { accounts, start, end, rows }: DayOfRequests): Promise<void> {
+export async function fillDay(client: pg.Client, filled: DayOfRequests): Promise<void> {
+  await client.query('BEGIN');
+  const name = await fillPartition(client, filled);
+  await client.query(deltasOf(name));
+  await client.query(clientDeltasOf(name));
+  await client.query(attemptDeltasOf(name));
+  await client.query('COMMIT');
+}
+
+/** Fills the partition of a day like `fillDay`, but adds no usage. Returns its name. */
+export async function fillPartition(client: pg.Client, { accounts, start, end, rows }: DayOfRequests): Promise<string> {
   const first = start - (start % day);
   const name = `request_log_${new Date(first).toISOString().slice(0, 10).replaceAll('-', '')}`;
-  await client.query('BEGIN');
   await client.query(
     `CREATE TABLE ${name} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
   );
@@ -38,10 +47,7 @@ export async function fillDay(client: pg.Client, { accounts, start, end, rows }:
     `ALTER TABLE request_log ATTACH PARTITION ${name}
      FOR VALUES FROM ('${new Date(first).toISOString()}') TO ('${new Date(first + day).toISOString()}')`,
   );
-  await client.query(deltasOf(name));
-  await client.query(clientDeltasOf(name));
-  await client.query(attemptDeltasOf(name));
-  await client.query('COMMIT');
+  return name;
 }
 
 const columns = [

@@ -38,10 +38,10 @@ export async function startBare(name: string, file: string, upstream: string): P
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/** @param nodeFlags beside those of `npm start` @param checkout its folder */
+/** @param databaseUrl without one, the embedded server @param nodeFlags beside those of `npm start` @param checkout its folder */
 export async function startShop(
   upstream: string,
-  databaseUrl: string,
+  databaseUrl: string | undefined,
   accounts: number,
   { name = 'gateway', nodeFlags = [] as string[], checkout = resolve(import.meta.dirname, '../..') } = {},
 ): Promise<Subject> {
@@ -49,7 +49,11 @@ export async function startShop(
   await chmod(folder, 0o755);
   const file = join(folder, 'gateway.yaml');
   const port = await freePort();
-  await writeFile(file, `listen: { port: ${port}, notice_period: 0 }${benchPipeline(upstream)}`);
+  const data = join(folder, 'data');
+  await writeFile(
+    file,
+    `listen: { port: ${port}, notice_period: 0 }\ndata: { folder: ${data} }${benchPipeline(upstream)}`,
+  );
   const child = spawn(
     process.execPath,
     ['--disable-sigusr1', ...nodeFlags, 'core/main.mjs', '--config', file, 'start'],
@@ -69,7 +73,7 @@ export async function startShop(
   return {
     name,
     port,
-    keys: await createKeys(checkout, databaseUrl, folder, accounts),
+    keys: await createKeys(checkout, databaseUrl, data, accounts),
     usage,
     async [Symbol.asyncDispose]() {
       await stopChild(child);
@@ -98,7 +102,12 @@ async function ready(child: ChildProcess, port: number): Promise<void> {
 }
 
 /** With the code of that checkout: its tables may be others. */
-async function createKeys(checkout: string, url: string, dataFolder: string, accounts: number): Promise<string[]> {
+async function createKeys(
+  checkout: string,
+  url: string | undefined,
+  dataFolder: string,
+  accounts: number,
+): Promise<string[]> {
   const load = (file: string) => import(join(checkout, 'core', file));
   const { createAccount } = (await load('business/accounts/accounts.ts')) as typeof Accounts;
   const { coreEntities } = (await load('process/entities.ts')) as typeof Entities;

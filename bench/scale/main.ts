@@ -1,0 +1,51 @@
+/**
+ * `npm run bench:scale`: what one machine carries, measured for as long as it takes to see it. Linux only; needs an otherwise idle
+ * machine. The figures are in docs/scaling.md.
+ *
+ *     npm run bench:scale -- limit --minutes 10       small calls as fast as one gateway takes them: rate, tail, records lost
+ *     npm run bench:scale -- records --folder FOLDER --rows 30000000 --rate 2000 --minutes 10 --memory 2048
+ *                                                     records of so many requests a second, into a partition that has so many; the
+ *                                                     folder is filled once, and PostgreSQL gets so many MB (as root, cgroup v1)
+ *     npm run bench:scale -- memory --megabytes 512   bodies and streams of a gateway with its PostgreSQL in so much memory;
+ *                                                     `--checkout FOLDER`: those of another version
+ */
+import { parseArgs } from 'node:util';
+import { measureLimit } from './limit.ts';
+import { measureMemory } from './memory.ts';
+import { measureRecords } from './records.ts';
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '10' },
+    folder: { type: 'string', default: '.bench-scale' },
+    rows: { type: 'string', default: '30000000' },
+    rate: { type: 'string', default: '2000' },
+    memory: { type: 'string' },
+    megabytes: { type: 'string', default: '512' },
+    checkout: { type: 'string', default: '.' },
+  },
+});
+const minutes = Number(flags.minutes);
+
+switch (positionals[0]) {
+  case 'limit':
+    await measureLimit(minutes);
+    break;
+  case 'records':
+    await measureRecords({
+      folder: flags.folder,
+      rows: Number(flags.rows),
+      rate: Number(flags.rate),
+      minutes,
+      megabytes: flags.memory === undefined ? undefined : Number(flags.memory),
+    });
+    break;
+  case 'memory':
+    await measureMemory(Number(flags.megabytes), flags.checkout);
+    break;
+  default:
+    console.error('Usage: npm run bench:scale -- limit | records | memory');
+    process.exit(2);
+}
+process.exit(0);

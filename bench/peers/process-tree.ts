@@ -19,7 +19,7 @@ export class ProcessTree {
 
   /** µs of user and system time of the processes that run. */
   get cpu(): number {
-    return sum(this.#pids(), (pid) => {
+    return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.
       const fields = read(pid, 'stat')
         .replace(/^.*\) /s, '')
@@ -30,14 +30,15 @@ export class ProcessTree {
 
   /** Resident bytes at the peak since `resetPeak`. Pages that processes share count for each. */
   get peak(): number {
-    return sum(this.#pids(), (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024);
+    return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024);
   }
 
   resetPeak(): void {
-    for (const pid of this.#pids()) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+    for (const pid of this.pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   }
 
-  #pids(): number[] {
+  /** Ids of the processes, the root first. */
+  get pids(): number[] {
     if (this.#isAlone) return [this.#root];
     const parents = new Map<number, number>();
     for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)))

@@ -8,6 +8,7 @@ import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
 import { quantile } from '../statistics.ts';
+import { readPostmaster } from './postmaster.ts';
 
 /** Calls in flight, one for each account. */
 const accounts = 50;
@@ -37,7 +38,7 @@ export async function measureLimit(minutes: number): Promise<void> {
     const parts = {
       'gateway, main thread': () => threadCpu(gateway.process.pid ?? 0),
       'gateway, all threads': () => new ProcessTree(gateway.process.pid ?? 0, true).cpu,
-      PostgreSQL: async () => new ProcessTree(await postmaster(folder)).cpu,
+      PostgreSQL: async () => new ProcessTree(await readPostmaster(folder)).cpu,
       'load generator': () => new ProcessTree(process.pid, true).cpu,
       upstream: () => new ProcessTree(upstream.process.pid ?? 0, true).cpu,
     };
@@ -89,11 +90,6 @@ async function recordsOnceShipped(database: pg.Client, before: number, expected:
 async function countRecords(database: pg.Client): Promise<number> {
   const { rows } = await database.query<{ count: string }>('SELECT count(*) FROM request_log WHERE is_metered');
   return Number(rows[0]?.count);
-}
-
-async function postmaster(folder: string): Promise<number> {
-  const { folder: cluster } = JSON.parse(await readFile(join(folder, 'postgres.json'), 'utf8')) as { folder: string };
-  return Number.parseInt(await readFile(join(cluster, 'postmaster.pid'), 'utf8'), 10);
 }
 
 /** µs of the thread that runs the event loop. */

@@ -9,6 +9,7 @@
  *     npm run bench:scale -- memory --megabytes 512   bodies and streams of a gateway with its PostgreSQL in so much memory;
  *                                                     `--checkout FOLDER`: those of another version
  */
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureLimit } from './limit.ts';
 import { measureMemory } from './memory.ts';
@@ -42,7 +43,7 @@ switch (positionals[0]) {
     });
     break;
   case 'memory':
-    await measureMemory(Number(flags.megabytes), flags.checkout);
+    await measureMemory(Number(flags.megabytes), resolve(flags.checkout));
     break;
   default:
     console.error('Usage: npm run bench:scale -- limit | records | memory');

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const controller = '/sys/fs/cgroup/memory';
 
 /** A control group (version 1) that limits the memory of processes, their page cache included, and gives them no swap. Needs root. */
-export class MemoryGroup implements Disposable {
+export class MemoryGroup implements AsyncDisposable {
   readonly #folder: string;
 
   /** @throws Error without root or with version 2 of control groups */
@@ -15,15 +16,19 @@ export class MemoryGroup implements Disposable {
     writeFileSync(join(this.#folder, 'memory.swappiness'), '0');
   }
 
-  /** Runs this while the own process is a member, so that the processes it starts are members for good. */
-  async run<T>(start: () => Promise<T>): Promise<T> {
-    const own = /^\d+:memory:(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? '/';
-    enter(this.#folder);
-    try {
-      return await start();
-    } finally {
-      enter(join(controller, own));
-    }
+  /** Moves a process into the group. What it has allocated so far, and its children so far, stay outside. */
+  add(pid: number): void {
+    writeFileSync(join(this.#folder, 'cgroup.procs'), String(pid));
+  }
+
+  /** Command to put before another one, so that its process is a member from the start. */
+  get launcher(): readonly string[] {
+    return ['sh', '-c', `echo $$ > ${join(this.#folder, 'cgroup.procs')} && exec "$@"`, 'sh'];
+  }
+
+  /** Ids of the members. */
+  get members(): number[] {
+    return readFileSync(join(this.#folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
   }
 
   /** Bytes at the peak. */
@@ -36,15 +41,12 @@ export class MemoryGroup implements Disposable {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(this.#folder, 'memory.oom_control'), 'utf8'))?.[1] ?? 0);
   }
 
-  [Symbol.dispose](): void {
-    try {
-      rmdirSync(this.#folder);
-    } catch {
-      // A member still runs.
+  /** Members that are left, such as a PostgreSQL whose gateway was killed, are killed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (let members = this.members; members.length > 0; members = this.members) {
+      for (const pid of members) process.kill(pid, 'SIGKILL');
+      await sleep(100);
     }
+    rmdirSync(this.#folder);
   }
-}
-
-function enter(folder: string): void {
-  writeFileSync(join(folder, 'cgroup.procs'), String(process.pid));
 }

@@ -13,12 +13,15 @@ const maxStreams = 5_000;
 
 /** Raises bodies and open streams until a gateway, which shares this memory with its PostgreSQL, refuses one. */
 export async function measureMemory(megabytes: number, checkout: string): Promise<void> {
-  using group = new MemoryGroup('daypass-bench-memory', megabytes * MiB);
+  await using group = new MemoryGroup('daypass-bench-memory', megabytes * MiB);
   const upstream = await startChild('upstream.ts', []);
   try {
     const url = `http://127.0.0.1:${upstream.port}`;
-    await using gateway = await group.run(() => startShop(url, undefined, 1, { checkout }));
-    const resident = () => `${(gateway.usage.resident() / MiB).toFixed(0)} MB resident`;
+    await using gateway = await startShop(url, undefined, 1, { checkout, launcher: group.launcher });
+    const resident = () =>
+      group.members.includes(gateway.usage.processId)
+        ? `${(gateway.usage.resident() / MiB).toFixed(0)} MB resident`
+        : 'the gateway was killed';
     console.log(`${megabytes} MB for the gateway and its PostgreSQL: ${resident()}`);
     const largest = await findLast(bodySizes, (size) => sendBodies(gateway, size, 1));
     console.log(`  largest body: ${describe(largest, 'MB')}; ${resident()}`);
@@ -58,7 +61,7 @@ function describe({ served, refusal }: Last, unit: string): string {
 async function sendBodies(gateway: Subject, size: number, count: number): Promise<string | undefined> {
   const body = JSON.stringify({
     model: 'bench',
-    messages: [{ role: 'user', content: 'lorem "ip" '.repeat((size * MiB) / 13) }],
+    messages: [{ role: 'user', content: 'lorem ipsum dolor '.repeat((size * MiB) / 18) }],
   });
   const agent = new Agent({ connections: count });
   const results = await Promise.all(

@@ -14,8 +14,10 @@ import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
 import { models } from '../pages/catalog.ts';
 import { fillPartition } from '../pages/fill-day.ts';
 import { databaseCpu } from '../pages/cpu-time.ts';
+import { ProcessTree } from '../peers/process-tree.ts';
 import { quantile } from '../statistics.ts';
 import { MemoryGroup } from './memory-group.ts';
+import { readPostmaster } from './postmaster.ts';
 
 interface RecordsRun {
   /** Keeps the database, which is filled once a day. */
@@ -48,15 +50,20 @@ export async function measureRecords({ folder, rows, rate, minutes, megabytes: l
   await chmod(dataFolder, 0o755);
   await withDatabase(dataFolder, (database) => fillToday(database, rows));
   if (limit === undefined) return withDatabase(dataFolder, (database) => insertSteadily(database, rate, minutes));
-  using group = new MemoryGroup('daypass-bench-records', limit * MiB);
+  await using group = new MemoryGroup('daypass-bench-records', limit * MiB);
   // The pages that filling has cached belong to no group and would be read without the limit.
   await writeFile('/proc/sys/vm/drop_caches', '1');
-  await group.run(() => EmbeddedPostgres.open(dataFolder, log));
-  await withDatabase(dataFolder, (database) => insertSteadily(database, rate, minutes));
+  await withDatabase(dataFolder, (database, postmaster) => {
+    for (const pid of new ProcessTree(postmaster).pids) group.add(pid);
+    return insertSteadily(database, rate, minutes);
+  });
 }
 
 /** Starts the server unless it runs, and stops it at the end. */
-async function withDatabase(dataFolder: string, run: (database: Database) => Promise<void>): Promise<void> {
+async function withDatabase(
+  dataFolder: string,
+  run: (database: Database, postmaster: number) => Promise<void>,
+): Promise<void> {
   const postgres = await EmbeddedPostgres.open(dataFolder, log);
   const options = {
     url: postgres.url,
@@ -68,7 +75,7 @@ async function withDatabase(dataFolder: string, run: (database: Database) => Pro
   } as const;
   try {
     await using database = await openDatabase(options);
-    await run(database);
+    await run(database, await readPostmaster(dataFolder));
   } finally {
     await postgres.stop(stopTimeoutMs);
   }

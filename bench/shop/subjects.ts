@@ -38,12 +38,17 @@ export async function startBare(name: string, file: string, upstream: string): P
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/** @param databaseUrl without one, the embedded server @param nodeFlags beside those of `npm start` @param checkout its folder */
+/** @param databaseUrl without one, the embedded server @param nodeFlags beside those of `npm start` @param checkout its folder @param launcher command that starts it */
 export async function startShop(
   upstream: string,
   databaseUrl: string | undefined,
   accounts: number,
-  { name = 'gateway', nodeFlags = [] as string[], checkout = resolve(import.meta.dirname, '../..') } = {},
+  {
+    name = 'gateway',
+    nodeFlags = [] as string[],
+    checkout = resolve(import.meta.dirname, '../..'),
+    launcher = [] as readonly string[],
+  } = {},
 ): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-shop-'));
   await chmod(folder, 0o755);
@@ -54,20 +59,26 @@ export async function startShop(
     file,
     `listen: { port: ${port}, notice_period: 0 }\ndata: { folder: ${data} }${benchPipeline(upstream)}`,
   );
-  const child = spawn(
+  const [command = process.execPath, ...words] = [
+    ...launcher,
     process.execPath,
-    ['--disable-sigusr1', ...nodeFlags, 'core/main.mjs', '--config', file, 'start'],
-    {
-      cwd: checkout,
-      stdio: 'ignore',
-      env: {
-        ...process.env,
-        DATABASE_URL: databaseUrl,
-        MALLOC_MMAP_THRESHOLD_: '131072',
-        MALLOC_TRIM_THRESHOLD_: '262144',
-      },
+    '--disable-sigusr1',
+    ...nodeFlags,
+    'core/main.mjs',
+    '--config',
+    file,
+    'start',
+  ];
+  const child = spawn(command, words, {
+    cwd: checkout,
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      MALLOC_MMAP_THRESHOLD_: '131072',
+      MALLOC_TRIM_THRESHOLD_: '262144',
     },
-  );
+  });
   await ready(child, port);
   const usage = new ProcessUsage(child.pid as number);
   return {

@@ -12,6 +12,8 @@ import { readPostmaster } from './postmaster.ts';
 
 /** Calls in flight, one for each account. */
 const accounts = 50;
+/** Calls of each account before those that count. */
+const warmingCalls = 400;
 /** Ms in which all records must have reached the database after the last call. */
 const shippingTimeout = 120_000;
 
@@ -33,7 +35,8 @@ export async function measureLimit(minutes: number): Promise<void> {
     const [small] = loads as [Load];
     const keys = (gateway.visitors ?? []).slice(0, accounts).map(({ key }) => key);
     const call = (key: string) => sendLoad(gateway.port, key, { ...small, concurrency: 1 }, 1);
-    await Promise.all(keys.map((key) => sendLoad(gateway.port, key, { ...small, concurrency: 1 }, 400)));
+    await Promise.all(keys.map((key) => sendLoad(gateway.port, key, { ...small, concurrency: 1 }, warmingCalls)));
+    await waitForRecords(database, keys.length * warmingCalls);
 
     const parts = {
       'gateway, main thread': () => threadCpu(gateway.process.pid ?? 0),
@@ -69,7 +72,7 @@ export async function measureLimit(minutes: number): Promise<void> {
     console.log(`  calls of each minute: ${times.map((minute) => minute.length).join(', ')}`);
     console.log(`  p99 of each minute, ms: ${times.map((minute) => quantile(minute, 0.99).toFixed(1)).join(', ')}`);
     for (const [index, name] of Object.keys(parts).entries()) console.log(`  ${cpu[index]?.toFixed(2)} cores: ${name}`);
-    console.log(`  records lost: ${calls.length - (await recordsOnceShipped(database, before, calls.length))}`);
+    console.log(`  records lost: ${calls.length + before - (await waitForRecords(database, before + calls.length))}`);
   } finally {
     for (const child of [gateway, upstream]) await stopChild(child.process);
     await database.end();
@@ -78,10 +81,11 @@ export async function measureLimit(minutes: number): Promise<void> {
   }
 }
 
-async function recordsOnceShipped(database: pg.Client, before: number, expected: number): Promise<number> {
+/** Returns the number of records once there are as many as expected, or at the latest after the timeout. */
+async function waitForRecords(database: pg.Client, expected: number): Promise<number> {
   const deadline = performance.now() + shippingTimeout;
   for (;;) {
-    const stored = (await countRecords(database)) - before;
+    const stored = await countRecords(database);
     if (stored >= expected || performance.now() > deadline) return stored;
     await sleep(500);
   }

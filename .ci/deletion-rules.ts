@@ -88,7 +88,9 @@ export function findLostTexts(
 ): string[] {
   const gone = new Set(lost.filter((key) => !kept.has(key)));
   return [...sources].flatMap(([file, text]) => {
-    const used = new Set([...text.matchAll(/(?<!\bchoice\()'([a-z][\w.-]*\.[\w.-]+)'/g)].map(([, key = '']) => key));
+    const used = new Set(
+      [...text.matchAll(/(?<!\bdescribeChoice\()'([a-z][\w.-]*\.[\w.-]+)'/g)].map(([, key = '']) => key),
+    );
     return [...used].filter((key) => gone.has(key)).map((key) => `${file}: text "${key}" does not exist`);
   });
 }

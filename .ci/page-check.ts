@@ -146,7 +146,7 @@ function placeholders(text: Text = ''): string {
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
 }
 
-/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `choice('theme')`, the texts of a field. */
+/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `describeChoice('theme')`, the texts of a field. */
 function isUsed(pages: Pages, key: string): boolean {
   const prefixes = key
     .split('.')

@@ -13,14 +13,14 @@ export interface PageIndex {
 type FilesByWord = ReadonlyMap<string, readonly string[]>;
 
 /**
- * How code names a text: its key, a prefix that a template literal completes, one of which `choice` takes a member, and one of the texts
+ * How code names a text: its key, a prefix that a template literal completes, one of which `describeChoice` takes a member, and one of the texts
  * of a field; and how it defines one. What stands between two quotation marks is found even where they belong to different pairs.
  */
 const forms = {
   quoted: /'([^'\s]+)(?=')/g,
   defined: /'([^'\s]+)(?=':)/g,
   completed: /`([^`$\s]+)\.(?=\$\{)/g,
-  chosen: /choice\('([^'\s]+)(?='\))/g,
+  chosen: /describeChoice\('([^'\s]+)(?='\))/g,
   field: /texts: '([^'\s]+)(?=')/g,
 };
 export type KeyForm = keyof typeof forms;

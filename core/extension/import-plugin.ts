@@ -33,12 +33,12 @@ export async function importPlugin(
 ): Promise<ImportedPlugin> {
   const isFile = /^\.{0,2}\//.test(specifier);
   try {
-    const imported = isFile
+    const importResult = isFile
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
-    // The timer also keeps the process alive: it would exit if only an `await` of the plugin were pending.
+    // The timer also keeps the process alive, which would exit if only an `await` of the plugin were pending.
     const timeoutMessage = `it has not finished loading after ${timeoutMs / 1000} s; a top-level await may wait forever`;
-    return await withDeadline(imported, timeoutMs, timeoutMessage);
+    return await withDeadline(importResult, timeoutMs, timeoutMessage);
   } catch (error) {
     if (error instanceof PluginMissing) throw error;
     const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${specifier}'`);

@@ -139,7 +139,7 @@ export class Registry {
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
   /** Reads the cost of usage, for the operator pages and `daypass usage`; undefined if no plugin has prices. */
-  costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
+  costsReader: { readonly pageCosts: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
   /** Links texts of the shop; undefined if no plugin provides them. */
@@ -234,10 +234,10 @@ export class Registry {
 
   /** Registers a question or notice at the checkout, which is stored with the order. */
   checkoutStep(step: CheckoutStep): void {
-    for (const other of this.checkoutSteps.values()) {
-      const duplicate = Object.keys(step.fields).find((name) => name in other.fields);
+    for (const { name: owner, fields } of this.checkoutSteps.values()) {
+      const duplicate = Object.keys(step.fields).find((name) => name in fields);
       if (duplicate !== undefined)
-        throw new Error(`checkout step "${step.name}": the field "${duplicate}" belongs to "${other.name}"`);
+        throw new Error(`checkout step "${step.name}": the field "${duplicate}" belongs to "${owner}"`);
     }
     addUnique(this.checkoutSteps, 'checkout step', step);
   }
@@ -333,9 +333,9 @@ export class Registry {
   }
 
   /** Registers the readers of the cost of usage, for the operator pages and for `daypass usage`. */
-  costs(beside: ReadCostsBeside, usage: UsageFiguresReader): void {
+  costs(pageCosts: ReadCostsBeside, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins read the cost of usage');
-    this.costsReader = { beside, usage };
+    this.costsReader = { pageCosts, usage };
   }
 
   /** Registers the source that runs a variant of the configuration for some of the accounts. */

@@ -21,7 +21,7 @@ export interface VariantSource {
 
 /** Implementation of a `VariantSource`. */
 export interface Variants {
-  /** Starts to follow the variants in the database. Called when a gateway begins to serve. */
+  /** Starts to follow the variants in the database. Called when the gateway starts serving. */
   follow(hooks: VariantHooks): VariantRun;
   /** Describes the newest variants, one sentence each. */
   describe(host: Host): Promise<string[]>;

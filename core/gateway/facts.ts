@@ -113,7 +113,7 @@ export interface Delivery {
   notes?: readonly string[] | undefined;
   /** Ms from the start of the exchange to the first content of the reply. */
   firstContentAfter: number | undefined;
-  /** Ms for which the request waited for free slots of upstreams; undefined if it did not wait. */
+  /** Total wait for free slots of upstreams, in ms; undefined if the request did not wait. */
   queuedFor?: number;
   /** Model named in the upstream's reply. */
   answeredModel?: string | undefined;
@@ -141,11 +141,11 @@ export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
 /** Maximum of `slotWait`, in ms. */
 export const longestSlotWait = 600_000;
 /**
- * Ms for which a model call may wait while its key has the maximum number of requests in flight. Without it, the call is refused at once.
+ * Maximum wait of a model call, in ms, while its key has the maximum number of requests in flight. Without it, the call is refused at once.
  * Written for clients that wait on their own connection. Waiting calls of a key are served in order.
  */
 export const slotWait = defineFact<number>('slot_wait');
-/** Ms for which the call has waited for its key's limit; written by `rate-limit`. */
+/** Time that the call waited for its key's limit, in ms; written by `rate-limit`. */
 export const slotWaited = defineFact<number>('slot_waited');
 /** Whether the reply came from the cache; written by `cache` if the client requested caching. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');

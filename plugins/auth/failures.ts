@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
-import { networkOf } from '#core/gateway/http/network.ts';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 
 interface FailureLimits {
   readonly limit: number;
@@ -25,11 +25,11 @@ export class FailedAuthentications {
 
   /** Returns the seconds until this address may fail again; 0 if it may fail now. */
   secondsToWait(address: string | undefined, limits: FailureLimits): number {
-    return Math.max(0, this.#readState(networkOf(address), limits).wait / 1_000_000);
+    return Math.max(0, this.#readState(parseNetwork(address), limits).wait / 1_000_000);
   }
 
   countFailure(address: string | undefined, limits: FailureLimits): void {
-    const network = networkOf(address);
+    const network = parseNetwork(address);
     const { now, debt, interval } = this.#readState(network, limits);
     this.#arrivals.set(network, now + debt + interval);
   }

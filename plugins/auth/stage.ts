@@ -6,7 +6,7 @@ import { ReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal, unauthenticated } from '#core/gateway/facts.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
@@ -186,7 +186,7 @@ function createBlockedError(service: Service, date: Date, pausedAt: Date | undef
       'account_blocked',
       `This ${name} account has been paused by its owner since ${formatDay(pausedAt)}, who can resume it at ${baseUrl}/account`,
     );
-  const message = `This ${name} account has been blocked since ${formatDay(date)}. Contact ${contactOf(service) ?? 'support'}; see ${baseUrl}`;
+  const message = `This ${name} account has been blocked since ${formatDay(date)}. Contact ${formatContact(service) ?? 'support'}; see ${baseUrl}`;
   return new GatewayError('account_blocked', message);
 }
 

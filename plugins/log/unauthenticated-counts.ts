@@ -4,7 +4,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { unauthenticated } from '#core/gateway/facts.ts';
-import { addressBlockOf } from '#core/gateway/http/network.ts';
+import { parseAddressBlock } from '#core/gateway/http/network.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
@@ -52,7 +52,7 @@ export class UnauthenticatedCounts {
    */
   count(address: string | undefined, status: number | undefined): boolean {
     this.#endPastMinute();
-    const count = this.#getCount(addressBlockOf(address), status);
+    const count = this.#getCount(parseAddressBlock(address), status);
     count.requests++;
     this.#requestCount++;
     const { perKind, total } = bounds.unauthenticatedRecords;

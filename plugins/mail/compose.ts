@@ -4,7 +4,7 @@ import type { ClaimedAlert, ClaimedMail, MessageSources } from '#core/business/m
 import { mailSection } from '#core/business/mail/section.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { MailContext, MailDraft, MailKind } from '#core/gateway/mails/mail-kind.ts';
 import type { Row } from '#core/platform/database/rows.ts';
@@ -124,7 +124,7 @@ async function finishDraft(
 }
 
 function contactLinks({ service }: Host): NonNullable<MailContent['links']> {
-  const text = contactOf(service);
+  const text = formatContact(service);
   return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }
 
@@ -166,7 +166,7 @@ function composeFrame(
   { account, language, kind }: Reader & { readonly kind: MailKind },
   t: Translate,
 ): Pick<MailContent, 'language' | 'service' | 'greeting' | 'closing'> {
-  const contact = contactOf(service);
+  const contact = formatContact(service);
   return {
     language,
     service: service.name,

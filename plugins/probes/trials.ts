@@ -77,7 +77,7 @@ export class Trials implements AsyncDisposable {
     exchange.set(trialModel, singleRouteModel);
     const timeoutError = new GatewayError('upstream_timeout', `No complete answer within ${timeoutMs / 1000} seconds.`);
     const timer = setTimeout(() => exchange.abort(timeoutError), timeoutMs);
-    this.#pipeline.begin(exchange);
+    this.#pipeline.start(exchange);
     try {
       const reply = await this.#pipeline.answer(exchange);
       return toTrialReply(exchange, reply, await collectText(reply));

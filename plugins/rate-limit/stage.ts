@@ -10,7 +10,7 @@ import {
 } from '#core/gateway/facts.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
 import { getLimiter, getServingOptions, getSlotQueue } from './allowance.ts';
@@ -40,7 +40,7 @@ export const rateLimitStage = defineStage({
   create(options, host) {
     const limiter = getLimiter(host);
     const slotQueue = getSlotQueue(host);
-    const contact = contactOf(host.service);
+    const contact = formatContact(host.service);
     return {
       activate() {
         getServingOptions(host).options = options;

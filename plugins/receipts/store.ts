@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import type { OrderLines, Payment, PlanOrder } from '#core/business/payments/entities.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
@@ -100,7 +100,7 @@ function describeSale(host: StoringHost, seller: Seller, sale: Sale): ReceiptCon
 }
 
 function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boolean): ReceiptSeller {
-  const { name = '', address, npwp, registrations, contact = contactOf(service) } = seller;
+  const { name = '', address, npwp, registrations, contact = formatContact(service) } = seller;
   return { name, address, npwp: statesTax ? npwp : undefined, contact, registrations };
 }
 

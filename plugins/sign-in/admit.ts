@@ -6,7 +6,7 @@ import {
   signInWithProfile,
 } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { networkOf } from '#core/gateway/http/network.ts';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
@@ -15,7 +15,7 @@ const limits = { limit: 60, period: 60, burst: 60 };
 
 /** Returns true if this address may start another sign-in; always true while the shared state is unavailable. */
 export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
-  return (await refusedFor(shared, `sign-in:${networkOf(address)}`, limits)) === undefined;
+  return (await refusedFor(shared, `sign-in:${parseNetwork(address)}`, limits)) === undefined;
 }
 
 /** Path after a sign-in, or the reason for its refusal: `expired` if the identity was removed or moved meanwhile. */

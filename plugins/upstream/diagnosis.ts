@@ -5,7 +5,7 @@ import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/networ
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
-import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
+import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createTokenReader } from './credentials/read-token.ts';
 
 const maxListBytes = 8_388_608;
@@ -66,7 +66,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
       signal,
     });
     if (response.ok) return describeModels(upstream, await readBody(response), catalog);
-    const message = await readMessage(response, secretsOf(upstream));
+    const message = await readMessage(response, listSecrets(upstream));
     return appendMessage(describeRefusal(response.status), response.status === 404 ? '' : message);
   } catch (error) {
     // The check of the upstream already reports an unreachable origin. `fetch` also rejects some ports without a connection attempt.

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { networkOf } from '#core/gateway/http/network.ts';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
@@ -187,7 +187,7 @@ async function isNewAccount(transaction: EntityManager, accountId: string): Prom
 async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string, address: string): Promise<void> {
   const keys = [
     [`voucher:account:${accountId}`, maxAttempts.account],
-    [`voucher:network:${networkOf(address)}`, maxAttempts.network],
+    [`voucher:network:${parseNetwork(address)}`, maxAttempts.network],
   ] as const;
   for (const [key, limit] of keys) {
     const wait = await refusedFor(shared, key, { limit, period: hourSeconds, burst: limit });

@@ -163,7 +163,7 @@ class Player {
 
 async function send(pipeline: Pipeline, body: JsonObject, player: Player, time: number) {
   const exchange = createExchange({ body, id: createRequestId(time) });
-  pipeline.begin(exchange);
+  pipeline.start(exchange);
   const reply = await pipeline.answer(exchange);
   const text = reply.body instanceof Readable ? await textOfStream(reply.body) : String(reply.body);
   const outcome: Outcome = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { FailedAuthentications } from '../../plugins/auth/failures.ts';
-import { networkOf } from '#core/gateway/http/network.ts';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 
 describe('the network of a caller', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('the network of a caller', () => {
     ['64:ff9b::192.0.2.7', '64:ff9b:0:0'],
     [undefined, ''],
   ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(parseNetwork(address)).toBe(network);
   });
 });
 

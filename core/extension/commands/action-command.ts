@@ -85,8 +85,8 @@ export function addActionCommand(
   async function perform(host: Host, args: readonly unknown[]): Promise<void> {
     // The parser stores an option that the parent command also declares with the parent.
     const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
-    const typed = readActionInput<ActionDetails>({ input }, { ...output }, names);
-    const values = hasTimes ? await resolveTimes(host, input, typed, zoneOf(host, output)) : typed;
+    const typedInput = readActionInput<ActionDetails>({ input }, { ...output }, names);
+    const values = hasTimes ? await resolveTimes(host, input, typedInput, zoneOf(host, output)) : typedInput;
     const handle = hasSubject ? String(args[0] ?? '') : '';
     const request = (await wording.readRequest?.(host, handle, values)) ?? { handle, input: values };
     if (output.json !== true) for (const line of request.facts ?? []) context.print(line);

@@ -63,8 +63,8 @@ export function readListQuery<Entry, Query extends object>(
   options: ListOptions,
 ): Promise<Query> {
   const filters = filtersOf(resource);
-  const typed = readActionInput<Query>(filters, { ...options });
-  return resolveTimes(host, filters.input, typed, zoneOf(host, options));
+  const typedQuery = readActionInput<Query>(filters, { ...options });
+  return resolveTimes(host, filters.input, typedQuery, zoneOf(host, options));
 }
 
 function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
@@ -81,8 +81,8 @@ export async function printList<Entry, Query extends object>(
   output: ListOptions,
   options: TableOptions = {},
 ): Promise<void> {
-  const found = await resource.list(host, query, { limit: output.limit, timeZone: zoneOf(host, output) });
-  await printEntries(context, host, resource, found, output, options);
+  const listing = await resource.list(host, query, { limit: output.limit, timeZone: zoneOf(host, output) });
+  await printEntries(context, host, resource, listing, output, options);
 }
 
 /** Prints listed entries, as JSON with `--json`. */
@@ -90,13 +90,13 @@ export async function printEntries<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,
   resource: OperatorResource<Entry>,
-  found: Found<Entry>,
+  listing: Found<Entry>,
   output: Output,
   options: TableOptions = {},
 ): Promise<void> {
   const { view, none } = resource;
-  const { entries, next, total = 0 } = found;
-  if (output.json === true) return print(writeFound(resource, found));
+  const { entries, next, total = 0 } = listing;
+  if (output.json === true) return print(writeFound(resource, listing));
   if (entries.length === 0) return print(none);
   const names = await readAccountHandles(host, entries, view.text);
   const text = { timeZone: zoneOf(host, output), now: host.now(), names };

@@ -20,7 +20,7 @@ export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query'
 }
 
 /** Creates a page request of a signed-in account. Times are in UTC. */
-function requestOf(reader: TestReader, path: string): PageRequest {
+function createRequest(reader: TestReader, path: string): PageRequest {
   const { host = createTestHost(), language = 'en', texts, ...given } = reader;
   return {
     id: 'test',
@@ -60,7 +60,7 @@ export interface ShownPage {
  * @throws the page's own error, such as PageError
  */
 export async function showPage(page: Page, reader: TestReader = {}): Promise<ShownPage> {
-  const request = requestOf(reader, page.path);
+  const request = createRequest(reader, page.path);
   const shown = await page.show(request);
   const { template } = locateTemplates(page);
   if (shown instanceof Redirect || shown instanceof Download || template === undefined) return { shown, html: '' };
@@ -93,7 +93,7 @@ export async function runCheckoutStep(
   sent: Readonly<Record<string, string>> = {},
   { answer = () => [], isNew = true, ...reader }: CheckoutOptions = {},
 ): Promise<CheckoutRun> {
-  const request = requestOf(reader, '/buy');
+  const request = createRequest(reader, '/buy');
   const part = await step.show(request);
   const statements: CheckoutRun['statements'][number][] = [];
   const transaction = {

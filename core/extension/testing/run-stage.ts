@@ -72,10 +72,10 @@ export async function runStage(stage: AnyStageDefinition, options: StageRunOptio
     host.log,
   );
   pipeline.activate();
-  pipeline.begin(exchange);
+  pipeline.start(exchange);
   const reply = await pipeline.answer(exchange);
   const { text, error } = await readBody(reply);
-  const outcome = outcomeOf(reply, text, error, exchange);
+  const outcome = createOutcome(reply, text, error, exchange);
   await pipeline.finish(exchange, outcome);
   await pipeline.retire();
   const { status, headers } = reply;
@@ -135,7 +135,7 @@ async function readBody({ body }: Reply): Promise<{ text: string; error: unknown
   }
 }
 
-function outcomeOf({ status }: Reply, text: string, error: unknown, exchange: Exchange): Outcome {
+function createOutcome({ status }: Reply, text: string, error: unknown, exchange: Exchange): Outcome {
   const failure: GatewayError | undefined = exchange.failure;
   const isFailed = status >= 500 || error !== undefined;
   return {

@@ -17,8 +17,10 @@ export function keepFixed(next: Config, running: Config, sections: Iterable<Sect
     if (section.fixed === undefined) continue;
     const [nextValue, runningValue] = [next.get(section), running.get(section)];
     if (section.fixed !== true) {
-      const changed = section.fixed.filter((name) => differs(memberOf(nextValue, name), memberOf(runningValue, name)));
-      postponed.push(...changed.map((name) => `${section.name}.${name}`));
+      const changedNames = section.fixed.filter((name) =>
+        differs(readMember(nextValue, name), readMember(runningValue, name)),
+      );
+      postponed.push(...changedNames.map((name) => `${section.name}.${name}`));
       overrides.set(
         section.name,
         Object.freeze({ ...(nextValue as object), ...pickMembers(runningValue, section.fixed) }),
@@ -44,12 +46,12 @@ export function findAddedPlugins(document: GatewayDocument, loadedSpecifiers: re
   );
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
 function pickMembers(value: unknown, names: readonly string[]): object {
-  return Object.fromEntries(names.map((name) => [name, memberOf(value, name)]));
+  return Object.fromEntries(names.map((name) => [name, readMember(value, name)]));
 }
 
 function differs(first: unknown, second: unknown): boolean {

@@ -31,19 +31,19 @@ export function readPipeline(
     validator.report(['pipeline'], wrong, `list the stages in order, such as: ${workingOrder(registry).join(', ')}`);
     return [];
   }
-  const names = value.map(nameOf).filter((name) => name !== undefined);
+  const names = value.map(readStageName).filter((name) => name !== undefined);
   const entries = value.map((entry, index) =>
     readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins),
   );
   const valid = entries.filter((entry) => entry !== undefined);
   refuseRepeats(valid, validator);
-  const listed = valid.filter((stage) => !stage.isOff);
+  const stages = valid.filter((stage) => !stage.isOff);
   // The order can only be checked if all entries are valid, because stages may depend on an invalid one.
   if (valid.length === value.length) {
-    checkOrder(listed, registry, validator);
+    checkOrder(stages, registry, validator);
     requireExpected(valid, registry, validator);
   }
-  return listed;
+  return stages;
 }
 
 /**
@@ -72,21 +72,21 @@ function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): nu
 }
 
 /** Applies each stage's rules across its options. Drops mistakes about values that the file does not contain, such as defaults. */
-export function checkStages(listed: readonly ListedStage[], validator: Validator, context: CheckContext): void {
+export function checkStages(stages: readonly ListedStage[], validator: Validator, context: CheckContext): void {
   const report: Report = (path, wrong, right) => {
     if (validator.document.contains(path)) validator.report(path, wrong, right);
   };
-  for (const { definition, options, path } of listed)
+  for (const { definition, options, path } of stages)
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
 /** Returns warnings about a valid pipeline, and valid options of its stages, that are probably unintended. */
 export function findPipelineNotices(
-  listed: readonly ListedStage[],
+  stages: readonly ListedStage[],
   registry: Registry,
   values: SectionValues,
 ): string[] {
-  const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
+  const lacks = (fact: AnyFact) => !stages.some(({ definition: { writes } }) => writes?.includes(fact));
   return [
     ...(lacks(principal)
       ? [
@@ -103,22 +103,22 @@ export function findPipelineNotices(
           `model calls are refused: the pipeline has no stage that sends them to an upstream${suggestWriters(delivery, registry)}`,
         ]
       : []),
-    ...listed.flatMap(({ definition, options }) => definition.notices?.(options, values) ?? []),
+    ...stages.flatMap(({ definition, options }) => definition.notices?.(options, values) ?? []),
   ];
 }
 
 /** Returns the stages that write a fact as an example: `, such as auth`. */
 function suggestWriters(fact: AnyFact, registry: Registry): string {
-  const names = writersOf(fact, registry);
+  const names = listWriters(fact, registry);
   return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
 }
 
-function writersOf(fact: AnyFact, registry: Registry): string[] {
+function listWriters(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
 /** Returns the name of the entry's stage; undefined if the entry names none or several. */
-function nameOf(entry: unknown): string | undefined {
+function readStageName(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
   const names = Object.keys(entry);
@@ -133,7 +133,7 @@ function readEntry(
   validator: Validator,
   hasAllPlugins: boolean,
 ): Entry | undefined {
-  const name = nameOf(entry);
+  const name = readStageName(entry);
   if (name === undefined) {
     validator.report(path, 'is not a stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
     return undefined;
@@ -145,11 +145,11 @@ function readEntry(
     validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, stageNames));
     return undefined;
   }
-  const written = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
-  if (written === false) return { definition, options: undefined, path, isOff: true };
+  const writtenOptions = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
+  if (writtenOptions === false) return { definition, options: undefined, path, isOff: true };
   const optionsPath = typeof entry === 'string' ? path : [...path, name];
   try {
-    const options = validator.validate(written ?? {}, definition.options, optionsPath);
+    const options = validator.validate(writtenOptions ?? {}, definition.options, optionsPath);
     return { definition, options, path, isOff: false };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -158,31 +158,31 @@ function readEntry(
   }
 }
 
-function refuseRepeats(listed: readonly ListedStage[], validator: Validator): void {
+function refuseRepeats(stages: readonly ListedStage[], validator: Validator): void {
   const seenNames = new Set<string>();
-  for (const { definition, path } of listed) {
+  for (const { definition, path } of stages) {
     if (seenNames.has(definition.name))
       validator.report(path, `lists the stage ${definition.name} twice`, 'keep one of them');
     seenNames.add(definition.name);
   }
 }
 
-function requireExpected(listed: readonly Entry[], registry: Registry, validator: Validator): void {
-  const isWritten = (fact: AnyFact) => listed.some(({ definition: { writes } }) => writes?.includes(fact));
+function requireExpected(stages: readonly Entry[], registry: Registry, validator: Validator): void {
+  const isWritten = (fact: AnyFact) => stages.some(({ definition: { writes } }) => writes?.includes(fact));
   for (const { name, expectedFor, writes = [] } of registry.stages.values()) {
-    if (expectedFor === undefined || listed.some(({ definition }) => definition.name === name)) continue;
+    if (expectedFor === undefined || stages.some(({ definition }) => definition.name === name)) continue;
     if (writes.length > 0 && writes.every(isWritten)) continue;
     const right = `add ${name} to the list, or "${name}: false" to do without`;
     validator.report(['pipeline'], `has no stage for ${expectedFor}`, right, true);
   }
 }
 
-function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
-  for (const [index, { definition, path }] of listed.entries()) {
-    const earlier = listed.slice(0, index).map((stage) => stage.definition);
+function checkOrder(stages: readonly ListedStage[], registry: Registry, validator: Validator): void {
+  for (const [index, { definition, path }] of stages.entries()) {
+    const earlierStages = stages.slice(0, index).map((stage) => stage.definition);
     for (const fact of definition.reads ?? []) {
-      if (earlier.some(({ writes }) => writes?.includes(fact))) continue;
-      const writers = writersOf(fact, registry);
+      if (earlierStages.some(({ writes }) => writes?.includes(fact))) continue;
+      const writers = listWriters(fact, registry);
       const right =
         writers.length === 0
           ? 'list a stage that writes it before'
@@ -190,7 +190,7 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
       validator.report(path, `${definition.name} needs the fact ${fact.name}, which no stage before it writes`, right);
     }
     for (const name of definition.after ?? []) {
-      if (!listed.slice(index + 1).some((later) => later.definition.name === name)) continue;
+      if (!stages.slice(index + 1).some((later) => later.definition.name === name)) continue;
       validator.report(path, `${definition.name} comes before ${name}`, `put ${name} before ${definition.name}`);
     }
   }

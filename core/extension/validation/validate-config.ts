@@ -109,8 +109,11 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
 
 /** Lists the paths of all pages, and the first segments of endpoints that are also served without `/v1`, such as `/models`. */
 function listPagePaths(registry: Registry): string[] {
-  const aliased = registry.endpoints.filter(({ isAliased }) => isAliased === true);
-  return [...registry.pages.map(({ path }) => path), ...new Set(aliased.map(({ path }) => `/${path.split('/')[2]}`))];
+  const aliasedEndpoints = registry.endpoints.filter(({ isAliased }) => isAliased === true);
+  return [
+    ...registry.pages.map(({ path }) => path),
+    ...new Set(aliasedEndpoints.map(({ path }) => `/${path.split('/')[2]}`)),
+  ];
 }
 
 function readFolders(
@@ -242,7 +245,7 @@ function* reviewCatalog(values: SectionValues, registry: Registry, validator: Va
 
 function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<string, FolderFiles>) {
   return {
-    get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? defaultsOf(schema)) as SectionValue<S>,
+    get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? getDefaults(schema)) as SectionValue<S>,
     files: ({ name }: Section) => (folders.get(name) ?? emptyFolder).files,
   } satisfies SectionValues;
 }
@@ -250,7 +253,7 @@ function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyM
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
 /** Returns the value of a section that is invalid or not registered. */
-function defaultsOf(schema: JsonSchema): unknown {
+function getDefaults(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
   return frozenDefaults.get(schema);
 }

@@ -16,16 +16,16 @@ export class VariantRefused extends Error {
  * @throws VariantRefused naming the keys
  */
 export function requireDivisible(variant: Config, base: Config, sections: Iterable<Section>): void {
-  const differing = [...sections].filter((section) => !isSame(variant.get(section), base.get(section)));
-  if (differing.length === 0 && hasSameStages(variant, base))
+  const differingSections = [...sections].filter((section) => !isSame(variant.get(section), base.get(section)));
+  if (differingSections.length === 0 && hasSameStages(variant, base))
     throw new VariantRefused('It is the same as the configuration in effect, so there is nothing to try.');
-  refuseDifferences(differing.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
+  refuseDifferences(differingSections.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
   const [variantUpstreams, baseUpstreams] = [variant.get(upstreams), base.get(upstreams)];
-  const resized = Object.keys(variantUpstreams).filter((name) => {
+  const resizedUpstreams = Object.keys(variantUpstreams).filter((name) => {
     const [capacity, baseCapacity] = [variantUpstreams[name]?.capacity, baseUpstreams[name]?.capacity];
     return capacity !== undefined && baseCapacity !== undefined && !isSame(capacity, baseCapacity);
   });
-  refuseDifferences(resized.map((name) => `upstreams.${name}.capacity`));
+  refuseDifferences(resizedUpstreams.map((name) => `upstreams.${name}.capacity`));
 }
 
 interface Stages {
@@ -55,11 +55,11 @@ function sharedDifferences(name: string, variant: readonly ListedStage[], base: 
   const { shared } = stage.definition;
   if (shared === undefined) return isSame(stage.options, baseStage.options) ? [] : [`pipeline.${name}`];
   return shared
-    .filter((option) => !isSame(valueOf(stage, option), valueOf(baseStage, option)))
+    .filter((option) => !isSame(readOption(stage, option), readOption(baseStage, option)))
     .map((option) => `pipeline.${name}.${option}`);
 }
 
-function valueOf({ options }: ListedStage, name: string): unknown {
+function readOption({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 

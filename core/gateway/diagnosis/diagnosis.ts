@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 
 /** A single check. Checks run concurrently, each with its own deadline. */
 export interface DiagnosticCheck {
-  /** Name that distinguishes several checks, such as that of an upstream or a provider. */
+  /** Name that distinguishes several checks, such as the name of an upstream or a provider. */
   readonly subject?: string;
   /** Timeout in seconds, for a check that may take longer than others. */
   readonly timeout?: number;

@@ -3,7 +3,7 @@ import type { Service } from './host.ts';
 type WithContact = Pick<Service, 'contact'>;
 
 /** Returns the operator's contact as an email address, a WhatsApp number or a URL; undefined if gateway.yaml has none. */
-export function contactOf({ contact }: WithContact): string | undefined {
+export function formatContact({ contact }: WithContact): string | undefined {
   const number = whatsAppNumber(contact);
   return number === undefined ? contact?.replace(/^mailto:/, '') : `WhatsApp +${number}`;
 }

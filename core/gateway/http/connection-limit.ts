@@ -14,7 +14,7 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
-/** True for a connection over the limit, whose requests get 503. */
+/** True if the connection is over the limit, so that its requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as ClientSocket)[surplus] === true;
 }

@@ -9,7 +9,7 @@ const abortGraceMs = 2_000;
 const minGraceSeconds = 5;
 
 interface DrainTimes {
-  /** Seconds for which new exchanges are still served, because load balancers react late. */
+  /** Notice period in seconds. New exchanges are still served, because load balancers react late. */
   readonly notice: number;
   /** Seconds from the start for exchanges to finish; at least the notice period. */
   readonly limit: number;

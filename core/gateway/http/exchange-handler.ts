@@ -101,7 +101,7 @@ export class ExchangeHandler implements MessageRunner {
    *
    * @param path path without the query string
    * @param refusal error for the client if the request is refused
-   * @throws Error if no exchange could be created; nothing was started then
+   * @throws Error if no exchange could be created, so that nothing was started
    */
   run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.checkAdmission()): void {
     const { serving } = this;
@@ -116,7 +116,7 @@ export class ExchangeHandler implements MessageRunner {
       const closePromise = this.#waitForClose(exchange, req, res, link);
       const serving = this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
       const { pipeline } = serving;
-      pipeline.begin(exchange);
+      pipeline.start(exchange);
       const delivery = new ReplyDelivery(exchange, res, serving, () => this.claimClose());
       exchange.sender = delivery;
       // The exchange of a client that already disconnected is only recorded.
@@ -145,19 +145,22 @@ export class ExchangeHandler implements MessageRunner {
     try {
       const { pipeline } =
         this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
-      pipeline.begin(exchange);
+      pipeline.start(exchange);
       const reply = await pipeline.answer(exchange);
       const onStalled = (seconds: number) => reportStall(exchange, seconds, pipeline);
       // A stage that detached the exchange from its client gets the reply, as for a POST.
       if (exchange.taker !== undefined) await exchange.taker(reply);
-      const sent = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
+      const messageDelivery = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
         // `finish` below still notifies the stages.
         noteFailure(log, 'answering a message', error, exchange.id);
         exchange.fail(toGatewayError(error));
         discard(reply);
       });
       this.#running.remove(link);
-      await pipeline.finish(exchange, createOutcome(exchange, sent?.status, sent ?? undefined, exchange.elapsed));
+      await pipeline.finish(
+        exchange,
+        createOutcome(exchange, messageDelivery?.status, messageDelivery ?? undefined, exchange.elapsed),
+      );
     } catch (error) {
       noteFailure(log, 'running a message', error, exchange.id);
     } finally {
@@ -246,7 +249,7 @@ export class ExchangeHandler implements MessageRunner {
       const { status, headers, body } = renderError(error, exchange);
       response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
     } catch {
-      // Rendering the error failed, too.
+      // The error could not be rendered either.
       response.destroy();
     }
   }

@@ -9,7 +9,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
-  readonly keepAliveTimeout: number; // seconds for which an idle connection stays open
+  readonly keepAliveTimeout: number; // seconds until an idle connection is closed
   /** Seconds for a complete request, higher than the body reader's limit; default 600. */
   readonly requestTimeout?: number;
 }

@@ -5,7 +5,7 @@ import { unmapAddress } from '#core/platform/names/loopback.ts';
  * Returns the network that one caller can send from, which is an IPv4 address, or the /64 of an IPv6 address. All 2^64 addresses of a /64
  * belong to one household or machine.
  */
-export function networkOf(address = ''): string {
+export function parseNetwork(address = ''): string {
   const bareAddress = unmapAddress(address);
   if (isIP(bareAddress) !== 6) return bareAddress;
   const [head = '', tail = ''] = address.toLowerCase().split('::');
@@ -19,8 +19,8 @@ export function networkOf(address = ''): string {
  * Returns the address block for counting unauthenticated requests, which is the /24 of an IPv4 address or the /64 of an IPv6 address.
  * Returns undefined if the text is not an address.
  */
-export function addressBlockOf(address = ''): string | undefined {
-  const network = networkOf(address);
+export function parseAddressBlock(address = ''): string | undefined {
+  const network = parseNetwork(address);
   if (isIP(network) === 4) return `${network.slice(0, network.lastIndexOf('.'))}.0/24`;
   return isIP(address) === 6 ? `${network}::/64` : undefined;
 }

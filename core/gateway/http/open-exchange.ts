@@ -19,7 +19,7 @@ export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;
   readonly bodyLimits: BodyLimits;
-  readonly writeTimeout: number; // seconds for which a client may read nothing
+  readonly writeTimeout: number; // seconds until a client that reads nothing is disconnected
   readonly readConnection: ReadClientConnection;
   readonly corsOrigins: CorsOrigins;
 }
@@ -111,19 +111,19 @@ function explainMismatch(
 ): GatewayError {
   const unserved = explainUnserved(canonicalPath(path));
   if (unserved !== undefined) return new GatewayError('not_found', unserved);
-  if (asksForWebSocket(req)) {
+  if (isWebSocketAttempt(req)) {
     // Codex tries a WebSocket first. On this status it falls back to HTTP immediately, on others only after seconds.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
     return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
   }
   if (match === undefined)
     return new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
-  const allow = match.allowed.join(', ');
+  const allow = match.allowedMethods.join(', ');
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
 /** Also recognizes a handshake behind a proxy, which drops `Upgrade` (RFC 9110 §7.6.1) but forwards the other headers (RFC 6455 §4.1). */
-function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+function isWebSocketAttempt({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;
 }

@@ -161,10 +161,10 @@ export class ParserRefusals {
     if (!socket.writable) return;
     const refusal = refusalsByCode[error.code ?? ''] ?? malformed;
     this.#countRefusal(refusal, error.code, socket.remoteAddress);
-    const running = runningResponse(socket);
+    const response = runningResponse(socket);
     // If the running request is complete, the malformed one comes after it.
-    if (running?.req.complete === true) closeAfterRunning(socket);
-    else if (running?.headersSent === true) socket.destroy();
+    if (response?.req.complete === true) closeAfterRunning(socket);
+    else if (response?.headersSent === true) socket.destroy();
     else closeGently(socket, encodeResponse(refusal));
   }
 

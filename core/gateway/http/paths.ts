@@ -9,7 +9,7 @@ export interface Match {
 
 /** Result for a path that has endpoints, but none for the request's method. */
 export interface WrongMethod {
-  readonly allowed: readonly string[];
+  readonly allowedMethods: readonly string[];
 }
 
 /**
@@ -44,12 +44,12 @@ export class EndpointTable {
     const byMethod = this.#exact.get(path);
     const endpoint = byMethod?.get(method);
     if (endpoint !== undefined) return { endpoint, params: {} };
-    if (byMethod !== undefined) return { allowed: [...byMethod.keys()] };
+    if (byMethod !== undefined) return { allowedMethods: [...byMethod.keys()] };
     return this.#findPattern(method, path);
   }
 
   #findPattern(method: string, path: string): Match | WrongMethod | undefined {
-    const allowed: string[] = [];
+    const allowedMethods: string[] = [];
     for (const { names, regex, endpoint } of this.#patterns) {
       const values = regex.exec(path);
       if (values === null) continue;
@@ -57,9 +57,9 @@ export class EndpointTable {
         const params = names.map((name, index) => [name, decodePercent(values[index + 1] as string)]);
         return { endpoint, params: Object.fromEntries(params) };
       }
-      if (isMethodOf(path, endpoint)) allowed.push(endpoint.method);
+      if (isMethodOf(path, endpoint)) allowedMethods.push(endpoint.method);
     }
-    return allowed.length > 0 ? { allowed } : undefined;
+    return allowedMethods.length > 0 ? { allowedMethods } : undefined;
   }
 
   #add(endpoint: Endpoint): void {
@@ -93,10 +93,11 @@ export function vendorSegment(path: string): (typeof vendorSegments)[number] | u
  * `/v2/rerank` is compatible with its `/v1/rerank`.
  */
 export function canonicalPath(path: string): string {
-  const collapsed = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
-  const trimmed = collapsed.length > 1 && collapsed.endsWith('/') ? collapsed.slice(0, -1) : collapsed;
+  const collapsedPath = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+  const trimmedPath =
+    collapsedPath.length > 1 && collapsedPath.endsWith('/') ? collapsedPath.slice(0, -1) : collapsedPath;
   // Applied twice, for a vendor's name and a second version after it.
-  const canonical = trimmed.replace(misplacedPrefix, '').replace(misplacedPrefix, '');
+  const canonical = trimmedPath.replace(misplacedPrefix, '').replace(misplacedPrefix, '');
   if (canonical === '/v2/rerank') return '/v1/rerank';
   return /^\/v1(beta)?\//.test(canonical) ? canonical : `/v1${canonical}`;
 }

@@ -23,13 +23,13 @@ interface QueuedRequest {
   readonly start: RequestListener;
 }
 
-const running = Symbol('running response');
-const pipeline = Symbol('queued requests');
+const runningKey = Symbol('running response');
+const pipelineKey = Symbol('queued requests');
 
 interface ClientSocket extends Socket {
-  [running]?: ServerResponse; // or the last response
+  [runningKey]?: ServerResponse; // or the last response
   /** Set when the client first pipelines a request. */
-  [pipeline]?: { readonly queue: QueuedRequest[]; isClosing: boolean };
+  [pipelineKey]?: { readonly queue: QueuedRequest[]; isClosing: boolean };
   /** Node's untyped parser of the connection. If `onIncoming` returns 2, parsing ends. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -49,9 +49,9 @@ export function serveInTurn(server: Server, onDropped: (socket: Socket) => void)
     server.removeAllListeners(event);
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       const socket: ClientSocket = request.socket;
-      const previous = socket[running];
+      const previous = socket[runningKey];
       if (previous === undefined || previous.closed || previous === response) {
-        socket[running] = response;
+        socket[runningKey] = response;
         start(request, response);
       } else if (!enqueue(socket, previous, { request, response, start })) {
         onDropped(socket);
@@ -63,14 +63,14 @@ export function serveInTurn(server: Server, onDropped: (socket: Socket) => void)
 
 /** Returns the response that a connection is waiting for; undefined if there is none. */
 export function runningResponse(socket: Socket): ServerResponse | undefined {
-  const response = (socket as ClientSocket)[running];
+  const response = (socket as ClientSocket)[runningKey];
   return response?.closed === false ? response : undefined;
 }
 
 /** Stops parsing requests of this connection, and closes it after the responses to the running and queued requests. */
 export function closeAfterRunning(socket: ClientSocket): void {
-  const state = pipelineOf(socket);
-  const response = socket[running];
+  const state = getPipelineState(socket);
+  const response = socket[runningKey];
   if (state.isClosing || response === undefined) return;
   state.isClosing = true;
   if (state.queue.length === 0) response.once('close', () => startNext(socket));
@@ -96,7 +96,7 @@ export function closeBrokenOff(response: ServerResponse): void {
   socket.destroySoon = () => undefined;
   response.once('finish', () => {
     const close = () => (isSizedByClose(response) ? socket.resetAndDestroy() : closeGently(socket));
-    if (pipelineOf(socket).queue.length > 0) close();
+    if (getPipelineState(socket).queue.length > 0) close();
     else setTimeout(close, brokenOffGraceMs).unref();
   });
 }
@@ -113,13 +113,13 @@ export function closeGently(socket: Socket, bytes = ''): void {
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
-function pipelineOf(socket: ClientSocket): NonNullable<ClientSocket[typeof pipeline]> {
-  return (socket[pipeline] ??= { queue: [], isClosing: false });
+function getPipelineState(socket: ClientSocket): NonNullable<ClientSocket[typeof pipelineKey]> {
+  return (socket[pipelineKey] ??= { queue: [], isClosing: false });
 }
 
 /** Queues a request behind the running one; returns false if it must be dropped. */
 function enqueue(socket: ClientSocket, previous: ServerResponse, next: QueuedRequest): boolean {
-  const { queue } = pipelineOf(socket);
+  const { queue } = getPipelineState(socket);
   if (queue.length === bounds.pipelinedRequests || !hasShortBody(next.request)) return false;
   queue.push(next);
   if (queue.length === 1) previous.once('close', () => startNext(socket));
@@ -132,7 +132,7 @@ function hasShortBody({ headers }: IncomingMessage): boolean {
 }
 
 function startNext(socket: ClientSocket): void {
-  const { queue, isClosing } = pipelineOf(socket);
+  const { queue, isClosing } = getPipelineState(socket);
   // The client has disconnected, but each queued request is still recorded.
   if (socket.destroyed || socket.writableEnded)
     for (const { request, response, start } of queue.splice(0)) start(request, response);
@@ -141,7 +141,7 @@ function startNext(socket: ClientSocket): void {
     if (isClosing) closeGently(socket);
     return;
   }
-  socket[running] = next.response;
+  socket[runningKey] = next.response;
   if (queue.length > 0 || isClosing) next.response.once('close', () => startNext(socket));
   next.start(next.request, next.response);
 }

@@ -221,7 +221,7 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /**
- * Rejects invalid UTF-8 (RFC 8259 §8.1). Decoding has replaced it, so the model would get a different text from the one that was sent.
+ * Rejects invalid UTF-8 (RFC 8259 §8.1), which decoding has replaced, so that the model would get a different text than the client sent.
  *
  * @throws GatewayError `invalid_request`
  */

@@ -8,8 +8,8 @@ import { callerDialect } from './dialect.ts';
 import { pathOf } from './paths.ts';
 
 /**
- * Time after which a starting gateway listens. Most starts are complete by then, which matters because a proxy without health checks, such as
- * nginx, treats an open port as a serving gateway.
+ * Delay before a starting gateway listens. Most starts complete earlier, so that proxies without health checks, such as nginx, which treat an
+ * open port as a serving gateway, rarely see a starting one.
  */
 const defaultDelayMs = 1_000;
 

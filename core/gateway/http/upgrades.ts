@@ -23,7 +23,7 @@ export interface Upgrade {
   /** Path as received, without the query string. */
   readonly path: string;
   /** Runs the messages received on the socket. */
-  readonly conversations: MessageRunner;
+  readonly messageRunner: MessageRunner;
   /** Refuses over HTTP. The request passes through the pipeline, so it is recorded, and authentication errors take precedence. */
   refuse(error: GatewayError): void;
 }
@@ -73,7 +73,7 @@ export class Upgrades {
   }
 
   #find(request: IncomingMessage): SocketEndpoint | undefined {
-    if (this.#serving === undefined || !asksForWebSocket(request)) return undefined;
+    if (this.#serving === undefined || !isWebSocketRequest(request)) return undefined;
     const { handler, endpoints } = this.#serving;
     const match = endpoints.findEndpoint('POST', pathOf(request.url));
     if (match === undefined || !('endpoint' in match)) return undefined;
@@ -96,7 +96,7 @@ export class Upgrades {
     };
     const refusal = handler.checkAdmission();
     if (refusal !== undefined) refuse(refusal);
-    else await endpoint.open({ request, socket, head, path, conversations: handler, refuse });
+    else await endpoint.open({ request, socket, head, path, messageRunner: handler, refuse });
   }
 }
 
@@ -106,7 +106,7 @@ function ignore(): void {}
  * True for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their connection, stay
  * HTTP requests.
  */
-function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
+function isWebSocketRequest({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return false;
   return countHosts(rawHeaders) === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;

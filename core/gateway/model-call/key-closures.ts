@@ -1,6 +1,6 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '../host/host.ts';
-import type { ClosureRule } from './closing-words.ts';
+import type { ClosureRule } from './closure-rules.ts';
 import { keyDigest } from './key-digest.ts';
 
 /** Whether a vendor has closed a key, as known to this instance. Times are ms of `Host.monotonic`. */

@@ -61,7 +61,7 @@ function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
   return isAboutModel && !isClientObjectMissing(reported) ? 'model' : 'rejected';
 }
 
-function statusOf({ type, code }: ReportedError): number {
+function chooseStatus({ type, code }: ReportedError): number {
   const codes = [type, code];
   if (codes.some((word) => missingCodes.has(word ?? ''))) return 404;
   return codes.some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;
@@ -96,7 +96,7 @@ export function createReportedFailure(reported: ReportedError | undefined): Gate
     case 'rejected':
       return new GatewayError('upstream_rejected', message, {
         upstream: {
-          status: reported === undefined ? 400 : statusOf(reported),
+          status: reported === undefined ? 400 : chooseStatus(reported),
           type: reported?.type,
           code: reported?.code,
           isPolicyRefusal: reported !== undefined && isModeration(reported),

@@ -69,15 +69,15 @@ export class SseFramer implements EventFramer {
 
   #splitEvents(bytes: Buffer): readonly StreamEvent[] {
     const text = bytes.toString();
-    const searched = text.length === bytes.length ? text : toSearchable(bytes);
-    const hasCr = typeof searched === 'string' && searched.includes('\r');
+    const searchText = text.length === bytes.length ? text : toSearchable(bytes);
+    const hasCr = typeof searchText === 'string' && searchText.includes('\r');
     const events: StreamEvent[] = [];
-    for (let start = 0, end = 0; start < searched.length; start = end) {
-      end = hasCr ? endOfBlankLine(searched, start) : endOfLineFeeds(searched, start);
-      const isOnlyEvent = end - start === searched.length;
+    for (let start = 0, end = 0; start < searchText.length; start = end) {
+      end = hasCr ? endOfBlankLine(searchText, start) : endOfLineFeeds(searchText, start);
+      const isOnlyEvent = end - start === searchText.length;
       const eventText = isOnlyEvent
         ? text
-        : searched === text
+        : searchText === text
           ? text.slice(start, end)
           : bytes.toString('utf8', start, end);
       const fields = hasCr ? parseFields(eventText.replaceAll(crLineEnds, '\n')) : this.#readFields(eventText);

@@ -10,7 +10,7 @@ export function authHeaders(scheme: AuthScheme, key: string): Record<string, str
 }
 
 /** Returns the keys and hosts of an upstream, longest first. No message may contain them. */
-export function secretsOf({
+export function listSecrets({
   apiKeys,
   baseUrl,
   headers,

@@ -4,7 +4,7 @@ import { parseRetryDelay } from './retry-after.ts';
 import { parseOutputLimit } from './output-limit.ts';
 import { codesMean, messageMeans, findServerMeaning } from './upstream-words.ts';
 
-/** An error reported by an upstream, independent of the shape in which the upstream reports it. */
+/** An error reported by an upstream, in one of many shapes. */
 export interface ReportedError {
   readonly message: string | undefined;
   readonly type: string | undefined;
@@ -35,10 +35,10 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   if (body['object'] === 'error') return toReportedError(body);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;
   if (status === undefined || status['status_code'] === 0 || status['status_code'] === undefined) return undefined;
-  const code = text(status['status_code']);
+  const code = toText(status['status_code']);
   const type = minimaxTypes.get(code ?? '');
   const isRejection = minimaxRejections.has(code ?? '');
-  return { message: text(status['status_msg']), type, code, param: undefined, isRejection };
+  return { message: toText(status['status_msg']), type, code, param: undefined, isRejection };
 }
 
 /** Types of MiniMax's error codes, which have status 200. Source: MiniMax API docs, "Error Codes". */
@@ -186,10 +186,10 @@ function toReportedError(error: JsonObject): ReportedError {
   const details = isJsonObject(error['details']) ? error['details'] : undefined;
   const { message, param } = readDetail(error['detail'] ?? (isJsonObject(nested) ? nested['detail'] : undefined));
   return {
-    message: text(nested) ?? message,
-    type: text(error['type']) ?? text(error['status']),
-    code: text(error['code']) ?? text(details?.['error_code']),
-    param: text(error['param']) ?? param,
+    message: toText(nested) ?? message,
+    type: toText(error['type']) ?? toText(error['status']),
+    code: toText(error['code']) ?? toText(details?.['error_code']),
+    param: toText(error['param']) ?? param,
     details,
     ...(Array.isArray(error['details']) && { reason: findReason(error['details']) }),
     retryAfter: parseRetryDelay(error),
@@ -199,24 +199,25 @@ function toReportedError(error: JsonObject): ReportedError {
 
 /** Finds the reason in Google's `ErrorInfo`, which is one of the details. */
 function findReason(details: readonly JsonValue[]): string | undefined {
-  return text(details.filter(isJsonObject).find(({ reason }) => reason !== undefined)?.['reason']);
+  return toText(details.filter(isJsonObject).find(({ reason }) => reason !== undefined)?.['reason']);
 }
 
 /** Reads FastAPI's `detail`, which is a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */
 function readDetail(detail: JsonValue | undefined): { message?: string | undefined; param?: string | undefined } {
-  if (isJsonObject(detail)) return { message: text(detail['message']) ?? text(detail['msg']) ?? text(detail['error']) };
-  if (!Array.isArray(detail)) return { message: text(detail) };
-  const mistakes = detail.filter(isJsonObject).map(({ loc, msg }) => ({ param: formatPath(loc), reason: text(msg) }));
+  if (isJsonObject(detail))
+    return { message: toText(detail['message']) ?? toText(detail['msg']) ?? toText(detail['error']) };
+  if (!Array.isArray(detail)) return { message: toText(detail) };
+  const mistakes = detail.filter(isJsonObject).map(({ loc, msg }) => ({ param: formatPath(loc), reason: toText(msg) }));
   const lines = mistakes.map(({ param, reason }) => [param, reason].filter((part) => part !== undefined).join(': '));
   const message = lines.filter((line) => line !== '').join('; ');
-  return { message: text(message), param: mistakes[0]?.param };
+  return { message: toText(message), param: mistakes[0]?.param };
 }
 
 /** Formats `["body", "messages", 0, "role"]` as `messages[0].role`. */
 function formatPath(loc: JsonValue | undefined): string | undefined {
   if (!Array.isArray(loc)) return undefined;
   const steps = loc[0] === 'body' ? loc.slice(1) : loc;
-  return text(
+  return toText(
     steps
       .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
       .join('')
@@ -225,7 +226,7 @@ function formatPath(loc: JsonValue | undefined): string | undefined {
 }
 
 /** Returns a number or a non-empty string as text; undefined for anything else. */
-function text(value: JsonValue | undefined): string | undefined {
+function toText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -12,7 +12,7 @@ interface Wording {
   readonly vendor: string;
   /** First version in which the wording was seen, or where it is published or reported. */
   readonly source: string;
-  /** Default: only the message. */
+  /** Part of an error that the pattern applies to; default: the message. */
   readonly appliesTo?: 'code' | 'code or message';
   /** Preset of the only upstreams that the wording applies to, because it is too unspecific for others. */
   readonly preset?: string;
@@ -24,7 +24,7 @@ interface Wordings {
 }
 
 /**
- * Codes and wordings of vendors, resellers and servers for errors whose status says too little, because servers often send 500 or 501. See
+ * Codes and wordings of vendors, resellers and servers for errors whose status is too unspecific, because servers often send 500 or 501. See
  * docs/upstreams.md. Types and codes have the same meaning everywhere.
  */
 const table: Readonly<Record<WordMeaning, Wordings>> = {

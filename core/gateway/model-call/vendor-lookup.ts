@@ -3,7 +3,7 @@ import { readResponseText } from '#core/platform/response-text.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { authHeaders, secretsOf } from './upstream-credentials.ts';
+import { authHeaders, listSecrets } from './upstream-credentials.ts';
 import { readRefusal, removeSecrets } from './upstream-error.ts';
 
 const lookupTimeoutMs = 10_000;
@@ -39,7 +39,7 @@ export async function queryVendor(
   const { baseUrl, auth, headers, formats } = upstream;
   const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
   const url = path.startsWith('//') ? new URL(baseUrl).origin + path.slice(1) : baseUrl + path;
-  const secrets = [...secretsOf(upstream), key].filter((secret) => secret !== '');
+  const secrets = [...listSecrets(upstream), key].filter((secret) => secret !== '');
   try {
     const response = await outgoingFetch(url, {
       headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },

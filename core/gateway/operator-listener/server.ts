@@ -68,8 +68,8 @@ export class OperatorServer implements AsyncDisposable {
   async respond({ url, headers, localAddress }: ForwardedRequest): Promise<ForwardedResponse> {
     const request = { url, headers: headers as Record<string, string>, app: { localAddress } };
     const { statusCode: status, headers: responseHeaders, payload: body } = await this.#server.inject(request);
-    const forwarded = Object.entries(responseHeaders).filter(([name]) => forwardedHeaders.has(name));
-    return { status, headers: Object.fromEntries(forwarded), body };
+    const forwardedEntries = Object.entries(responseHeaders).filter(([name]) => forwardedHeaders.has(name));
+    return { status, headers: Object.fromEntries(forwardedEntries), body };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

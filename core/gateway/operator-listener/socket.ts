@@ -19,8 +19,9 @@ const diskTimeoutMs = 500;
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {
-    const resolved = 'path' in address ? address : { ...address, host: await resolveListenAddress(address.host) };
-    await tryToListen(server, resolved).catch(async (error: NodeJS.ErrnoException) => {
+    const resolvedAddress =
+      'path' in address ? address : { ...address, host: await resolveListenAddress(address.host) };
+    await tryToListen(server, resolvedAddress).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' || !('path' in address) || !(await isAbandoned(address.path))) throw error;
       await unlink(address.path);
       await tryToListen(server, address);

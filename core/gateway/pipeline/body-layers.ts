@@ -8,13 +8,13 @@ interface BodyLayer {
 }
 
 /**
- * The streams that form a body, innermost first: the stream created by a stage or an endpoint, then the wrappers added by other stages. A
- * layer may be idle for its owner's timeout, or for that of the owner of an inner layer that is still open.
+ * The streams that form a body, innermost first. The innermost stream is created by a stage or an endpoint, the others wrap it. A layer may
+ * be idle for its owner's timeout, or for the timeout of any inner layer that is still open.
  */
 export class BodyLayers {
   readonly #layers: BodyLayer[] = [];
 
-  /** @param timeout seconds for which the owner may be idle */
+  /** @param timeout maximum idle time of the owner, in seconds */
   add(body: Readable, owner: string, timeout: number): void {
     this.#layers.push({ body, owner, timeout });
   }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 
-/** Same as in Node: a header name is a token, and a value has no control characters except tab (RFC 9110 §5). */
+/** Node's own rules. A header name is a token, and a value contains no control characters except tab (RFC 9110 §5). */
 const headerName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 

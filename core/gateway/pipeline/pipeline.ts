@@ -8,7 +8,7 @@ import { renderError } from './render-error.ts';
 import type { Exchange } from './exchange.ts';
 import { readChangedContent } from './changed-body.ts';
 import { checkReply, describeValue } from './check-reply.ts';
-import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
+import { findBodyError, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
 import { Watchdog } from './watchdog.ts';
@@ -38,7 +38,7 @@ interface Deferral extends Owner {
  * An ordered, immutable list of stages, created from one configuration. A reload creates a new pipeline. Exchanges in flight finish on the
  * pipeline that they started with, and `retire` releases the old pipeline after the last of them.
  *
- * Every exchange goes through `begin`, `answer` and `finish`, once each, in this order.
+ * Every exchange goes through `start`, `answer` and `finish`, once each, in this order.
  */
 export class Pipeline {
   readonly #stages: readonly StageEntry[];
@@ -101,7 +101,7 @@ export class Pipeline {
     }
   }
 
-  begin(exchange: Exchange): void {
+  start(exchange: Exchange): void {
     this.#running++;
     for (const { name, stage } of this.#startEntries) {
       try {
@@ -242,8 +242,8 @@ export class Pipeline {
       try {
         const pending = entry.stage.leave(exchange, previous);
         const result = pending instanceof Promise ? await this.#wait(pending, entry, 'leave', exchange) : pending;
-        const changed = this.#accept(exchange, result ?? previous, entry, 'leave', previous);
-        reply = this.#replaceFailed(exchange, changed, previous);
+        const changedReply = this.#accept(exchange, result ?? previous, entry, 'leave', previous);
+        reply = this.#replaceFailed(exchange, changedReply, previous);
         if (reply.body !== previous.body && entry.stage.keepsContent !== true) readChangedContent(exchange, reply);
       } catch (error) {
         discard(previous);
@@ -281,7 +281,7 @@ export class Pipeline {
   /** Returns the reply, or an error reply if the reply's stream failed before anything was sent. */
   #replaceFailed(exchange: Exchange, reply: Reply, previous = reply): Reply {
     tolerateErrors(reply);
-    const bodyError = bodyErrorOf(reply, previous);
+    const bodyError = findBodyError(reply, previous);
     if (bodyError === undefined) return reply;
     discard(reply);
     return this.#refuse(exchange, exchange.abortReason ?? bodyError, exchange.bodyLayers.failedOwner);

@@ -20,7 +20,7 @@ export function renderError(error: GatewayError, caller: Caller): Reply {
       ...(error.isFinal && { 'x-should-retry': 'false' }),
       ...error.details.headers,
     },
-    body: JSON.stringify(errorBody(error, caller, messageOf(error, caller.dialect))),
+    body: JSON.stringify(errorBody(error, caller, composeMessage(error, caller.dialect))),
   };
 }
 
@@ -35,7 +35,7 @@ function errorBody(error: GatewayError, { dialect, id, format }: Caller, message
   return dialects[dialect].renderErrorBody({ ...error.wording(dialect, status), message, status, id, param, details });
 }
 
-function messageOf(error: GatewayError, dialect: Dialect): string {
+function composeMessage(error: GatewayError, dialect: Dialect): string {
   const message = error.messageFor(dialect);
   // The upstream's message already names the parameter, in the upstream's format.
   if (dialects[dialect].hasParam || error.code === 'upstream_rejected') return message;
@@ -49,7 +49,7 @@ function messageOf(error: GatewayError, dialect: Dialect): string {
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
-  const message = renderStreamMessage(error, messageOf(error, caller.dialect));
+  const message = renderStreamMessage(error, composeMessage(error, caller.dialect));
   const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
   return dialects[caller.dialect].renderStreamEnd(data);
 }

@@ -50,7 +50,7 @@ function ignore(): void {}
  *
  * @param source the reply that this one may wrap; its error counts, because a wrapper that listens too late misses it
  */
-export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
+export function findBodyError({ body }: Reply, source: Reply): unknown {
   if (!(body instanceof Readable)) return undefined;
   if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
   if (!body.destroyed || body.readableEnded) return undefined;

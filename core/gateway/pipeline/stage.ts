@@ -43,7 +43,7 @@ export interface Outcome {
  *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
  * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
  *
- * A moment that never waits should not be async: the pipeline then calls it without a promise.
+ * A moment that never waits should not be async, so that the pipeline can call it without a promise.
  */
 export interface Stage {
   /**
@@ -73,8 +73,8 @@ export interface Stage {
 }
 
 /**
- * Observes every exchange in any configuration, after the stages, and changes nothing. Its functions correspond to those of a stage. They
- * must not wait, because they run for every request.
+ * Observes every exchange in any configuration, after the stages, and changes nothing. `start` and `done` run as in a stage, but must not
+ * wait, because they run for every request.
  */
 export interface Observer {
   readonly name: string;

@@ -166,10 +166,10 @@ export const sources: readonly RecordSource[] = [
 /** Finds the digests of a reply. If a stage changed the content, its digest is known after sending. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
-  const changed = exchange.find(changedContent);
-  if (changed === undefined) return digests;
+  const contentReader = exchange.find(changedContent);
+  if (contentReader === undefined) return digests;
   const { received, changes = [] } = digests ?? {};
-  return { received, sent: changed.digest(), changes: [...changes, 'stage'] };
+  return { received, sent: contentReader.digest(), changes: [...changes, 'stage'] };
 }
 
 function aliasOf({ model, modelName }: CachedCall): string | undefined {

@@ -47,17 +47,17 @@ function selectNewest(
   since: number,
   end: number | undefined,
 ): number[] | undefined {
-  const selected: number[] = [];
+  const selectedHours: number[] = [];
   let count = 0;
   for (const { hour, matching } of hours) {
-    selected.push(hour);
+    selectedHours.push(hour);
     // Only a part of the first and the last hour may match.
     const isComplete = hour >= since && (end === undefined || hour + hourMs <= end);
     if (isComplete) count += matching;
     if (count >= size) break;
-    if (selected.length > maxHours) return undefined;
+    if (selectedHours.length > maxHours) return undefined;
   }
-  return selected;
+  return selectedHours;
 }
 
 /** Returns SQL sums of stored counts, each of which includes every matching request. */

@@ -59,17 +59,17 @@ export async function readRouteUsage(
 
 function toUsage(route: string, rows: readonly Row[]): RouteUsage {
   const sum = (summands: readonly Row[]) => summands.reduce((total, { attempts }) => total + attempts, 0);
-  const failed = rows.filter(({ outcome }) => outcome === 'failed');
-  const causedByRoute = failed.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
-  const served = rows.filter(({ outcome }) => outcome === 'served');
-  const lastFailure = causedByRoute.at(-1);
+  const failedRows = rows.filter(({ outcome }) => outcome === 'failed');
+  const routeFailures = failedRows.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
+  const servedRows = rows.filter(({ outcome }) => outcome === 'served');
+  const lastFailure = routeFailures.at(-1);
   return {
     route,
     attempts: sum(rows),
-    served: sum(served),
-    failed: sum(causedByRoute),
-    faults: Object.fromEntries(failed.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
-    lastServedAt: served.at(-1)?.at,
+    served: sum(servedRows),
+    failed: sum(routeFailures),
+    faults: Object.fromEntries(failedRows.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
+    lastServedAt: servedRows.at(-1)?.at,
     lastFault: lastFailure && {
       fault: lastFailure.fault ?? 'unknown',
       at: lastFailure.at,

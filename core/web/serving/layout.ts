@@ -1,4 +1,4 @@
-import { contactOf, whatsAppNumber } from '#core/gateway/host/contact.ts';
+import { formatContact, whatsAppNumber } from '#core/gateway/host/contact.ts';
 import { listNavigation } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { signInPath, signOutPath } from '../sessions/sign-in.ts';
@@ -56,7 +56,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
 
 /** Returns the text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
 export function contactText(contact: string): string {
-  if (whatsAppNumber(contact) !== undefined) return contactOf({ contact }) ?? '';
+  if (whatsAppNumber(contact) !== undefined) return formatContact({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 

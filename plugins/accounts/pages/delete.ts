@@ -1,6 +1,6 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
@@ -93,7 +93,7 @@ function describeLoss(order: Order, { t, format, host }: PageRequest): string[] 
     const refundableAmount = isFlagged ? refundable(order, payment) : 0;
     if (refundableAmount <= 0) return [];
     const amount = format.money(refundableAmount, payment.currency);
-    const contact = contactOf(host.service);
+    const contact = formatContact(host.service);
     return contact === undefined
       ? t('accounts.delete.undecided_no_contact', { code, paid: amount })
       : t('accounts.delete.undecided', { code, paid: amount, contact });

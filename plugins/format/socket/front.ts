@@ -3,7 +3,7 @@ import { listen } from '#core/config/sections/core-sections.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { networkOf } from '#core/gateway/http/network.ts';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 import { parseQuery } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
@@ -55,7 +55,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   };
 
   readonly open = async (upgrade: Upgrade): Promise<void> => {
-    const { request, conversations, refuse, socket } = upgrade;
+    const { request, messageRunner: conversations, refuse, socket } = upgrade;
     const { pipeline, host, corsOrigins } = conversations.serving;
     const { origin } = request.headers;
     // Browsers send no preflight before they open a WebSocket.
@@ -74,7 +74,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     // Counted immediately, because many sockets may be opened at the same moment.
     const removeSocket =
       accountId === undefined
-        ? this.#unauthenticatedSockets.addSocket(networkOf(remoteAddress), maxUnauthenticated)
+        ? this.#unauthenticatedSockets.addSocket(parseNetwork(remoteAddress), maxUnauthenticated)
         : this.#accountSockets.addSocket(accountId, host.section(websocketSection).max_sockets);
     if (removeSocket === undefined) {
       const message =
@@ -142,11 +142,11 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   }
 
   /** Returns the context that all sockets share. Creates it for the first socket. */
-  #getContext({ conversations }: Upgrade, host: Host): SocketContext {
+  #getContext({ messageRunner: conversations }: Upgrade, host: Host): SocketContext {
     return (this.#context ??= this.#createContext(conversations, host));
   }
 
-  #createContext(conversations: Upgrade['conversations'], host: Host): SocketContext {
+  #createContext(conversations: Upgrade['messageRunner'], host: Host): SocketContext {
     const { memory } = host;
     const totalBytes = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
     const keptConversations = new KeptConversations({ total: totalBytes, account: maxAccountBytes }, (bytes) =>
@@ -159,10 +159,13 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   }
 }
 
-type Caller = Parameters<Upgrade['conversations']['accountOf']>[0];
+type Caller = Parameters<Upgrade['messageRunner']['accountOf']>[0];
 
 /** Finds the id of the account; undefined for an unknown key. Returns errors instead of throwing them. */
-async function findAccount({ conversations }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
+async function findAccount(
+  { messageRunner: conversations }: Upgrade,
+  caller: Caller,
+): Promise<string | GatewayError | undefined> {
   try {
     return await conversations.accountOf(caller);
   } catch (error) {

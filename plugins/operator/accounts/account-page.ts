@@ -60,7 +60,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       readUsage(database, since(usageHours.firstToken), ['model']),
       countUsage(database, since(usageHours.counts), ['hour']),
       Promise.all(gateway.storySources.map((read) => read(request, id))),
-      gateway.costsReader?.beside(request, '30d'),
+      gateway.costsReader?.pageCosts(request, '30d'),
       listMails(database, { accountId: id }, listed.mails),
     ]);
     const { identities, usage, actions } = details;

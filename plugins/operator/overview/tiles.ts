@@ -38,7 +38,7 @@ export async function describeTiles(
     readings.days.get(),
     readings.hours.get(),
     readings.traffic.get(),
-    gateway.costsReader?.beside(request, span),
+    gateway.costsReader?.pageCosts(request, span),
   ]);
   const { cost, left } = costs?.total ?? { cost: '', left: '' };
   const points = span === 'today' ? hoursOf(hours, host.now()) : splitDays(days, span).now;

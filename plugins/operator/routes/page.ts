@@ -23,7 +23,7 @@ export const routesPage = (
     const { host, t, format } = request;
     const [sources, costs, notes] = await Promise.all([
       readSources(gateway, host),
-      gateway.costsReader?.beside(request, '30d'),
+      gateway.costsReader?.pageCosts(request, '30d'),
       readNotes(gateway.routeNoteSources, request),
     ]);
     const costOf = (model: string, route: string) => costs?.ofRoute(model, route) ?? '';

@@ -1,4 +1,4 @@
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { computeDecisionDeadline } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -83,7 +83,7 @@ export function describeDecided(
   { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
 ): readonly [decided: string, ask: string] {
   const flag = flags.findLast(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt !== undefined);
-  const contact = contactOf(host.service);
+  const contact = formatContact(host.service);
   return [
     flag?.resolvedAt === undefined
       ? ''
@@ -109,6 +109,6 @@ export function describeDecision(
   const flag = flags.find(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt === undefined);
   const deadline = computeDecisionDeadline(host, flag?.createdAt ?? readAt);
   if (deadline > readAt) return t(key, { time: format.time(deadline).text });
-  const contact = contactOf(host.service);
+  const contact = formatContact(host.service);
   return contact === undefined ? t(noContactKey, { code }) : t(lateKey, { code, contact });
 }

@@ -1,5 +1,5 @@
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
-import { contactOf } from '#core/gateway/host/contact.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { getPaymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
@@ -34,7 +34,7 @@ export const receiptPage: Page = {
     if (activationReceipt !== undefined) return new Redirect(activationReceipt.path);
     const lines = await readOrderLines(database, order.id);
     const isSandbox = getPaymentProviders(request.host).get(order.provider)?.isSandbox === true;
-    const contact = contactOf(request.host.service) ?? '';
+    const contact = formatContact(request.host.service) ?? '';
     return {
       code: order.code,
       contact,

@@ -1,7 +1,7 @@
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
-import type { ClosureRule } from '#core/gateway/model-call/closing-words.ts';
+import type { ClosureRule } from '#core/gateway/model-call/closure-rules.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import {
   createKeyRefusedError,

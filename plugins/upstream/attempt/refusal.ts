@@ -1,7 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { findClosureRule } from '#core/gateway/model-call/closing-words.ts';
+import { findClosureRule } from '#core/gateway/model-call/closure-rules.ts';
 import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
 import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';

@@ -2,7 +2,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
 import { removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
+import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './admission.ts';
 import { describeFault, type Fault, faultEffects, describeRefusal } from '../attempt/fault.ts';
@@ -122,7 +122,7 @@ export class AttemptReport {
   /** Describes a fault for the record. Customers can read it, so hosts and addresses in system error messages are removed. */
   #describeForRecord(fault: Fault): string {
     const text = describeFault(fault);
-    return removeSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
+    return removeSecrets(text, text.length, listSecrets(this.#admitted.route.upstream));
   }
 }
 

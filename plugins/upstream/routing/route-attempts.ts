@@ -7,7 +7,7 @@ import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.t
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
+import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
 import { getTarget } from '../connections/connections.ts';
@@ -266,7 +266,7 @@ function createRequest(
     memory: exchange.memory,
     now,
     vendor: route.upstream.vendor,
-    secrets: () => [...secretsOf(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
+    secrets: () => [...listSecrets(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
     redact: (fault) => withModelName(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;
 }

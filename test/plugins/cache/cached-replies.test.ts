@@ -75,7 +75,7 @@ describe('the header X-Service-Cache', () => {
   it('a reply to a request with the header is cached', async () => {
     for (let count = 0; count < 2; count++) {
       const exchange = createExchange({ body: {} });
-      fixture.pipeline.begin(exchange);
+      fixture.pipeline.start(exchange);
       expect((await fixture.pipeline.answer(exchange)).headers).not.toHaveProperty('x-service-cache');
       await fixture.pipeline.finish(exchange, outcome);
     }
@@ -199,7 +199,7 @@ describe('a cached reply', () => {
     async (name) => {
       const send = async (value: string) => {
         const exchange = exchangeOf({ headers: { [name]: value } });
-        fixture.pipeline.begin(exchange);
+        fixture.pipeline.start(exchange);
         const { headers } = await fixture.pipeline.answer(exchange);
         await fixture.pipeline.finish(exchange, outcome);
         return headers['x-service-cache'];
@@ -246,7 +246,7 @@ describe('a reply that is not cached', () => {
     const source = new Readable({ read: () => undefined });
     fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    fixture.pipeline.begin(exchange);
+    fixture.pipeline.start(exchange);
     const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     source.destroy(error);
@@ -265,7 +265,7 @@ describe('a reply that is not cached', () => {
     });
     fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    fixture.pipeline.begin(exchange);
+    fixture.pipeline.start(exchange);
     const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     await once(body as Readable, 'data');
@@ -288,7 +288,7 @@ describe('a reply that is not cached', () => {
     const source = new Readable({ read: () => undefined });
     fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    fixture.pipeline.begin(exchange);
+    fixture.pipeline.start(exchange);
     const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     exchange.abort(new ClientGone());

@@ -114,7 +114,7 @@ export class CacheFixture {
   async ask(asked: Asked = {}) {
     const exchange = exchangeOf(asked);
     const { pipeline } = this;
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     const { body, ...reply } = await pipeline.answer(exchange);
     const bytes = body instanceof Readable ? await buffer(body) : Buffer.from(body ?? '');
     await pipeline.finish(exchange, outcome);
@@ -130,7 +130,7 @@ export class CacheFixture {
       return answer.promise;
     });
     const exchange = exchangeOf(asked);
-    this.pipeline.begin(exchange);
+    this.pipeline.start(exchange);
     const reply = this.pipeline.answer(exchange);
     await reached.promise;
     return { exchange, reply, answer };

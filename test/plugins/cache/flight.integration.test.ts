@@ -157,7 +157,7 @@ describe('identical requests in flight', () => {
       return claim(...parameters);
     });
     const exchange = exchangeOf();
-    fixture.pipeline.begin(exchange);
+    fixture.pipeline.start(exchange);
     const given = fixture.pipeline.answer(exchange);
     await asked.promise;
     exchange.abort(new ClientGone());
@@ -173,7 +173,7 @@ describe('identical requests in flight', () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = exchangeOf();
-    fixture.pipeline.begin(waiting);
+    fixture.pipeline.start(waiting);
     const given = fixture.pipeline.answer(waiting);
     await waits;
     waiting.abort(new ClientGone());

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { closureRules } from '#core/gateway/model-call/closing-words.ts';
+import { closureRules } from '#core/gateway/model-call/closure-rules.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';

@@ -58,7 +58,7 @@ describe('log stage', () => {
       test.log,
     );
     const exchange = arrive();
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     await pipeline.answer(exchange);
     await pipeline.finish(exchange, outcome(ending));
     await test.stop();
@@ -86,7 +86,7 @@ describe('log stage', () => {
     ];
     const pipeline = new Pipeline(stages, test.log);
     const exchange = arrive();
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     await pipeline.answer(exchange);
     // Nothing of the answer has been sent yet.
     expect(test.folder.text()).toContain(exchange.id);

@@ -12,7 +12,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { createCommandHost, runCommand } from '../log/commands/fixture.ts';
 
 const now = today + 13 * hour;
-const command = usageCommand({ costsReader: { beside: readCostsBeside, usage: usageFigures } });
+const command = usageCommand({ costsReader: { pageCosts: readCostsBeside, usage: usageFigures } });
 
 let database: Database;
 beforeAll(async () => {

@@ -56,13 +56,13 @@ describe('the endpoint table', () => {
   });
 
   it('returns the allowed methods of a path', () => {
-    expect(found('GET', '/v1/messages')).toEqual({ allowed: ['POST'] });
-    expect(found('DELETE', '/v1/models/x')).toEqual({ allowed: ['GET'] });
+    expect(found('GET', '/v1/messages')).toEqual({ allowedMethods: ['POST'] });
+    expect(found('DELETE', '/v1/models/x')).toEqual({ allowedMethods: ['GET'] });
   });
 
   it('takes a method that does not exist for an unknown path', () => {
     expect(found('POST', '/v1/models/x:generate')).toBeUndefined();
-    expect(found('PUT', '/v1beta/models/x:generateContent')).toEqual({ allowed: ['POST'] });
+    expect(found('PUT', '/v1beta/models/x:generateContent')).toEqual({ allowedMethods: ['POST'] });
   });
 
   it.each([

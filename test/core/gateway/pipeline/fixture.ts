@@ -52,7 +52,7 @@ export function trace(...stages: Stage[]) {
 
 /** One exchange from begin to finish. */
 export async function run({ pipeline }: { pipeline: Pipeline }, exchange = createExchange()): Promise<Reply> {
-  pipeline.begin(exchange);
+  pipeline.start(exchange);
   const answer = await pipeline.answer(exchange);
   await pipeline.finish(exchange, outcome);
   return answer;

@@ -242,7 +242,7 @@ describe('done', () => {
     const gate = Promise.withResolvers<void>();
     const traced = trace({ enter: () => reply('hi'), done: () => gate.promise }, {});
     const exchange = createExchange();
-    traced.pipeline.begin(exchange);
+    traced.pipeline.start(exchange);
     await traced.pipeline.answer(exchange);
     const finished = traced.pipeline.finish(exchange, outcome);
     expect(traced.events).not.toContain('b done');
@@ -303,8 +303,8 @@ describe('a retired pipeline', () => {
   it('waits for every exchange under way', async () => {
     const { pipeline, events } = trace({});
     const [first, second] = [createExchange(), createExchange()];
-    pipeline.begin(first);
-    pipeline.begin(second);
+    pipeline.start(first);
+    pipeline.start(second);
     const retired = pipeline.retire();
     await pipeline.finish(first, outcome);
     expect(events).not.toContain('a released');
@@ -317,7 +317,7 @@ describe('a retired pipeline', () => {
     const gate = Promise.withResolvers<void>();
     const { pipeline, events } = trace({ done: () => gate.promise });
     const exchange = createExchange();
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     const retired = pipeline.retire();
     const finished = pipeline.finish(exchange, outcome);
     expect(pipeline.running).toBe(1);

@@ -144,7 +144,7 @@ describe('a retired pipeline', () => {
     const note = (what: string) => () => void events.push(what);
     const pipeline = pipelineOf({ done: never }, { done: note('done'), [Symbol.asyncDispose]: note('released') });
     const exchange = createExchange();
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     const finished = pipeline.finish(exchange, outcome);
     const retired = pipeline.retire(5_000);
     await vi.advanceTimersByTimeAsync(4_900);
@@ -162,7 +162,7 @@ describe('a retired pipeline', () => {
     const pipeline = pipelineOf({ enter: never });
     const exchange = createExchange();
     exchange.isQueued = true;
-    pipeline.begin(exchange);
+    pipeline.start(exchange);
     let answered: Reply | undefined;
     void pipeline.answer(exchange).then((result) => (answered = result));
     void pipeline.retire(5_000);
@@ -173,7 +173,7 @@ describe('a retired pipeline', () => {
   it('is released without an exchange that does not end at all', async () => {
     const release = vi.fn<() => void>();
     const pipeline = pipelineOf({ [Symbol.asyncDispose]: release });
-    pipeline.begin(createExchange());
+    pipeline.start(createExchange());
     const retired = pipeline.retire(5_000);
     await vi.advanceTimersByTimeAsync(6_000);
     await retired;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
+import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createRelayFixture, exchangeFor, type RelayFixture, refusalOf, routeTo, upstreamAt } from '../fixture.ts';
 
 let fixture: RelayFixture;
@@ -34,7 +34,7 @@ describe('the secrets that errors of an upstream never show', () => {
       apiKeys: ['topsecretvendorkey'],
       headers: { 'x-gateway-token': 'another-secret', 'anthropic-version': '2023-06-01' },
     });
-    expect(secretsOf(upstream)).toEqual([
+    expect(listSecrets(upstream)).toEqual([
       'llm.corp.example:8443',
       'topsecretvendorkey',
       'llm.corp.example',
@@ -43,6 +43,6 @@ describe('the secrets that errors of an upstream never show', () => {
   });
 
   it('do not include ordinary words that equal a host or a short key', () => {
-    expect(secretsOf(upstreamAt('http://model/v1', { apiKeys: ['a'] }))).toEqual([]);
+    expect(listSecrets(upstreamAt('http://model/v1', { apiKeys: ['a'] }))).toEqual([]);
   });
 });

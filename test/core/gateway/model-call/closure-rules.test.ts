@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findClosureRule, closureRules } from '#core/gateway/model-call/closing-words.ts';
+import { findClosureRule, closureRules } from '#core/gateway/model-call/closure-rules.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';

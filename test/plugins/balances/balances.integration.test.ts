@@ -106,7 +106,7 @@ it.each<readonly [string, Handler, string]>([
   [
     'answers without end',
     (_request, response) => response.json(200, { pad: 'x'.repeat(100_000) }),
-    'more than 65536 bytes',
+    'larger than 65536 bytes',
   ],
   ['answers with a list of nothing', (_request, response) => response.json(200, '<html>'), 'not a JSON object'],
 ])('a vendor that %s is on record, and counts against no route', async (_what, handler, error) => {

@@ -26,7 +26,7 @@ describe('a profile', () => {
       response.end(JSON.stringify({ name: url === '/userinfo' ? name : `${name}x` })),
     );
     expect(await fetchProfile(provider.url, 'token')).toEqual({ name });
-    await expect(fetchProfile(`${provider.url}2`, 'token')).rejects.toThrow('more than 262144 bytes');
+    await expect(fetchProfile(`${provider.url}2`, 'token')).rejects.toThrow('larger than 262144 bytes');
   });
 
   it('is asked for with the token, and not where a redirect leads', async () => {

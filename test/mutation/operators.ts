@@ -18,7 +18,7 @@ const swapped: Readonly<Record<string, readonly [text: string, operator: string]
   '??': ['&&', 'logic swapped'],
 };
 /** Calls whose last argument is a number of ms. */
-const timers = new Set(['setTimeout', 'setInterval', 'wait', 'AbortSignal.timeout', 'firstOrTimeout']);
+const timers = new Set(['setTimeout', 'setInterval', 'wait', 'AbortSignal.timeout', 'waitForFirst']);
 /** Counts up to here are changed by one, larger numbers by a unit. */
 const largestCount = 10;
 

@@ -27,7 +27,7 @@ describe('withDeadline', () => {
   });
 });
 
-describe('firstOrTimeout', () => {
+describe('waitForFirst', () => {
   it('returns the first of several', async () => {
     expect(await waitForFirst([never(), Promise.resolve(2)], 100)).toBe(2);
   });

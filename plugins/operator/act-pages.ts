@@ -8,11 +8,15 @@ import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
-import { listOfOrders, requireOrder } from './orders/order-page.ts';
+import { ordersLink, requireOrder } from './orders/order-page.ts';
 
 async function accountSubject(request: PageRequest): Promise<PageSubject> {
-  const account = await requireAccount(request);
-  return { id: account.id, name: nameOfAccount(account, request.t), path: `/operator/accounts/${account.id}` };
+  const accountPage = await requireAccount(request);
+  return {
+    id: accountPage.id,
+    name: nameOfAccount(accountPage, request.t),
+    path: `/operator/accounts/${accountPage.id}`,
+  };
 }
 
 async function orderSubject(request: PageRequest): Promise<PageSubject> {
@@ -23,17 +27,17 @@ async function orderSubject(request: PageRequest): Promise<PageSubject> {
 async function refundSubject({ host, params }: PageRequest): Promise<PageSubject> {
   const key = params['key'] ?? '';
   const id = await findOrderOfRefund(host.database, key);
-  const found = id === undefined ? id : await readOrder(host.database, { id });
-  const { code } = found ?? notFound('operator.order_unknown', listOfOrders);
+  const order = id === undefined ? id : await readOrder(host.database, { id });
+  const { code } = order ?? notFound('operator.order_unknown', ordersLink);
   return { id: key, name: key, path: `/operator/orders/${code}` };
 }
 
-const account: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
-const signIn: SubjectPage = { ...account, find: accountWithSignIns };
-const order: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
-const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
+const accountPage: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
+const signInPage: SubjectPage = { ...accountPage, find: accountWithSignIns };
+const orderPage: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
+const refundPage: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
 
-/** @throws PageError 404 for an account without sign-ins */
+/** Reads an account and the sign-ins to choose from. @throws PageError 404 for an account without sign-ins */
 async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
   const subject = await accountSubject(request);
@@ -46,22 +50,22 @@ async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   return { ...subject, fields: { sign_in: { options } } };
 }
 
-/** Pages of actions whose form is on no other page. */
+/** Pages of actions whose form is not part of another page. */
 export const actPages: readonly Page[] = [
-  plainPage(getCoreAction('account.add_days'), account, {
+  plainPage(getCoreAction('account.add_days'), accountPage, {
     errors: { too_many_days: 'days' },
     check({ days }) {
       if (days === 0) throw new FieldErrors({ days: 'operator.days_zero' });
     },
   }),
-  plainPage(getCoreAction('account.note'), account),
-  plainPage(getCoreAction('account.change_email'), account),
-  plainPage(getCoreAction('account.move_sign_in'), signIn),
-  plainPage(getCoreAction('account.remove_sign_in'), signIn),
-  plainPage(getCoreAction('account.block'), account),
-  plainPage(getCoreAction('account.unblock'), account),
-  plainPage(getCoreAction('account.delete'), account, { errors: { not_confirmed: 'confirm' } }),
-  plainPage(getCoreAction('order.check'), order),
-  plainPage(getCoreAction('order.cancel'), order),
-  plainPage(getCoreAction('refund.close'), refund),
+  plainPage(getCoreAction('account.note'), accountPage),
+  plainPage(getCoreAction('account.change_email'), accountPage),
+  plainPage(getCoreAction('account.move_sign_in'), signInPage),
+  plainPage(getCoreAction('account.remove_sign_in'), signInPage),
+  plainPage(getCoreAction('account.block'), accountPage),
+  plainPage(getCoreAction('account.unblock'), accountPage),
+  plainPage(getCoreAction('account.delete'), accountPage, { errors: { not_confirmed: 'confirm' } }),
+  plainPage(getCoreAction('order.check'), orderPage),
+  plainPage(getCoreAction('order.cancel'), orderPage),
+  plainPage(getCoreAction('refund.close'), refundPage),
 ];

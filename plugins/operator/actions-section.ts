@@ -21,7 +21,7 @@ export const operatorActionsSection = defineSection({
 
 export const actionRetentionJob: JobDefinition = {
   name: 'remove-old-operator-actions',
-  description: 'Deletes what operators have done before the days of operator_actions.keep_days.',
+  description: 'Deletes records of operator actions older than operator_actions.keep_days.',
   schedule: { pattern: '29 3 * * *' },
   run: (_data, host) => removeOldActions(host.database, host.section(operatorActionsSection).keep_days),
 };

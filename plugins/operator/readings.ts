@@ -14,64 +14,61 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
-/**
- * Ms after which a reading is refreshed, so that many operators cost no more than one. The old value is shown meanwhile. Past days no
- * longer change.
- */
-const ages = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
-const deadline = 5_000;
+/** Ms after which a reading is refreshed, so that many operators cost as much as one. The stale value is shown meanwhile. */
+const maxAgeMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
+const timeoutMs = 5_000;
 
-/** Days that are read: the longest span, and as many days before it. */
-const days = 2 * Math.max(...Object.values(spans));
-/** Most recent days, which are reread often; includes yesterday, so that the data stays complete after midnight. */
+/** Days that are read: the longest span and as many days before it. */
+const readDays = 2 * Math.max(...Object.values(spans));
+/** Days that are reread often, including yesterday, so that the data stays complete after midnight. */
 const recentDays = 2;
-/** Days for which active passes are counted: one more than the longest span. */
+/** Days of counted passes: the longest span and the day before it. */
 const passDays = Math.max(...Object.values(spans)) + 1;
 /** Hours in today's chart. */
 export const chartHours = 24;
 /** Minutes over which the request rate is averaged. */
 const rateMinutes = 5;
 
-/** Caches a value for `maxAge` ms, and serves it for as long again during a refresh. */
-const freshOf =
+/** Creates a cache whose values are fresh for `maxAge` ms, and served stale for as long again during a refresh. */
+const createCache =
   (host: Host) =>
   <T>(maxAge: number, read: () => Promise<T>) =>
     new FreshValue<T>({
       maxAgeMs: maxAge,
       staleWhileReadMs: maxAge,
-      timeoutMs: deadline,
+      timeoutMs,
       now: () => host.monotonic(),
       read,
     });
 
-/** Cached sources of the overview. Flags are not cached: they must disappear as soon as they are resolved. */
+/** Cached sources of the overview. Flags are not cached, because they must disappear as soon as they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database } = host;
-  const fresh = freshOf(host);
+  const fresh = createCache(host);
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
-  const pastDays = fresh(ages.pastDays, () => readDailyUsage(database.records, { timeZone, days }));
+  const pastDays = fresh(maxAgeMs.pastDays, () => readDailyUsage(database.records, { timeZone, days: readDays }));
   return {
-    revenue: fresh(ages.traffic, () => readRevenue(database, { currency, timeZone, days })),
-    passes: fresh(ages.passes, () => countPasses(database, passDays)),
-    days: fresh(ages.traffic, async () =>
+    revenue: fresh(maxAgeMs.traffic, () => readRevenue(database, { currency, timeZone, days: readDays })),
+    passes: fresh(maxAgeMs.passes, () => countPasses(database, passDays)),
+    days: fresh(maxAgeMs.traffic, async () =>
       joinDays(await readDailyUsage(database.records, { timeZone, days: recentDays }), await pastDays.get()),
     ),
-    hours: fresh(ages.traffic, () =>
+    hours: fresh(maxAgeMs.traffic, () =>
       countUsage(database.records, { since: startOfHours(host.now(), chartHours) }, ['hour']),
     ),
-    traffic: fresh(ages.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
-    routes: fresh(ages.traffic, () => readRouteTraffic(database, host.now())),
-    checks: fresh<CheckCounts>(ages.traffic, () => countChecks(database)),
+    traffic: fresh(maxAgeMs.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
+    routes: fresh(maxAgeMs.traffic, () => readRouteTraffic(database, host.now())),
+    checks: fresh<CheckCounts>(maxAgeMs.traffic, () => countChecks(database)),
   };
 });
 
-/** Number of accounts listed by each measure. */
-const heaviest = 10;
+/** Maximum accounts listed by each measure. */
+const maxAccounts = 10;
 
 /**
- * The accounts with the highest load in a span, by each measure, and how their keys are used. Cached for a minute, since a month's sums
- * cover all accounts.
+ * Cached lists of the accounts with the highest load in a span, by each measure, with the use of their keys. Computing a month is slow,
+ * because it sums up the requests of all accounts.
  */
 export const loadReadings = perCatalog((host: Host) => {
   const timeZone = host.section(service).time_zone;
@@ -79,20 +76,22 @@ export const loadReadings = perCatalog((host: Host) => {
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
     const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
     const { since } = await dayRangeToTimes(host.database, timeZone, firstDay, today);
-    const first = since?.getTime() ?? host.now();
-    const loads = await listHeaviestAccounts(host.database.records, { since: first, limit: heaviest });
-    const ids = new Set((Object.values(loads) as Loads[]).flatMap((some) => some.map(({ accountId }) => accountId)));
-    return { loads, first, use: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
+    const start = since?.getTime() ?? host.now();
+    const loads = await listHeaviestAccounts(host.database.records, { since: start, limit: maxAccounts });
+    const ids = new Set(
+      (Object.values(loads) as Loads[]).flatMap((accounts) => accounts.map(({ accountId }) => accountId)),
+    );
+    return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   };
-  const fresh = (span: Span) => freshOf(host)(ages.heaviest, () => read(span));
+  const fresh = (span: Span) => createCache(host)(maxAgeMs.heaviest, () => read(span));
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d') } satisfies Record<Span, unknown>;
 });
 
 type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
 const dayMs = 86_400_000;
 
-/** Joins past and recent days without duplicates. */
+/** Joins past and recent days; a day in both is taken from `recent`. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {
   const first = recent[0]?.day ?? '';
-  return [...past.filter(({ day }) => day < first), ...recent].slice(-days);
+  return [...past.filter(({ day }) => day < first), ...recent].slice(-readDays);
 }

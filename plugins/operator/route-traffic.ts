@@ -12,14 +12,14 @@ export interface RouteTraffic extends RouteUsage {
 /** Requests for a model that were served by a route. */
 export interface ServedModel {
   readonly requests: number;
-  /** Median ms to the first content; undefined without any. */
+  /** Median ms to the first content; undefined without measurements. */
   readonly firstTokenMs: number | undefined;
   /** Shares of the input that the vendor's cache read and wrote. */
   readonly cache: ReturnType<typeof calculateCacheShares>;
 }
 
-/** Hours of traffic shown, including the current one: attempts are counted by hour. */
-const hours = 2;
+/** Hours of traffic, including the current hour. */
+const trafficHours = 2;
 
 export interface RecentRoutes {
   /** Start of the first hour, epoch ms. */
@@ -27,23 +27,23 @@ export interface RecentRoutes {
   readonly routes: ReadonlyMap<string, RouteTraffic>;
 }
 
-/** @param now epoch ms */
+/** Reads the traffic of all routes since the start of the previous hour. @param now epoch ms */
 export async function readRouteTraffic(database: Pick<Database, 'query'>, now: number): Promise<RecentRoutes> {
-  const since = startOfHours(now, hours);
+  const since = startOfHours(now, trafficHours);
   const [attempts, usage] = await Promise.all([
     readRouteUsage(database, { since }),
     readUsage(database, { since }, ['route', 'model']),
   ]);
-  const served = Map.groupBy(usage, ({ route }) => route);
+  const usageByRoute = Map.groupBy(usage, ({ route }) => route);
   const modelsOf = (route: string) =>
     new Map(
-      (served.get(route) ?? []).flatMap(({ model, requests, firstContent, ...counts }) => {
+      (usageByRoute.get(route) ?? []).flatMap(({ model, requests, firstContent, ...counts }) => {
         const firstTokenMs = quantile(firstContent, 0.5);
         return model === null
           ? []
           : [[model, { requests, firstTokenMs, cache: calculateCacheShares(counts) }] as const];
       }),
     );
-  const routes = attempts.map((one) => [one.route, { ...one, models: modelsOf(one.route) }] as const);
+  const routes = attempts.map((attempt) => [attempt.route, { ...attempt, models: modelsOf(attempt.route) }] as const);
   return { since, routes: new Map(routes) };
 }

@@ -20,7 +20,7 @@ export class RunningRequests implements Observer {
     if (link !== undefined) this.#running.remove(link);
   }
 
-  /** @param age ms @param now epoch ms */
+  /** Counts the calls that arrived more than `age` ms ago. @param now epoch ms */
   countOlderThan(age: number, now: number): number {
     return this.#running.items().filter((receivedAt) => now - receivedAt > age).length;
   }

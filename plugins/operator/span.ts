@@ -1,15 +1,15 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Days that the overview's tiles cover, including today; each span is compared with the same number of days before. */
+/** Days of each span, including today. A span is compared with the same number of days before it. */
 export const spans = { today: 1, '7d': 7, '30d': 30 } as const;
 export type Span = keyof typeof spans;
 
-/** The span in the page's query; today if it is missing or unknown. */
-export function spanOf({ query }: Pick<PageRequest, 'query'>): Span {
+/** Reads the span from the page's query; today if it is missing or unknown. */
+export function readSpan({ query }: Pick<PageRequest, 'query'>): Span {
   return Object.keys(spans).find((name): name is Span => name === query['span']) ?? 'today';
 }
 
-/** Links between the spans of a page, ready to be printed. */
+/** Describes the links between the spans of a page. */
 export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>, pathOf: (span: Span) => string) {
   return (Object.keys(spans) as Span[]).map((span) => ({
     path: pathOf(span),

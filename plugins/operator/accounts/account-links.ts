@@ -5,11 +5,12 @@ import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The most frequent support actions; the others are listed with the details. A note is written on the page itself. */
-const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
-const onPage = 'account.note';
+/** The most frequent support actions, shown at the top of the page; all other actions are listed with the details. */
+const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock']);
+/** Has its form on the account's page, so it needs no link. */
+const inlineAction = 'account.note';
 
-/** Links to an operator's actions on an account. */
+/** Lists links to an operator's actions on an account, dangerous actions last. */
 export function accountLinks(
   { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,
@@ -17,19 +18,19 @@ export function accountLinks(
 ) {
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
-  const pointless = new Set([onPage]);
-  if (blockedAt === undefined) pointless.add('account.unblock');
-  // Not for a paused account: its owner could resume it.
-  else if (pausedAt === undefined) pointless.add('account.block');
+  const hiddenActions = new Set([inlineAction]);
+  if (blockedAt === undefined) hiddenActions.add('account.unblock');
+  // A paused account can still be blocked, because its owner could resume it.
+  else if (pausedAt === undefined) hiddenActions.add('account.block');
   return [...getActions(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))
-    .filter(({ name }) => !pointless.has(name))
+    .filter(({ name }) => !hiddenActions.has(name))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
       path: `/operator/accounts/${id}/${splitActionName(name).verb}`,
       label: t(`operator.act.${name}`),
-      isFirst: first.has(name),
+      isFirst: primaryActions.has(name),
       isDanger: name === 'account.block' || name === 'account.delete',
     }))
-    .toSorted((one, other) => Number(one.isDanger) - Number(other.isDanger));
+    .toSorted((a, b) => Number(a.isDanger) - Number(b.isDanger));
 }

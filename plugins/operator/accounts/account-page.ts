@@ -33,15 +33,15 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Maximum entries listed per account, newest first. */
-const listed = { orders: 20, models: 8, mails: 20 };
-/** Hours of usage by model. Times to the first token cover fewer hours: reading an hour takes twenty times as long. */
+/** Maximum entries per list, newest first. */
+const maxEntries = { orders: 20, models: 8, mails: 20 };
+/** Hours of usage by model. Times to the first token cover fewer hours, because reading an hour of them takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 /** Facts that only commands print. */
-const printed = new Set(['language', 'deleted']);
+const commandOnlyFacts = new Set(['language', 'deleted']);
 
-/** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
+/** Creates `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
   path: '/operator/accounts/{id}',
   role: 'operator',
@@ -53,30 +53,30 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
     const { database } = host;
     const record = await requireAccount(request);
     const { id } = record;
-    const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [details, { orders }, timed, hours, others, costs, mails] = await Promise.all([
+    const usageSince = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
+    const [details, { orders }, recentUsage, hours, pluginEntries, costs, mails] = await Promise.all([
       readAccountDetails(host, record),
-      listOrders(database, { accountId: id }, undefined, listed.orders),
-      readUsage(database, since(usageHours.firstToken), ['model']),
-      countUsage(database, since(usageHours.counts), ['hour']),
+      listOrders(database, { accountId: id }, undefined, maxEntries.orders),
+      readUsage(database, usageSince(usageHours.firstToken), ['model']),
+      countUsage(database, usageSince(usageHours.counts), ['hour']),
       Promise.all(gateway.storySources.map((read) => read(request, id))),
       gateway.costsReader?.pageCosts(request, '30d'),
-      listMails(database, { accountId: id }, listed.mails),
+      listMails(database, { accountId: id }, maxEntries.mails),
     ]);
     const { identities, usage, actions } = details;
     const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
-    const state = stateOf(record);
-    const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
+    const state = determineState(record);
+    const sortedUsage = usage.toSorted((a, b) => b.requests - a.requests);
     return {
       account: nameOfAccount(record, t),
       heading: record.name === '' ? nameOfAccount(record, t) : nameOfPerson(record.name, t),
-      about: aboutOf(details, request),
+      about: describeAbout(details, request),
       key: record.key?.hint ?? '',
       status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
       tiles,
-      story: describeStory({ ...details, orders, others: others.flat(), hours }, { ...reader, query }),
-      models: describeModels(byRequests, request),
+      story: describeStory({ ...details, orders, pluginEntries: pluginEntries.flat(), hours }, { ...reader, query }),
+      models: describeModels(sortedUsage, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions
         .filter(({ action, outcome }) => action === 'account.note' && outcome === 'done')
@@ -89,11 +89,11 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       facts: describeFacts(
         request,
         details,
-        accountFacts.text.filter(({ name }) => !printed.has(name)),
+        accountFacts.text.filter(({ name }) => !commandOnlyFacts.has(name)),
       ),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
-        usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
+        usageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
         fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
         ...entryTables(reader, accountTables(details)),
         fieldTable(request, 'mails', 'operator.mails', mails, mailsOfOne),
@@ -102,21 +102,21 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
   },
 });
 
-/** @throws PageError 404 */
+/** Reads the account named in the path. @throws PageError 404 */
 export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
   const [account] = await readAccounts(host.database, 'id', [params['id'] ?? '']);
   return account ?? notFound('operator.account_unknown', { path: '/operator/accounts', label: 'operator.accounts' });
 }
 
-function stateOf({ deletedAt, pausedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
+function determineState({ deletedAt, pausedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
   if (deletedAt !== undefined) return 'deleted';
   if (pausedAt !== undefined) return 'paused';
   if (blockedAt !== undefined) return 'blocked';
   return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
 }
 
-/** The line below the name: e-mail address, sign-in providers and start date. */
-function aboutOf(
+/** Describes the line below the name: email address, sign-in providers and start date. */
+function describeAbout(
   { record: { name, email, createdAt }, identities }: AccountDetails,
   { t, format }: PageRequest,
 ): string {
@@ -125,31 +125,31 @@ function aboutOf(
   return joinParts(name === '' ? undefined : email, ...providers, since);
 }
 
-/** The most used models, each with its requests relative to those of the most used model. */
-function describeModels(byRequests: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
-  const most = byRequests[0]?.requests ?? 1;
-  return byRequests.slice(0, listed.models).map(({ model, requests }) => ({
+/** Describes the most used models, each with its requests in per mille of the top model's requests. */
+function describeModels(sortedUsage: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
+  const maxRequests = sortedUsage[0]?.requests ?? 1;
+  return sortedUsage.slice(0, maxEntries.models).map(({ model, requests }) => ({
     name: model ?? t('operator.no_model_named'),
     requests: format.number(requests),
-    share: Math.max(1, Math.round((requests / most) * 1_000)),
+    share: Math.max(1, Math.round((requests / maxRequests) * 1_000)),
   }));
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
 /**
- * Table of an account's requests by model, most used first.
+ * Describes the table of an account's requests by model, most used first.
  *
- * @param timed usage of the last hours, with times to the first token
+ * @param recentUsage usage of the last hours, with times to the first token
  * @param costOf cost by model; undefined if costs are unknown
  */
 function usageTable(
-  byRequests: readonly OfModel<UsageCounts>[],
-  timed: readonly OfModel<TimedUsage>[],
+  sortedUsage: readonly OfModel<UsageCounts>[],
+  recentUsage: readonly OfModel<TimedUsage>[],
   costOf: ((model: string | null) => string) | undefined,
   reader: PageRequest,
 ): TableSection {
-  const medians = new Map(timed.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
+  const medians = new Map(recentUsage.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
   const { page } = defineView<OfModel<UsageCounts>>()({
     model: { type: 'text', fit: 'id', at: 'title', cell: ({ model }, { t }) => model ?? t('operator.no_model_named') },
     requests: { type: 'count', at: 'end', of: 'requests' },
@@ -165,5 +165,5 @@ function usageTable(
     cost: { type: 'count', at: 'note-end', cell: ({ model }) => costOf?.(model ?? null) },
   });
   const fields = page.filter(({ name }) => costOf !== undefined || name !== 'cost');
-  return fieldTable(reader, 'usage', 'operator.usage', byRequests, fields);
+  return fieldTable(reader, 'usage', 'operator.usage', sortedUsage, fields);
 }

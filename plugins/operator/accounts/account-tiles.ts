@@ -10,11 +10,11 @@ import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** Days of requests that the key-use tile covers. */
 const keyUseDays = 7;
-const day = 86_400_000; // ms
+const dayMs = 86_400_000;
 
 /**
- * The first facts for support: how long the account may use the service, how much it has paid, how much it sends, and from how many places.
- * Only hints: one person with a laptop and a phone also has several addresses.
+ * Describes the first facts that support needs: remaining time, revenue, requests, and the number of client addresses. The addresses are
+ * only a hint, because one person with a laptop and a phone also has several.
  */
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,
@@ -25,30 +25,30 @@ export async function describeAccountTiles(
   const { host, t, format } = request;
   const { database } = host;
   const currency = host.section(currencySection);
-  const [paid, use] = await Promise.all([
+  const [revenue, keyUse] = await Promise.all([
     readAccountRevenue(database, id, currency),
-    readKeyUse(database, [id], host.now() - keyUseDays * day),
+    readKeyUse(database, [id], host.now() - keyUseDays * dayMs),
   ]);
   const end = periods.at(-1)?.endsAt;
-  const left = end === undefined ? 0 : end.getTime() - readAt;
-  const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, one) => total + one[name], 0);
+  const remainingMs = end === undefined ? 0 : end.getTime() - readAt;
+  const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, counts) => total + counts[name], 0);
   const share = (count: number) => format.percent(sum('requests') === 0 ? 0 : count / sum('requests'));
   return [
     {
       label: t('operator.fact.pass'),
       value:
-        left <= 0
+        remainingMs <= 0
           ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
-          : withoutSeconds(format.remaining(left)),
+          : withoutSeconds(format.remaining(remainingMs)),
       note:
         end === undefined
           ? ''
-          : t(left <= 0 ? 'operator.pass_ended' : 'operator.pass_ends', { time: format.time(end).text }),
+          : t(remainingMs <= 0 ? 'operator.pass_ended' : 'operator.pass_ends', { time: format.time(end).text }),
     },
     {
       label: t('operator.paid_so_far'),
-      value: format.money(paid.amount, currency),
-      note: joinParts(t('operator.paid_orders', { count: paid.orders }), costs?.left),
+      value: format.money(revenue.amount, currency),
+      note: joinParts(t('operator.paid_orders', { count: revenue.orders }), costs?.left),
     },
     {
       label: t('operator.requests_30d'),
@@ -60,7 +60,7 @@ export async function describeAccountTiles(
         sum('requests') === 0 ? '' : costs?.cost,
       ),
     },
-    describeKeyUse(use.get(id), { t, format }),
+    describeKeyUse(keyUse.get(id), { t, format }),
   ];
 }
 
@@ -69,16 +69,16 @@ function withoutSeconds({ days, unit, clock }: FormattedRemaining): string {
   return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }
 
-function describeKeyUse(use: KeyUse | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
+function describeKeyUse(keyUse: KeyUse | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
   const label = t('operator.used_from', { count: keyUseDays });
-  if (use === undefined) return { label, value: '—', note: t('operator.used_never') };
+  if (keyUse === undefined) return { label, value: '—', note: t('operator.used_never') };
   return {
     label,
-    value: t('operator.addresses_count', { count: use.addresses }),
+    value: t('operator.addresses_count', { count: keyUse.addresses }),
     note: joinParts(
-      use.programs.join(', '),
-      t('operator.clients_count', { count: use.clients }),
-      t('operator.at_once', { count: format.number(use.atOnce) }),
+      keyUse.programs.join(', '),
+      t('operator.clients_count', { count: keyUse.clients }),
+      t('operator.at_once', { count: format.number(keyUse.atOnce) }),
     ),
   };
 }

@@ -6,39 +6,39 @@ import type { Page } from '#core/web/pages/page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { loadReadings } from '../readings.ts';
-import { describeSpans, type Span, spanOf } from '../span.ts';
+import { describeSpans, type Span, readSpan } from '../span.ts';
 
-const path = '/operator/accounts/heaviest';
+const pagePath = '/operator/accounts/heaviest';
 
-/** `/operator/accounts/heaviest`: accounts with the most requests, tokens, failures or policy refusals, and where their keys are used. */
+/** `/operator/accounts/heaviest`: accounts with the most requests, tokens, failures or policy refusals, with the use of their keys. */
 export const heaviestPage: Page = tablesPage({
-  path,
+  path: pagePath,
   title: 'operator.heaviest',
   within: '/operator/accounts',
   back: { path: '/operator/accounts', label: 'operator.accounts' },
   none: ['operator.nothing', 'operator.heaviest_none'],
   async read(request) {
     const { host, t, format, language, query } = request;
-    const span = spanOf(request);
-    const measure = loadMeasures.find((one) => one === query['by']) ?? 'requests';
-    const { loads, first, use } = await loadReadings(host)[span].get();
+    const span = readSpan(request);
+    const measure = loadMeasures.find((name) => name === query['by']) ?? 'requests';
+    const { loads, since, keyUse } = await loadReadings(host)[span].get();
     const ids = loads[measure].map(({ accountId }) => accountId);
     const accounts = await readAccounts(host.database, 'id', ids);
     const names = new Map(accounts.map((account) => [account.id, nameOfAccount(account, t)]));
     const reader = { host, t, format, language, names };
-    const { page: fields } = measure === 'policy' ? policyView(accounts) : loadView(use);
+    const { page: fields } = measure === 'policy' ? policyView(accounts) : loadView(keyUse);
     return {
-      lead: t('operator.heaviest_since', { time: format.dayTime(new Date(first)).text }),
+      lead: t('operator.heaviest_since', { time: format.dayTime(new Date(since)).text }),
       segments: [
         {
           label: t('operator.heaviest_measure'),
-          links: loadMeasures.map((one) => ({
-            path: pathOf(span, one),
-            label: t(`operator.heaviest_by.${one}`),
-            isCurrent: one === measure,
+          links: loadMeasures.map((choice) => ({
+            path: buildPath(span, choice),
+            label: t(`operator.heaviest_by.${choice}`),
+            isCurrent: choice === measure,
           })),
         },
-        { label: t('operator.span'), links: describeSpans(span, request, (one) => pathOf(one, measure)) },
+        { label: t('operator.span'), links: describeSpans(span, request, (choice) => buildPath(choice, measure)) },
       ],
       sections: [fieldTable(reader, 'heaviest', 'operator.heaviest', loads[measure], fields)],
       below: t(measure === 'policy' ? 'operator.heaviest_policy' : 'operator.heaviest_signals'),
@@ -46,15 +46,15 @@ export const heaviestPage: Page = tablesPage({
   },
 });
 
-function pathOf(span: Span, by: LoadMeasure): string {
-  return `${path}?${new URLSearchParams({ span, by }).toString()}`;
+function buildPath(span: Span, by: LoadMeasure): string {
+  return `${pagePath}?${new URLSearchParams({ span, by }).toString()}`;
 }
 
-const account = { type: 'person', fit: 'id', at: 'title', of: 'accountId' } as const;
+const accountField = { type: 'person', fit: 'id', at: 'title', of: 'accountId' } as const;
 
-const loadView = (use: ReadonlyMap<string, KeyUse>) =>
+const loadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
   defineView<AccountLoad>()({
-    account,
+    account: accountField,
     requests: { type: 'count', at: 'end', of: 'requests' },
     share: { type: 'count', at: 'hide', cell: ({ share }, { format }) => format.percent(share) },
     failed_share: {
@@ -66,15 +66,15 @@ const loadView = (use: ReadonlyMap<string, KeyUse>) =>
     },
     tokens_in: { type: 'count', at: 'note', isNamed: true, of: 'inputTokens' },
     tokens_out: { type: 'count', at: 'hide', of: 'outputTokens' },
-    addresses: { type: 'count', at: 'hide', value: ({ accountId }) => use.get(accountId)?.addresses },
-    clients: { type: 'count', at: 'hide', value: ({ accountId }) => use.get(accountId)?.clients },
-    at_once_column: { type: 'count', at: 'hide', value: ({ accountId }) => use.get(accountId)?.atOnce },
+    addresses: { type: 'count', at: 'hide', value: ({ accountId }) => keyUse.get(accountId)?.addresses },
+    clients: { type: 'count', at: 'hide', value: ({ accountId }) => keyUse.get(accountId)?.clients },
+    at_once_column: { type: 'count', at: 'hide', value: ({ accountId }) => keyUse.get(accountId)?.atOnce },
   });
 
-/** Accounts with many policy refusals and links to block them: a vendor may ban the key that all accounts share. */
+/** Shows accounts with many policy refusals, with links to block them, because a vendor may ban the key that all accounts share. */
 const policyView = (accounts: readonly AccountRecord[]) =>
   defineView<AccountLoad>()({
-    account,
+    account: accountField,
     for_policy: { type: 'count', at: 'end', of: 'policyRefusals' },
     requests: { type: 'count', at: 'note', isNamed: true, of: 'requests' },
     share_of_requests: {
@@ -88,7 +88,11 @@ const policyView = (accounts: readonly AccountRecord[]) =>
       cell({ accountId }, { t }) {
         const { blockedAt, deletedAt } = accounts.find(({ id }) => id === accountId) ?? {};
         if (blockedAt !== undefined || deletedAt !== undefined) return t('operator.blocked_or_deleted');
-        return { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block`, isButton: true };
+        return {
+          text: t('operator.act.account.block'),
+          pagePath: `/operator/accounts/${accountId}/block`,
+          isButton: true,
+        };
       },
     },
   });

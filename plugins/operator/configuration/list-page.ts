@@ -11,9 +11,9 @@ import { configurations, configurationsPath } from '#core/web/resources/configur
 import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 
 const pageSize = 25;
-const listedActions = 20;
+const maxActions = 20;
 
-/** `/operator/configuration`: configurations that were in effect, newest first. */
+/** Creates `/operator/configuration`: all configurations that were in effect, newest first. */
 export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
@@ -22,22 +22,22 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
   template: 'operator/configurations.eta',
   async show(request) {
     const { host, query, t } = request;
-    const before = numberOf(query['before']);
+    const before = parseNumber(query['before']);
     const changes = requireChanges(request);
-    const [found, serving, actions, variants] = await Promise.all([
+    const [rows, serving, actions, variants] = await Promise.all([
       changes.documents.history.list(pageSize + 1, before),
       readServing(changes),
-      listActions(host.database, { subject: configurationSubject.name, limit: listedActions }),
+      listActions(host.database, { subject: configurationSubject.name, limit: maxActions }),
       gateway.variantSource?.load(),
     ]);
-    const shown = found.slice(0, pageSize);
-    const last = shown.at(-1);
+    const documents = rows.slice(0, pageSize);
+    const oldest = documents.at(-1);
     return {
       rollback: describeRollback(request),
-      rollbackTitle: t(titleOfRollback(configLoadState(host).rollback)),
+      rollbackTitle: t(rollbackTitleKey(configLoadState(host).rollback)),
       notice: await variants?.notice(request),
-      table: tableOf(shown, before === undefined ? serving?.digest : undefined, request),
-      older: found.length > pageSize && last !== undefined ? `${configurationsPath}?before=${last.id}` : '',
+      table: describeDocuments(documents, before === undefined ? serving?.digest : undefined, request),
+      older: rows.length > pageSize && oldest !== undefined ? `${configurationsPath}?before=${oldest.id}` : '',
       isFirst: before === undefined,
       newest: configurationsPath,
       text: t('operator.configurations_text'),
@@ -46,19 +46,19 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
   },
 });
 
-/** History of the running gateway. @throws PageError while it starts */
+/** Returns the running gateway's changes of its configuration. @throws PageError while the gateway starts */
 export function requireChanges({ host }: PageRequest) {
   const { changes } = configLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
 }
 
-/** Title key of the notice about what is in effect instead of gateway.yaml. */
-export function titleOfRollback(rollback: Rollback | undefined): string {
+/** Returns the key of the title for the configuration that overrides gateway.yaml. */
+export function rollbackTitleKey(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
-/** The configuration in effect; the latest recorded one if this instance does not know it. */
+/** Reads the configuration in effect; the latest recorded one if this instance has none yet. */
 export async function readServing({
   documents: { history },
   serving,
@@ -67,7 +67,7 @@ export async function readServing({
 }
 
 /** Parses a configuration number; undefined for anything else. */
-export function numberOf(text: string | undefined): number | undefined {
+export function parseNumber(text: string | undefined): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : undefined;
 }
 
@@ -84,15 +84,19 @@ function describeRollback({ host, t, format }: PageRequest): string {
 }
 
 /** @param serving digest of the configuration in effect, if it is among the newest */
-function tableOf(some: readonly Served[], serving: string | undefined, request: PageRequest): TableSection {
-  const now = some.find(({ digest }) => digest === serving);
+function describeDocuments(
+  documents: readonly Served[],
+  serving: string | undefined,
+  request: PageRequest,
+): TableSection {
+  const servingDocument = documents.find(({ digest }) => digest === serving);
   const state: ShownField<Served> = {
     name: 'state',
     type: 'state',
     at: 'end',
-    value: ({ id }) => (id === now?.id ? 'serving' : undefined),
-    cell: ({ id }, { t }) => (id === now?.id ? { text: t('operator.serving'), kind: 'ok' } : undefined),
+    value: ({ id }) => (id === servingDocument?.id ? 'serving' : undefined),
+    cell: ({ id }, { t }) => (id === servingDocument?.id ? { text: t('operator.serving'), kind: 'ok' } : undefined),
   };
   const fields = [...configurations.view.page, state];
-  return fieldTable(request, 'configurations', 'operator.configurations', some, fields);
+  return fieldTable(request, 'configurations', 'operator.configurations', documents, fields);
 }

@@ -3,10 +3,10 @@ import type { Page } from '#core/web/pages/page.ts';
 import { describeFlag } from '#core/web/problems/money-problems.ts';
 import { describeNeed, describeTotal } from '../overview/needs.ts';
 
-/** Maximum flags on the page; as flags are resolved, further ones move up. */
-const listed = 200;
+/** Maximum flags on the page; resolved flags make room for the next ones. */
+const maxFlags = 200;
 
-/** `/operator/flags`: pending decisions about orders, worst first; below them those about money without an order. */
+/** `/operator/flags`: pending decisions about orders, then about money without an order, worst first. */
 export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',
@@ -14,12 +14,12 @@ export const flagsPage: Page = {
   within: '/operator/orders',
   template: 'operator/flags.eta',
   async show(request) {
-    const list = async (about: 'orders' | 'no order') => {
-      const { flags, total } = await listOpenFlags(request.host.database, listed, about);
+    const readFlags = async (about: 'orders' | 'no order') => {
+      const { flags, total } = await listOpenFlags(request.host.database, maxFlags, about);
       const needs = flags.map((flag) => describeNeed(describeFlag(flag, request), request));
       return { needs, needsTotal: describeTotal(total, request) };
     };
-    const [ofOrders, foreign] = await Promise.all([list('orders'), list('no order')]);
-    return { ...ofOrders, moreNeeds: '', foreign };
+    const [orderFlags, foreign] = await Promise.all([readFlags('orders'), readFlags('no order')]);
+    return { ...orderFlags, moreNeeds: '', foreign };
   },
 };

@@ -12,7 +12,7 @@ export const resolvePage: Page = plainPage(
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
-/** @throws PageError if another operator resolved it first */
+/** Reads the flag named in the path. @throws PageError if another operator has resolved it */
 async function readFlag(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =
@@ -29,13 +29,13 @@ async function readFlag(request: PageRequest): Promise<PageSubject> {
         ? t('operator.resolve_question_without_order', { flag: name })
         : t('operator.act.flag.resolve.question', { flag: name, order: order.code }),
     text: t(`operator.flag_help.${kind}`),
-    facts: factsOf(flag, request),
-    // The buyer was promised to read the decision about the money.
+    facts: describeFlagFacts(flag, request),
+    // Flags of these kinds promise the buyer a decision about the money.
     fields: { outcome: isDecisionPromised(kind) && { isRequired: true } },
   };
 }
 
-function factsOf({ subject, order, money, createdAt }: OpenFlag, { t, format }: PageRequest) {
+function describeFlagFacts({ subject, order, money, createdAt }: OpenFlag, { t, format }: PageRequest) {
   return [
     ...(order === undefined
       ? [{ name: t('operator.fact.reference'), value: subject }]

@@ -12,7 +12,7 @@ import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
-import { titleOfRollback } from '../configuration/list-page.ts';
+import { rollbackTitleKey } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { actionTable } from '#core/web/resources/action-table.ts';
@@ -23,14 +23,14 @@ import { version } from '#core/platform/version.ts';
 
 const path = '/operator/health';
 /** Update interval of the state in seconds. */
-const interval = 10;
+const intervalSeconds = 10;
 /** Maximum rows of a table. */
-const listed = 30;
-const listedBlocks = 10;
-/** Time span in ms for requests without an account. */
-const strangersSpan = 86_400_000;
+const maxRows = 30;
+const maxBlocks = 10;
+/** Age limit of the listed requests without an account, ms. */
+const unauthenticatedMs = 86_400_000;
 
-/** `/operator/health`: health checks, journal, jobs, configuration, versions, and the operators' actions. */
+/** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and the operators' actions. */
 export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
   path,
   role: 'operator',
@@ -44,16 +44,16 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
       describeJobs(request),
       describeVersions(request),
       readQueueState(host).catch(() => undefined),
-      listActions(host.database, { limit: listed }),
-      readUnauthenticated(host.database.records, host.now() - strangersSpan, listedBlocks),
+      listActions(host.database, { limit: maxRows }),
+      readUnauthenticated(host.database.records, host.now() - unauthenticatedMs, maxBlocks),
     ]);
     const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: withRows([
         fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
-        fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), failedJobs.page),
-        fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, strangers.page),
+        fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, maxRows), failedJobs.page),
+        fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, unauthenticated.page),
         actionTable(actions, reader, await readSubjects(request, actions, reader.names)),
       ]),
       links: linksWithin(gateway, path, t, host),
@@ -63,7 +63,7 @@ export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChec
   },
   live: {
     topics: ['health'],
-    everySeconds: interval,
+    everySeconds: intervalSeconds,
     parts: { 'operator-cards': 'operator/cards.eta', 'operator-health': 'operator/health-tables.eta' },
   },
 });
@@ -74,28 +74,28 @@ async function describeChecks(
 ): Promise<FactsCard> {
   const [checks, states] = await Promise.all([readHealth(gateway, host), readModelStates(gateway, host)]);
   const lag = host.database.records.replica?.lag;
-  const down = [...states.values()].filter((state) => state === 'down').length;
-  // Models that are down do not fail a check: the gateway itself is ready.
+  const downCount = [...states.values()].filter((state) => state === 'down').length;
+  // Models that are down do not fail a check, because the gateway itself is ready.
   const passing =
-    down === 0
+    downCount === 0
       ? { kind: 'ok', text: t('operator.checks_pass') }
-      : { kind: 'bad', text: t('operator.checks_pass_without_models', { count: down }) };
+      : { kind: 'bad', text: t('operator.checks_pass_without_models', { count: downCount }) };
   return {
     title: t('operator.checks'),
     status: checks.every(({ ok }) => ok) ? passing : { kind: 'bad', text: t('operator.checks_fail') },
     facts: [
       ...checks.map((checked) => ({
         name: nameOfCheck(checked.name, t),
-        value: checked.ok ? describePassing(checked.kind, t) : t(checked.reason),
+        value: checked.ok ? describeCheckResult(checked.kind, t) : t(checked.reason),
       })),
       ...(lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }]),
-      { name: t('operator.models_down'), value: format.number(down), path: '/operator/routes' },
+      { name: t('operator.models_down'), value: format.number(downCount), path: '/operator/routes' },
     ],
   };
 }
 
-/** @param kind type of the dependency: `embedded`, `external`, `memory`, `redis` */
-function describePassing(kind: string | undefined, t: PageRequest['t']): string {
+/** Describes a passed check. @param kind type of the dependency: `embedded`, `external`, `memory`, `redis` */
+function describeCheckResult(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
   return t('operator.check_passes_with', { kind: translateChoice('operator.check_kind', kind, t) });
 }
@@ -113,11 +113,11 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         ? { kind: 'bad', text: t('operator.configuration_refused') }
         : rollback === undefined
           ? { kind: 'ok', text: t('operator.configuration_current') }
-          : { kind: 'warn', text: t(titleOfRollback(rollback)) },
+          : { kind: 'warn', text: t(rollbackTitleKey(rollback)) },
     facts: listFacts(t, [
       ['operator.loaded', time(loadedAt)],
       ['operator.refused', refusal && time(refusal.refusedAt)],
-      [rollback === undefined ? '' : titleOfRollback(rollback), rollback && describeRollback(rollback)],
+      [rollback === undefined ? '' : rollbackTitleKey(rollback), rollback && describeRollback(rollback)],
       ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
       ['operator.models', format.number(models.length)],
       ['operator.models_off', unavailable.length === 0 ? undefined : unavailable.map(({ id }) => id).join(', ')],
@@ -174,7 +174,7 @@ const failedJobs = defineView<FailedJob>()({
 });
 
 /** Address blocks that sent requests without an account, which usually leave no record. */
-const strangers = defineView<UnauthenticatedBlock>()({
+const unauthenticated = defineView<UnauthenticatedBlock>()({
   address_block: {
     type: 'id',
     at: 'title',

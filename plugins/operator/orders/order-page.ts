@@ -14,10 +14,10 @@ import { mailsOfOne } from '#core/web/resources/mails.ts';
 import { orderTables, readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { orderFacts, orderView, stateCell } from '#core/web/resources/orders.ts';
 
-const listedMails = 50;
-export const listOfOrders = { path: '/operator/orders', label: 'operator.orders' } as const;
+const maxMails = 50;
+export const ordersLink = { path: '/operator/orders', label: 'operator.orders' } as const;
 
-/** `/operator/orders/{code}`: an order with its whole history. */
+/** `/operator/orders/{code}`: an order with its complete history. */
 export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
@@ -31,7 +31,7 @@ export const orderPage: Page = {
     const [details, names, mails, receipts = [], company, lines] = await Promise.all([
       readOrderDetails(database, order),
       readAccountNames(database, [accountId, redeemerOf(order) ?? null], t),
-      listMails(database, { accountId, orderId: id }, listedMails),
+      listMails(database, { accountId, orderId: id }, maxMails),
       loadReceiptSteps(database).then((steps) => steps?.listReceipts(database, id)),
       loadReceiptSteps(database).then((steps) => steps?.readCompany(database, id)),
       readOrderLines(database, id),
@@ -42,14 +42,14 @@ export const orderPage: Page = {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
       status: { kind: kind ?? '', text },
-      back: { path: listOfOrders.path, label: t(listOfOrders.label) },
+      back: { path: ordersLink.path, label: t(ordersLink.label) },
       facts: [
         ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'code', 'redeemed_by', 'period')),
         ...(company === undefined
           ? []
           : [{ name: t('operator.fact.company'), value: [company.name, company.npwp].filter(Boolean).join(' · ') }]),
-        ...receipts.map(({ kind: of, number, operatorPath }) => ({
-          name: t(`operator.fact.receipt_${of}`),
+        ...receipts.map(({ kind: receiptKind, number, operatorPath }) => ({
+          name: t(`operator.fact.receipt_${receiptKind}`),
           value: number ?? t('operator.fact.receipt_unnumbered'),
           path: operatorPath,
         })),
@@ -57,7 +57,7 @@ export const orderPage: Page = {
           .map((line) => describeOrderLine(line, language))
           .map(({ label, text: value, path }) => ({ name: label, value, path })),
       ],
-      actions: actionsOf(order, request),
+      actions: describeActions(order, request),
       sections: withRows([
         ...entryTables(reader, orderTables(details)),
         fieldTable(reader, 'mails', 'operator.mails', mails, mailsOfOne),
@@ -66,40 +66,43 @@ export const orderPage: Page = {
   },
 };
 
-/** @throws PageError 404 */
+/** Reads the order named in the path. @throws PageError 404 */
 export async function requireOrder({ host, params }: PageRequest): Promise<Order> {
   return (
-    (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', listOfOrders)
+    (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', ordersLink)
   );
 }
 
-const link = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
+const createLink = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
 
-/** Actions on an order, most urgent first. No refund is offered for a payment whose refund is in progress, as it would be rejected. */
-function actionsOf(order: Order, { t, format }: PageRequest) {
+/** Lists the actions on an order, most urgent first. A payment with a refund in progress has none, because it would be rejected. */
+function describeActions(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds, payments } = order;
   const path = `/operator/orders/${code}`;
-  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
+  const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const worstFirst = openFlags.toSorted((a, b) => severityOf(a.kind).localeCompare(severityOf(b.kind)));
   const closable = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
   const payable = payments.filter((payment) => refundable(order, payment) > 0 && !isRefundInProgress(order, payment));
   return [
     ...worstFirst.map(({ id, kind }) =>
-      link(`/operator/flags/${id}`, t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) })),
+      createLink(`/operator/flags/${id}`, t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) })),
     ),
-    link(`${path}/check`, t('operator.act.order.check')),
+    createLink(`${path}/check`, t('operator.act.order.check')),
     ...closable.map(({ key, amount, currency }) =>
-      link(`/operator/refunds/${key}/close`, t('operator.close_refund', { amount: format.money(amount, currency) })),
+      createLink(
+        `/operator/refunds/${key}/close`,
+        t('operator.close_refund', { amount: format.money(amount, currency) }),
+      ),
     ),
     ...(state === 'created' || state === 'pending'
-      ? [link(`${path}/cancel`, t('operator.act.order.cancel'), true)]
+      ? [createLink(`${path}/cancel`, t('operator.act.order.cancel'), true)]
       : []),
     // If several payments can be refunded, the label identifies the payment.
     ...payable.map((payment) => {
       const amount = format.money(refundable(order, payment), payment.currency);
-      const words = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };
-      const label = t(payable.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', words);
-      return link(`${path}/refund/${payment.id}`, label, true);
+      const values = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };
+      const label = t(payable.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', values);
+      return createLink(`${path}/refund/${payment.id}`, label, true);
     }),
   ];
 }

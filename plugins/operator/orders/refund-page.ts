@@ -15,18 +15,18 @@ export const refundPage: Page = plainPage(
   { path: '/operator/orders/{code}/refund/{payment}', errors: { too_much: 'amount' } },
 );
 
-/** @throws PageError 404; 409 if nothing is left to refund, or a refund is in progress */
+/** Reads the payment named in the path. @throws PageError 404; 409 if it has been refunded in full, or a refund is in progress */
 async function findPayment(request: PageRequest): Promise<PageSubject> {
   const { t, format } = request;
   const order = await requireOrder(request);
   const path = `/operator/orders/${order.code}`;
   const payment = order.payments.find(({ id }) => id === request.params['payment']);
-  const left = payment === undefined ? 0 : refundable(order, payment);
+  const refundableAmount = payment === undefined ? 0 : refundable(order, payment);
   const action = { path, label: 'operator.order' } as const;
-  if (payment === undefined || left === 0)
+  if (payment === undefined || refundableAmount === 0)
     throw new PageError(payment === undefined ? 404 : 409, 'operator.not_paid', { action });
   if (isRefundInProgress(order, payment)) throw new PageError(409, 'operator.act.error.refund_open', { action });
-  const amount = format.money(left, payment.currency);
+  const amount = format.money(refundableAmount, payment.currency);
   const gaveDays = payment.outcome === 'activated';
   return {
     id: order.id,
@@ -36,7 +36,7 @@ async function findPayment(request: PageRequest): Promise<PageSubject> {
     text: t(gaveDays ? 'operator.act.order.refund.text' : 'operator.refund_text_no_days'),
     facts: describeFacts(request, payment, paymentsOf(order).pick('outcome', 'paid', 'reference')),
     fields: {
-      amount: { value: left, hint: t('operator.act.order.refund.amount_hint', { amount }) },
+      amount: { value: refundableAmount, hint: t('operator.act.order.refund.amount_hint', { amount }) },
       days_back: gaveDays && {},
     },
   };

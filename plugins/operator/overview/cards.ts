@@ -16,15 +16,15 @@ export interface FactsCard {
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
-/** Facts with translated names, without those whose value is undefined. */
+/** Lists facts with translated names, without facts whose value is undefined. */
 export function listFacts(t: Reader['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
-/** Health checks about the journal; their reasons appear in the list of problems. */
+/** Health checks of the journal; the list of problems shows the reason if one fails. */
 const journalChecks = ['records', 'disk'];
 /** Ms that a job may wait for a worker before it counts as late. */
-const lateJob = 60_000;
+const maxJobWaitMs = 60_000;
 
 /** Describes this instance's journal of records. */
 export function describeJournal(
@@ -71,24 +71,24 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
     readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;
-  const late = queue !== undefined && queue.oldestWaitMs > lateJob ? queue.waiting : 0;
+  const lateCount = queue !== undefined && queue.oldestWaitMs > maxJobWaitMs ? queue.waiting : 0;
   const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
     title: t('operator.jobs'),
-    status: jobsState(queue, late, t),
+    status: jobsState(queue, lateCount, t),
     facts: listFacts(t, [
       ['operator.jobs_checks', format.number(attempts)],
       ['operator.jobs_refunds', unlessZero(refunds)],
       ['operator.jobs_notifications', unlessZero(notifications)],
-      ['operator.jobs_late', queue && format.number(late)],
+      ['operator.jobs_late', queue && format.number(lateCount)],
       ['operator.jobs_failed', queue && format.number(queue.failed.length)],
     ]),
   };
 }
 
-function jobsState(queue: QueueState | undefined, late: number, t: Reader['t']) {
+function jobsState(queue: QueueState | undefined, lateCount: number, t: Reader['t']) {
   if (queue === undefined) return { kind: 'bad', text: t('operator.jobs_state.away') };
-  if (late > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
+  if (lateCount > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
   return queue.failed.length > 0
     ? { kind: 'warn', text: t('operator.jobs_state.failed') }
     : { kind: 'ok', text: t('operator.jobs_state.on_time') };

@@ -4,7 +4,7 @@ import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/p
 import { overviewReadings } from '../readings.ts';
 import { findRejectedKeys } from './rejected-keys.ts';
 
-/** API keys that upstreams reject. */
+/** Reports API keys that upstreams reject. */
 export const keyProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'key_rejected',
   order: 30,
@@ -15,7 +15,7 @@ export const keyProblems = (gateway: StatusReports): ProblemKind => ({
       severity: 'bad',
       title: t('operator.key_rejected'),
       subject: upstream,
-      // Appended separately, so that an asterisk in the text is not parsed as emphasis.
+      // Not part of the emphasised text, because an asterisk in it would be parsed as emphasis.
       pieces: [
         ...readEmphasis(t('operator.key_rejected_text', { upstream })),
         { text: inBrackets(error?.replace(/^key: /, '') ?? '') },

@@ -5,23 +5,23 @@ import type { Problem, ProblemKinds } from '#core/web/problems/problem.ts';
 /** Parts of the registry that the list of problems uses. */
 export type NeedsSource = ProblemKinds & { readonly pages: readonly Page[] };
 
-/** All problems that need the operator, worst first, then models, machine and money, each oldest first. */
+/** Describes the problems that need the operator, worst first, then models, machine and money, each oldest first. */
 export async function describeNeeds(gateway: NeedsSource, request: PageRequest) {
   const { found, total } = await findProblems(gateway, request);
-  const more = total - found.length;
+  const hiddenCount = total - found.length;
   return {
     needs: found.map((problem) => describeNeed(problem, request, gateway.pages)),
     needsTotal: describeTotal(total, request),
-    moreNeeds: more > 0 ? request.t('operator.needs_more', { count: more }) : '',
+    moreNeeds: hiddenCount > 0 ? request.t('operator.needs_more', { count: hiddenCount }) : '',
   };
 }
 
-/** Empty for 0, which the page states separately. */
+/** Describes the number of open problems; '' for 0, for which the page has its own text. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }
 
-/** Describes a problem, ready to be printed. @param pages pages whose titles label buttons without their own label */
+/** Describes a problem for the template. @param pages pages whose titles label buttons without a text */
 export function describeNeed(
   { severity, title, pieces, since, step }: Problem,
   { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,

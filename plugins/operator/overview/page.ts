@@ -6,15 +6,15 @@ import type { RunningRequests } from '../running-requests.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds, type NeedsSource } from './needs.ts';
 import { type OverviewSources, readSources } from '../sources.ts';
-import { describeSpans, spanOf } from '../span.ts';
+import { describeSpans, readSpan } from '../span.ts';
 import { describeTiles } from './tiles.ts';
 
 /** Minimum number of routes on the overview; all routes of a model are shown together. */
-const listedRoutes = 6;
+const minRoutes = 6;
 /** Update interval of figures and cooldowns in seconds. */
-const interval = 5;
+const intervalSeconds = 5;
 
-/** `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
+/** Creates `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
 export const overviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
@@ -27,13 +27,13 @@ export const overviewPage = (
   async show(request) {
     const { host, t, format } = request;
     const sources = await readSources(gateway, host);
-    const span = spanOf(request);
+    const span = readSpan(request);
     const zone = host.section(service).time_zone;
     return {
       heading: t(`operator.span_heading.${span}`),
       // Days use the service's time zone, times the reader's.
       daysZone: zone === format.timeZone ? '' : t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
-      spans: describeSpans(span, request, (one) => (one === 'today' ? '/operator' : `/operator?span=${one}`)),
+      spans: describeSpans(span, request, (name) => (name === 'today' ? '/operator' : `/operator?span=${name}`)),
       tiles: await describeTiles(gateway, request, running, span),
       ...(await describeNeeds(gateway, request)),
       ...describeOverviewRoutes(sources, request),
@@ -43,7 +43,7 @@ export const overviewPage = (
   },
   live: {
     topics: ['requests', 'orders', 'health'],
-    everySeconds: interval,
+    everySeconds: intervalSeconds,
     parts: {
       'operator-tiles': 'parts/tiles.eta',
       'operator-needs': 'operator/needs.eta',
@@ -55,9 +55,9 @@ export const overviewPage = (
 
 /** Describes the routes in trouble, or all routes if there are none. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
-  const troubled = describeRoutes(request.host, sources, request, listedRoutes, true);
+  const troubled = describeRoutes(request.host, sources, request, minRoutes, true);
   return {
-    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, listedRoutes),
+    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, minRoutes),
     routesHeading: request.t(troubled.length > 0 ? 'operator.routes_troubled' : 'operator.routes_heading'),
     routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
     routesSince: request.t('operator.requests_since', {

@@ -11,22 +11,22 @@ interface RejectedKey {
 }
 
 /**
- * Finds upstreams whose latest failure is a rejected key: until the upstream answers a request or fails for another reason, and while one
- * of several keys is in cooldown.
+ * Finds upstreams whose latest failure is a rejected key. A rejection is over once the upstream has served a request, unless one of its
+ * keys is still in cooldown, or once a request has failed for a different reason.
  */
 export function findRejectedKeys(
   statuses: ReadonlyMap<string, RouteStatus>,
   { routes }: Pick<RecentRoutes, 'routes'>,
 ): RejectedKey[] {
-  const rejected = [...routes.values()].flatMap((traffic) => rejectedKeyOf(traffic, statuses.get(traffic.route)));
+  const rejected = [...routes.values()].flatMap((traffic) => readRejectedKey(traffic, statuses.get(traffic.route)));
   const byUpstream = Map.groupBy(
-    rejected.toSorted((one, other) => other.at - one.at),
+    rejected.toSorted((a, b) => b.at - a.at),
     ({ upstream }) => upstream,
   );
   return [...byUpstream.values()].flatMap(([latest]) => latest ?? []);
 }
 
-function rejectedKeyOf(
+function readRejectedKey(
   { route, lastFault, lastServedAt }: RouteTraffic,
   status: RouteStatus | undefined,
 ): RejectedKey[] {

@@ -12,18 +12,18 @@ import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Ms after which a running request counts as long-running. */
-const long = 60_000;
-/** Minimum days in the sparklines of today's money and passes: a single day would be a dot. */
-const leastDays = 14;
-const spark = { width: 200, height: 32 };
+/** Minimum age of a long-running request. */
+const longRunningMs = 60_000;
+/** Minimum days in the sparklines of revenue and passes, because a single day would be a dot. */
+const minSparkDays = 14;
+const sparkSize = { width: 200, height: 32 };
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /** A count of requests, by hour or by day. */
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
-/** Figures of a span: revenue, active passes, requests and failures; each with its value in the span before. */
+/** Describes revenue, active passes, requests and failures of a span, each with its value in the span before. */
 export async function describeTiles(
   gateway: Pick<Registry, 'costsReader'>,
   request: PageRequest,
@@ -40,40 +40,45 @@ export async function describeTiles(
     readings.traffic.get(),
     gateway.costsReader?.pageCosts(request, span),
   ]);
-  const { cost, left } = costs?.total ?? { cost: '', left: '' };
-  const points = span === 'today' ? hoursOf(hours, host.now()) : splitDays(days, span).now;
+  const { cost, left: balance } = costs?.total ?? { cost: '', left: '' };
+  const points = span === 'today' ? fillHours(hours, host.now()) : splitDays(days, span).now;
   return [
-    describeRevenue(revenue, span, left, request),
+    describeRevenue(revenue, span, balance, request),
     describePasses(passes, span, request),
     describeRequests(days, points, span, [describeRate(traffic, running, request), cost], request),
     describeFailures(days, points, span, request),
   ];
 }
 
-/** @param notes additional facts @param drawn values of the sparkline */
-function tileOf(label: string, value: string, notes: readonly string[], drawn: readonly number[]) {
+/** @param notes additional facts */
+function buildTile(label: string, value: string, notes: readonly string[], sparkValues: readonly number[]) {
   return {
     label,
     value,
     note: joinParts(...notes),
-    spark: { ...sparkPath(drawn, spark.width, spark.height), width: spark.width },
+    spark: { ...sparkPath(sparkValues, sparkSize.width, sparkSize.height), width: sparkSize.width },
   };
 }
 
-function describeRevenue(days: readonly DailyRevenue[], span: Span, left: string, { t, format, host }: Reader) {
+function describeRevenue(days: readonly DailyRevenue[], span: Span, balance: string, { t, format, host }: Reader) {
   const currency = host.section(currencySection);
   const { now, before } = splitDays(days, span);
-  const drawn = days.slice(-Math.max(leastDays, spans[span])).map(({ amount }) => amount);
+  const sparkValues = days.slice(-Math.max(minSparkDays, spans[span])).map(({ amount }) => amount);
   const orders = t('operator.revenue_note', { count: sum(now, 'orders') });
-  const earlier = beforeOf(span, format.money(sum(before, 'amount'), currency), t);
-  return tileOf(t('operator.revenue'), format.money(sum(now, 'amount'), currency), [orders, earlier, left], drawn);
+  const previous = describePrevious(span, format.money(sum(before, 'amount'), currency), t);
+  return buildTile(
+    t('operator.revenue'),
+    format.money(sum(now, 'amount'), currency),
+    [orders, previous, balance],
+    sparkValues,
+  );
 }
 
 function describePasses({ active, ending, history }: PassCounts, span: Span, { t, format }: Reader) {
   const before = format.number(history.at(-1 - spans[span]) ?? 0);
   const notes = [t('operator.passes_note', { count: ending }), t(`operator.ago.${span}`, { value: before })];
-  const drawn = history.slice(-Math.max(leastDays, spans[span]));
-  return tileOf(t('operator.passes'), format.number(active), notes, drawn);
+  const sparkValues = history.slice(-Math.max(minSparkDays, spans[span]));
+  return buildTile(t('operator.passes'), format.number(active), notes, sparkValues);
 }
 
 function describeRequests(
@@ -84,16 +89,16 @@ function describeRequests(
   { t, format }: Reader,
 ) {
   const { now, before } = splitDays(days, span);
-  const earlier = beforeOf(span, format.number(sum(before, 'requests')), t);
-  const notes = [span === 'today' ? rate : '', earlier, cost];
-  const drawn = points.map(({ requests }) => requests);
-  return tileOf(t('operator.requests'), format.number(sum(now, 'requests')), notes, drawn);
+  const previous = describePrevious(span, format.number(sum(before, 'requests')), t);
+  const notes = [span === 'today' ? rate : '', previous, cost];
+  const sparkValues = points.map(({ requests }) => requests);
+  return buildTile(t('operator.requests'), format.number(sum(now, 'requests')), notes, sparkValues);
 }
 
-/** Averages several minutes: the last minute lacks the requests that are still running. */
+/** Describes the average rate of several minutes, because the last minute lacks the requests that are still running. */
 function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: Reader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
-  const slow = running.countOlderThan(long, host.now());
+  const slow = running.countOlderThan(longRunningMs, host.now());
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
   return joinParts(
     t('operator.rate', { rate: format.number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)) }),
@@ -101,7 +106,7 @@ function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequest
   );
 }
 
-/** Share of failures among answered and failed requests; refusals and clients that disconnected are not counted. */
+/** Describes the failures among answered and failed requests, without refusals and disconnected clients. */
 function describeFailures(
   days: readonly DailyUsage[],
   points: readonly Point[],
@@ -110,33 +115,33 @@ function describeFailures(
 ) {
   const { now, before } = splitDays(days, span);
   const failed = sum(now, 'failed');
-  const [share, shareBefore] = [shareOf(now), shareOf(before)];
+  const [share, shareBefore] = [failureShare(now), failureShare(before)];
   const [failovers, finished] = [sum(now, 'failovers'), format.number(failed + sum(now, 'answered'))];
   const notes = [
     share === undefined ? '' : t('operator.failed_note', { failed: format.number(failed), finished }),
-    shareBefore === undefined ? '' : beforeOf(span, format.percent(shareBefore), t),
+    shareBefore === undefined ? '' : describePrevious(span, format.percent(shareBefore), t),
     failovers === 0 ? '' : t('operator.failover_note', { share: format.percent(failovers / sum(now, 'requests')) }),
   ];
-  const drawn = points.map((point) => point.failed);
-  const tile = tileOf(t('operator.failed'), share === undefined ? '—' : format.percent(share), notes, drawn);
+  const sparkValues = points.map((point) => point.failed);
+  const tile = buildTile(t('operator.failed'), share === undefined ? '—' : format.percent(share), notes, sparkValues);
   return { ...tile, spark: { ...tile.spark, isBad: failed > 0 } };
 }
 
-/** Undefined without any answered or failed request. */
-function shareOf(days: readonly DailyUsage[]): number | undefined {
+/** @returns undefined if no request was answered or failed */
+function failureShare(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
   const finished = failed + sum(days, 'answered');
   return finished === 0 ? undefined : failed / finished;
 }
 
-/** "Rp 2.190.000 yesterday", "… in the 7 days before". */
-function beforeOf(span: Span, value: string, t: Reader['t']): string {
+/** Describes the value of the span before: "Rp 2.190.000 yesterday", "… in the 7 days before". */
+function describePrevious(span: Span, value: string, t: Reader['t']): string {
   return t(`operator.before.${span}`, { value });
 }
 
-/** The last hours, oldest first; hours without requests are zeros. @param now epoch ms */
-function hoursOf(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): Point[] {
-  const byHour = new Map(usage.map((one) => [one.hour, one]));
+/** Lists the last hours, oldest first, including hours without requests. @param now epoch ms */
+function fillHours(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): Point[] {
+  const byHour = new Map(usage.map((counts) => [counts.hour, counts]));
   const first = startOfHours(now, chartHours);
   return Array.from({ length: chartHours }, (_, index) => {
     const { requests = 0, failed = 0 } = byHour.get(first + index * hourMs) ?? {};

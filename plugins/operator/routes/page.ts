@@ -5,12 +5,12 @@ import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
-/** Maximum routes on the page, those of models in trouble first; `daypass routes` lists all. */
-const listedRoutes = 300;
+/** Maximum routes on the page, models in trouble first; `daypass routes` lists all. */
+const maxRoutes = 300;
 /** Update interval of cooldowns in seconds. */
-const interval = 5;
+const intervalSeconds = 5;
 
-/** `/operator/routes`: routes with their breakers, and links to reset them. */
+/** Creates `/operator/routes`: routes with their breakers, and links to reset them. */
 export const routesPage = (
   gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources' | 'pages'>,
 ): Page => ({
@@ -27,14 +27,15 @@ export const routesPage = (
       readNotes(gateway.routeNoteSources, request),
     ]);
     const costOf = (model: string, route: string) => costs?.ofRoute(model, route) ?? '';
-    const routes = describeRoutes(host, sources, request, listedRoutes, false, costOf).map((row) => ({
+    const routes = describeRoutes(host, sources, request, maxRoutes, false, costOf).map((row) => ({
       ...row,
       notes: notes.get(row.route) ?? [],
     }));
-    const all = countRoutes(host);
+    const routeCount = countRoutes(host);
     return {
       routes,
-      listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
+      listed:
+        routes.length < routeCount ? t('operator.routes_listed', { shown: routes.length, count: routeCount }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
       hasCosts: costs !== undefined,
       canReset: true,
@@ -44,7 +45,7 @@ export const routesPage = (
   },
   live: {
     topics: ['requests', 'health'],
-    everySeconds: interval,
+    everySeconds: intervalSeconds,
     parts: { 'operator-routes': 'operator/routes-table.eta' },
   },
 });

@@ -41,7 +41,7 @@ const empty = {
   orders: [],
   ledger: [],
   actions: [],
-  others: [],
+  pluginEntries: [],
   sessions: [],
   hours: [],
 };
@@ -91,8 +91,8 @@ describe('the story of an account', () => {
   });
 
   it('tells what plugins know of it in its place', () => {
-    const others = [{ topic: 'access', at: ago(3), icon: 'ok', title: 'Place reserved', text: '30 days' }];
-    const told = lines({ others, ledger: [], orders: [order] }, 'en', 'access');
+    const pluginEntries = [{ topic: 'access', at: ago(3), icon: 'ok', title: 'Place reserved', text: '30 days' }];
+    const told = lines({ pluginEntries, ledger: [], orders: [order] }, 'en', 'access');
     expect(told).toEqual(['ok | Place reserved | 30 days', 'info | Account created']);
   });
 

@@ -9,18 +9,18 @@ import { VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * Actions on canaries. A token cannot supply a configuration: it names a file that a person with access to the machine has put
- * next to gateway.yaml, because a configuration decides where prompts and vendor keys go.
+ * Actions on canaries. A token cannot supply a configuration, which decides where prompts and vendor keys go. It names a file next to
+ * gateway.yaml, which only a person with access to the machine can write.
  */
 
 /** Minutes before a canary may be promoted automatically. */
-const usualMinutes = 10;
+const defaultMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the canary, so that no other one is meant.');
 const tells = { number: describeInText('operator.told.canary', 'number') };
-const canaries = () => import('./record/canaries.ts');
+const loadCanaries = () => import('./record/canaries.ts');
 
-export const beginAction = (registry: Registry) =>
+export const startAction = (registry: Registry) =>
   defineAction({
     name: 'configuration.canary_begin',
     subject: configurationSubject,
@@ -36,7 +36,7 @@ export const beginAction = (registry: Registry) =>
       },
       minutes: integer(
         { minimum: 1, maximum: 1_440 },
-        `Before it may become full by itself. Default: ${usualMinutes}.`,
+        `Before it may become full by itself. Default: ${defaultMinutes}.`,
       ),
       note,
     }),
@@ -45,19 +45,19 @@ export const beginAction = (registry: Registry) =>
       share: describeInText('operator.told.share', 'share'),
       minutes: describeInText('operator.credit_minutes', 'count'),
     },
-    perform: (host, _subject, { file: name, share, minutes = usualMinutes, note: why }, { name: operator }) =>
+    perform: (host, _subject, { file: name, share, minutes = defaultMinutes, note: why }, { name: operator }) =>
       changeConfig(host, async ({ documents, read, follow }) => {
-        const wish = { share: Number(share.slice(0, -1)) / 100, seconds: minutes * 60, note: why, operator };
-        if (wish.share === 0)
+        const options = { share: Number(share.slice(0, -1)) / 100, seconds: minutes * 60, note: why, operator };
+        if (options.share === 0)
           throw new ActionRefused('The share must be from 0.01% to 99.99%, such as 10%.', 'invalid');
-        const [{ Canaries }, { startCanary }] = await Promise.all([canaries(), import('./run/start-canary.ts')]);
+        const [{ Canaries }, { startCanary }] = await Promise.all([loadCanaries(), import('./run/start-canary.ts')]);
         const { database } = host;
-        const parts = { database, documents, canaries: new Canaries(database, documents.history), registry };
-        const { canary, accounts } = await startCanary(parts, await read(), await read(name), wish);
+        const services = { database, documents, canaries: new Canaries(database, documents.history), registry };
+        const { canary, accounts } = await startCanary(services, await read(), await read(name), options);
         await follow();
-        const [last] = await parts.canaries.list(1);
-        if (last?.id === canary.id && last.end?.outcome === 'ended')
-          throw new VariantRefused(`Canary ${last.id} has ended: ${last.end.reason}`);
+        const [latest] = await services.canaries.list(1);
+        if (latest?.id === canary.id && latest.end?.outcome === 'ended')
+          throw new VariantRefused(`Canary ${latest.id} has ended: ${latest.end.reason}`);
         return { number: canary.id, until: canary.until, accounts };
       }),
   });
@@ -70,12 +70,12 @@ export const fullAction = defineAction({
   tells,
   perform: (host, _subject, { number: id, note: why }, operator) =>
     changeConfig(host, async ({ documents: { history }, read, follow }) => {
-      const { Canaries } = await canaries();
-      const all = new Canaries(host.database, history);
-      const canary = await all.running();
+      const { Canaries } = await loadCanaries();
+      const canaries = new Canaries(host.database, history);
+      const canary = await canaries.findRunning();
       const { digest } = await history.describe(await read());
       const reason = canaryReasonBy('full', operator.name, why);
-      if (canary?.id !== id || !(await all.makeFull(canary, digest, reason))) throw isOver(id);
+      if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw isOver(id);
       await follow();
     }),
 });
@@ -88,7 +88,7 @@ export const endAction = defineAction({
   tells,
   perform: (host, _subject, { number: id, note: why }, operator) =>
     changeConfig(host, async ({ documents: { history }, follow }) => {
-      const { Canaries } = await canaries();
+      const { Canaries } = await loadCanaries();
       const reason = canaryReasonBy('ended', operator.name, why);
       if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw isOver(id);
       await follow();

@@ -3,7 +3,7 @@ import reasonsEn from './record/texts/en.json' with { type: 'json' };
 import reasonsId from './record/texts/id.json' with { type: 'json' };
 import { canaryGauges, canaryWorse } from './run/state.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { beginAction, endAction, fullAction } from './actions.ts';
+import { startAction, endAction, fullAction } from './actions.ts';
 import { canaryPage } from './page.ts';
 import { canarySource } from './source.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -20,7 +20,7 @@ export const plugin: GatewayPlugin = {
       entities: async () => Object.values(await import('./record/entities.ts')),
     });
     gateway.variants(canarySource(gateway));
-    for (const action of [beginAction(gateway), fullAction, endAction]) gateway.action(action);
+    for (const action of [startAction(gateway), fullAction, endAction]) gateway.action(action);
     gateway.page(canaryPage(gateway));
     for (const gauge of canaryGauges) gateway.gauge(gauge);
     gateway.problem(canaryWorse);

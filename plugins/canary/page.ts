@@ -4,33 +4,33 @@ import { ConfigHistory } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { VariantNotice } from '#core/extension/variants.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
-import { toldFor } from './run/state.ts';
+import { shownMs } from './run/state.ts';
 import { act } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { TableCell, TableSection } from '#core/web/pages/table.ts';
 import { endAction, fullAction } from './actions.ts';
 
-const path = '/operator/configuration/canary';
+const pagePath = '/operator/configuration/canary';
 
-/** Returns the canaries on a database. */
-export function canariesOf(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
+/** Creates access to the canaries in the database. */
+export function createCanaries(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
   return new Canaries(database, new ConfigHistory(database, registry));
 }
 
-/** `/operator/configuration/canary`: compares the canary that runs, or ended within a day, with the other accounts. */
+/** Creates `/operator/configuration/canary`: compares a canary that is running, or ended within a day, with the other accounts. */
 export const canaryPage = (registry: Registry): Page => ({
-  path,
+  path: pagePath,
   role: 'operator',
   title: 'operator.canary',
   template: 'canary/page.eta',
   async show(request) {
-    const canary = await readShown(registry, request);
+    const canary = await readShownCanary(registry, request);
     if (canary === undefined) return { canary };
     const { end, id: number, counts } = canary;
     return {
       canary: {
-        status: statusOf(canary, request),
-        table: counts && tableOf(counts.canary, counts.others, request),
+        status: describeStatus(canary, request),
+        table: counts && describeSides(counts.canary, counts.others, request),
         isRunning: end === undefined,
         number,
       },
@@ -39,22 +39,27 @@ export const canaryPage = (registry: Registry): Page => ({
   forms: [canaryForm],
 });
 
-/** Returns the summary of the canary in a sentence or two, with a link to its page. */
-export async function noticeOf(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
-  const canary = await readShown(registry, request);
-  return canary && { ...statusOf(canary, request), action: { path, label: request.t('operator.canary_show') } };
+/** Describes the canary in a sentence or two, with a link to its page; undefined if it ended more than a day ago. */
+export async function describeNotice(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
+  const canary = await readShownCanary(registry, request);
+  return (
+    canary && {
+      ...describeStatus(canary, request),
+      action: { path: pagePath, label: request.t('operator.canary_show') },
+    }
+  );
 }
 
-async function readShown(registry: Registry, { host }: PageRequest): Promise<Canary | undefined> {
-  const [canary] = await canariesOf(registry, host).list(1);
-  const isOld = canary?.end !== undefined && host.now() - canary.end.at.getTime() > toldFor;
+async function readShownCanary(registry: Registry, { host }: PageRequest): Promise<Canary | undefined> {
+  const [canary] = await createCanaries(registry, host).list(1);
+  const isOld = canary?.end !== undefined && host.now() - canary.end.at.getTime() > shownMs;
   return isOld ? undefined : canary;
 }
 
-const kinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
+const statusKinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
 
-/** State of the canary, with the reason for its end or the verdict so far. */
-function statusOf(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
+/** Describes the state of the canary, with the reason for its end or the verdict so far. */
+function describeStatus(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
   const { end, id: number, share, operator, until } = canary;
   const values = {
     number,
@@ -64,18 +69,18 @@ function statusOf(canary: Canary, { t, format, host }: PageRequest): Omit<Varian
   };
   const outcome = end?.outcome ?? 'running';
   return {
-    kind: kinds[outcome],
+    kind: statusKinds[outcome],
     title: t(`operator.canary_state.${outcome}`, values),
-    text: end === undefined ? t(`operator.canary_verdict.${verdictOf(canary, host.now())}`) : t(end.reason),
+    text: end === undefined ? t(`operator.canary_verdict.${verdictKey(canary, host.now())}`) : t(end.reason),
   };
 }
 
-function verdictOf({ verdict, until }: Canary, now: number): string {
+function verdictKey({ verdict, until }: Canary, now: number): string {
   if (verdict === undefined) return 'none';
   return verdict === 'undecided' && until.getTime() <= now ? 'late' : verdict;
 }
 
-function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequest): TableSection {
+function describeSides(canary: CanarySide, others: CanarySide, { t, format }: PageRequest): TableSection {
   const count = (value: number): TableCell => ({ text: format.number(value) });
   const share = (value: number, { requests }: CanarySide): TableCell => ({
     text: requests === 0 ? format.number(value) : `${format.number(value)} (${format.percent(value / requests)})`,
@@ -103,7 +108,7 @@ function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequ
   };
 }
 
-/** Ends the canary or promotes it to all accounts. */
+/** Form that ends the canary or serves it to all accounts. */
 const canaryForm: PageForm = defineForm({
   fields: object(['number', 'to'], {
     number: integer({ minimum: 1 }),
@@ -112,6 +117,6 @@ const canaryForm: PageForm = defineForm({
   once: true,
   async submit({ number, to }, request) {
     await act(request, to === 'full' ? fullAction : endAction, '', { number });
-    return new Redirect(path);
+    return new Redirect(pagePath);
   },
 });

@@ -14,11 +14,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
 import { startCanary } from './run/start-canary.ts';
 
-/** Maximum wait of the command for an instance that cannot serve the canary, ms. */
-const settleTime = 3_000;
-const settleTick = 250;
+/** Time in which an instance reports that it cannot serve the canary. */
+const settleMs = 3_000;
+const tickMs = 250;
 /** Seconds before a canary may be promoted automatically. */
-const usualTime = 600;
+const defaultSeconds = 600;
 
 /** Options as declared by `canarySource`. */
 interface ReloadOptions {
@@ -30,7 +30,7 @@ interface ReloadOptions {
 }
 
 /** Services of the command. */
-interface Parts {
+interface Services {
   readonly context: ReloadContext;
   readonly registry: Registry;
   readonly host: Host;
@@ -39,7 +39,7 @@ interface Parts {
   readonly options: ReloadOptions;
 }
 
-/** Handles `daypass reload` with canary options. @returns false without any */
+/** Handles `daypass reload` with canary options. @returns false without such an option */
 export async function reload(
   registry: Registry,
   context: ReloadContext,
@@ -53,33 +53,38 @@ export async function reload(
   await context.withHost(async (host) => {
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
     const canaries = new Canaries(host.database, documents.history);
-    const parts = { context, registry, host, documents, canaries, options };
-    if (share !== undefined) return start(parts, file, share);
-    return status === true ? show(parts) : makeFull(parts);
+    const services = { context, registry, host, documents, canaries, options };
+    if (share !== undefined) return start(services, file, share);
+    return status === true ? printStatus(services) : makeFull(services);
   });
   return true;
 }
 
-/** @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change */
-async function start(parts: Parts, path: string | undefined, share: number): Promise<void> {
-  const { context, registry, host, documents, canaries, options } = parts;
+/** Starts a canary. @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change */
+async function start(services: Services, path: string | undefined, share: number): Promise<void> {
+  const { context, registry, host, documents, canaries, options } = services;
   const file = await readDocument(context.file(), process.env);
   const next = path === undefined ? file : await readDocument(path, process.env);
-  const wish = { share, seconds: options.for ?? usualTime, note: options.note, operator: userInfo().username };
+  const startOptions = {
+    share,
+    seconds: options.for ?? defaultSeconds,
+    note: options.note,
+    operator: userInfo().username,
+  };
   const { canary, accounts } = await startCanary(
     { database: host.database, documents, canaries, registry },
     file,
     next,
-    wish,
+    startOptions,
   );
-  await untilSettled(canaries, canary);
+  await waitUntilSettled(canaries, canary);
   context.print(describeCanary(canary));
   context.print(describeActive(accounts));
   context.print('Follow it with: daypass reload --status');
 }
 
-async function makeFull({ context, documents, canaries, options: { note } }: Parts): Promise<void> {
-  const canary = await canaries.running();
+async function makeFull({ context, documents, canaries, options: { note } }: Services): Promise<void> {
+  const canary = await canaries.findRunning();
   const { digest } = await documents.history.describe(await readDocument(context.file(), process.env));
   const reason = canaryReasonBy('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
@@ -88,42 +93,42 @@ async function makeFull({ context, documents, canaries, options: { note } }: Par
   if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
 }
 
-/** Waits `settleTime`, and fails if an instance has refused the canary by then. */
-async function untilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
-  for (let waited = 0; waited < settleTime; waited += settleTick) {
-    await setTimeout(settleTick);
-    const [last] = await canaries.list(1);
-    if (last?.id === id && last.end !== undefined)
-      throw new CommandFailed(`Canary ${id} has ended: ${last.end.reason}`);
+/** Waits `settleMs`. @throws CommandFailed if an instance has ended the canary by then */
+async function waitUntilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
+  for (let waitedMs = 0; waitedMs < settleMs; waitedMs += tickMs) {
+    await setTimeout(tickMs);
+    const [latest] = await canaries.list(1);
+    if (latest?.id === id && latest.end !== undefined)
+      throw new CommandFailed(`Canary ${id} has ended: ${latest.end.reason}`);
   }
 }
 
-async function show({ host, canaries, context: { print } }: Parts): Promise<void> {
+async function printStatus({ host, canaries, context: { print } }: Services): Promise<void> {
   const { time_zone: zone } = host.section(service);
-  const [last] = await canaries.list(1);
-  if (last === undefined) return print('No canary has run yet.');
-  const { end, counts, startedAt } = last;
-  print(end === undefined ? describeCanary(last) : `${describeEnd(last)} (${formatTime(end.at, zone)}, ${zone})`);
+  const [latest] = await canaries.list(1);
+  if (latest === undefined) return print('No canary has run yet.');
+  const { end, counts, startedAt } = latest;
+  print(end === undefined ? describeCanary(latest) : `${describeEnd(latest)} (${formatTime(end.at, zone)}, ${zone})`);
   if (counts === undefined) return;
-  for (const line of ['', ...compareSides(counts.canary, counts.others), '']) print(line);
+  for (const line of ['', ...formatSides(counts.canary, counts.others), '']) print(line);
   print(
     `Model calls on record since ${formatTime(startedAt, zone)} (${zone}); the time is the median of the accounts.`,
   );
 }
 
-function withPercent(count: number, of: number): string {
-  return of === 0 ? `${count}` : `${count} (${((100 * count) / of).toFixed(1)}%)`;
+function formatShare(count: number, total: number): string {
+  return total === 0 ? `${count}` : `${count} (${((100 * count) / total).toFixed(1)}%)`;
 }
 
-function compareSides(canary: CanarySide, others: CanarySide): string[] {
+function formatSides(canary: CanarySide, others: CanarySide): string[] {
   const row = (label: string, value: (side: CanarySide) => string) => [label, value(canary), value(others)];
   return formatTable(
     ['', 'canary', 'others'],
     [
       row('accounts', ({ accounts }) => `${accounts}`),
       row('requests', ({ requests }) => `${requests}`),
-      row('failures', ({ failures, requests }) => withPercent(failures, requests)),
-      row('refusals', ({ refusals, requests }) => withPercent(refusals, requests)),
+      row('failures', ({ failures, requests }) => formatShare(failures, requests)),
+      row('refusals', ({ refusals, requests }) => formatShare(refusals, requests)),
       row('answers with a first token', ({ timed }) => `${timed}`),
       row('time to first token', ({ firstTokenMs }) => (firstTokenMs === undefined ? '' : `${firstTokenMs} ms`)),
     ],

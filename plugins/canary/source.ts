@@ -3,7 +3,7 @@ import { parseLine } from '#core/extension/commands/arguments.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { VariantSource } from '#core/extension/variants.ts';
 
-/** Core's interface to canaries. */
+/** Creates core's interface to canaries. */
 export const canarySource = (gateway: Registry): VariantSource => ({
   name: 'canary',
   declareOptions,

@@ -88,7 +88,7 @@ async function sendUntilEnded(canaries: Canaries, look: (found: string[]) => voi
   let round = 0;
   const send = async () => {
     look(await sides(gateways[round++ % gateways.length] as GatewayProcess));
-    return canaries.running();
+    return canaries.findRunning();
   };
   await expect.poll(send, { timeout: 120_000, interval: pause }).toBeUndefined();
 }
@@ -99,7 +99,7 @@ it('a canary that is no worse becomes full at the end of its time, on both insta
   for (const gateway of gateways)
     await expect.poll(() => sides(gateway), { timeout: 30_000, interval: pause }).toContain('after');
   for (const gateway of gateways) await sides(gateway);
-  expect((await canaries.running())?.end).toBeUndefined();
+  expect((await canaries.findRunning())?.end).toBeUndefined();
 
   await home.database.query(
     'update configuration_canary set until = clock_timestamp(), judge_after = clock_timestamp()',

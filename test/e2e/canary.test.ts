@@ -76,7 +76,7 @@ beforeEach(async () => {
 afterEach(async () => {
   gate.resolve();
   isFailing = false;
-  const running = await canaries.running();
+  const running = await canaries.findRunning();
   if (running !== undefined) await canaries.end(running.id, 'ended', 'the test is over');
   await history.release();
   await everybodyGets(['before']);
@@ -188,7 +188,7 @@ const tryCanary = (share: string) => canary(share).then(String, (error: Error) =
 it('a canary in which no active account would be is refused at once', async () => {
   let outcome = await tryCanary('0.01%');
   // One draw in 250 has an account of these.
-  for (let running = await canaries.running(); running !== undefined; running = await canaries.running()) {
+  for (let running = await canaries.findRunning(); running !== undefined; running = await canaries.findRunning()) {
     await canaries.end(running.id, 'ended', 'an account was drawn');
     outcome = await tryCanary('0.01%');
   }

@@ -5,12 +5,12 @@ import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts
 import type { ConfigurationCanary } from './entities.ts';
 import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 
-/** Number of canaries kept; older ones are deleted. */
-const keptCanaries = 100;
-/** Lifetime of an instance's claim to evaluate a canary, seconds. */
-const judgeLease = 60;
-/** Seconds without a judgement after which an overdue canary counts as abandoned. */
-const abandonedAfter = 600;
+/** Maximum stored canaries; a new canary deletes older ones. */
+const maxCanaries = 100;
+/** Lifetime of an instance's claim to evaluate a canary. */
+const leaseSeconds = 60;
+/** Time without an evaluation after which an overdue canary counts as abandoned. */
+const abandonedSeconds = 600;
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
@@ -44,7 +44,7 @@ interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 's
   readonly firstLook: number;
 }
 
-/** The canaries on a database. At most one runs at a time, on all instances. */
+/** Access to the canaries in the database. At most one runs at a time, on all instances. */
 export class Canaries {
   readonly #database: Pick<Database, 'query'>;
   readonly #history: Pick<ConfigHistory, 'record'>;
@@ -54,33 +54,33 @@ export class Canaries {
     this.#history = history;
   }
 
-  /** Returns a random salt, so that each canary serves other accounts. */
+  /** Creates a random salt, so that each canary serves different accounts. */
   newSalt(): string {
     return randomBytes(16).toString('base64url');
   }
 
-  /** @returns undefined if a canary is already running */
+  /** Stores a new canary and notifies all instances. @returns undefined if a canary is already running */
   async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
     const { baseDigest, text, digest, salt, share, operator, note } = canary;
     const [row] = await this.#database.query<CanaryRow>(
-      `with begun as (
+      `with started as (
          insert into configuration_canary (id, base_digest, text, digest, salt, share, operator, note, until, next_look)
          select coalesce((select max(id) from configuration_canary), 0) + 1, ?, ?, ?, ?, ?::float8, ?, ?,
            clock_timestamp() + make_interval(secs => ?), ?::integer on conflict do nothing returning *
-       ), removed as (delete from configuration_canary where id <= (select id from begun) - ?)
-       select ${columns}, pg_notify('${rollbackChannel}', id::text) from begun`,
-      [baseDigest, text, digest, salt, share, operator, note ?? null, seconds, firstLook, keptCanaries],
+       ), removed as (delete from configuration_canary where id <= (select id from started) - ?)
+       select ${columns}, pg_notify('${rollbackChannel}', id::text) from started`,
+      [baseDigest, text, digest, salt, share, operator, note ?? null, seconds, firstLook, maxCanaries],
     );
     return row && toCanary(row);
   }
 
-  /** The running canary, which is the newest unless that has ended. */
-  async running(): Promise<Canary | undefined> {
-    const [last] = await this.list(1);
-    return last?.end === undefined ? last : undefined;
+  /** Finds the running canary, which is always the newest. */
+  async findRunning(): Promise<Canary | undefined> {
+    const [newest] = await this.list(1);
+    return newest?.end === undefined ? newest : undefined;
   }
 
-  /** Lists canaries, the newest first. */
+  /** Lists canaries, newest first. */
   async list(limit: number): Promise<Canary[]> {
     const rows = await this.#database.query<CanaryRow>(
       `select ${columns} from configuration_canary order by id desc limit ?`,
@@ -94,9 +94,9 @@ export class Canaries {
     return this.#end(id, outcome, reason, 'true');
   }
 
-  /** Ends an overdue canary that no instance has judged for long. @returns false if this canary is not abandoned */
+  /** Ends an overdue canary that no instance has evaluated for long. @returns false if this canary is not abandoned */
   endAbandoned(id: number, reason: string): Promise<boolean> {
-    const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedAfter} s'`;
+    const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedSeconds} s'`;
     return this.#end(id, 'ended', reason, isAbandoned);
   }
 
@@ -124,7 +124,7 @@ export class Canaries {
       `with ended as (
          update configuration_canary set ended_at = clock_timestamp(), outcome = 'full', reason = ?
          where id = ? and ended_at is null returning id, digest, operator
-       ), put as (
+       ), overridden as (
          insert into configuration_rollback (id, file_digest, configuration_id, operator, note, canary)
          select 1, ?, (select max(s.id) from served_configuration s where s.digest = ended.digest), operator, ?, id
          from ended where digest <> ?
@@ -137,19 +137,19 @@ export class Canaries {
     return rows.length > 0;
   }
 
-  /** Claims the next judgement, unless another instance judges or just has. @returns the current canary, and whether its time is over */
+  /** Claims the next evaluation, unless another instance has claimed it. @returns the current canary, and whether its time is over */
   async claim(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
        where id = ? and ended_at is null and judge_after <= clock_timestamp()
        returning ${columns}, until <= clock_timestamp() as is_over`,
-      [judgeLease, id],
+      [leaseSeconds, id],
     );
     return row && { canary: toCanary(row), isOver: row.is_over };
   }
 
-  /** @param wait seconds until the next judgement */
-  async judged(
+  /** Stores the result of an evaluation. @param waitSeconds time until the next evaluation */
+  async recordEvaluation(
     id: number,
     {
       counts,
@@ -161,17 +161,17 @@ export class Canaries {
       readonly counts: CanaryCounts;
       readonly verdict: CanaryVerdict;
     },
-    wait: number,
+    waitSeconds: number,
   ): Promise<void> {
     await this.#database.query(
       `update configuration_canary set counts = ?::jsonb, verdict = ?, looks = ?, late_looks = ?, next_look = ?,
          judge_after = clock_timestamp() + make_interval(secs => ?) where id = ?`,
-      [JSON.stringify(counts), verdict, looks, lateLooks, nextLook, wait, id],
+      [JSON.stringify(counts), verdict, looks, lateLooks, nextLook, waitSeconds, id],
     );
   }
 }
 
-const stored = [
+const storedColumns = [
   'id',
   'base_digest',
   'text',
@@ -190,8 +190,8 @@ const stored = [
   'started_at',
   'ended_at',
 ] as const;
-const columns = `${selected(stored)}, ${epochs('until')}`;
-type CanaryRow = Row<typeof ConfigurationCanary, (typeof stored)[number] | 'until'>;
+const columns = `${selected(storedColumns)}, ${epochs('until')}`;
+type CanaryRow = Row<typeof ConfigurationCanary, (typeof storedColumns)[number] | 'until'>;
 
 function toCanary({ until, share, ...row }: CanaryRow): Canary {
   const { endedAt: at, outcome, reason = '', ...canary } = toRecord(row);

@@ -2,11 +2,11 @@
 export interface CanarySide {
   readonly accounts: number;
   readonly requests: number;
-  /** Requests answered with 5xx, or whose answer broke off. */
+  /** Requests with a 5xx response, or with a response that broke off. */
   readonly failures: number;
-  /** Requests answered with 4xx by the gateway. */
+  /** Requests that the gateway refused with a 4xx response. */
   readonly refusals: number;
-  /** Answers whose time to first token is known, and the median of the accounts' geometric means of that time. */
+  /** Responses with a known time to first token, and the median of the accounts' geometric means of these times. */
   readonly timed: number;
   readonly firstTokenMs: number | undefined;
 }
@@ -17,10 +17,10 @@ export interface CanaryCounts {
   readonly others: CanarySide;
 }
 
-/** Verdict on the counts: see verdict.ts. */
+/** Verdicts on the counts, see verdict.ts. */
 export const canaryVerdicts = ['too_few', 'undecided', 'no_worse', 'worse'] as const;
 export type CanaryVerdict = (typeof canaryVerdicts)[number];
 
-/** End of a canary: it serves all accounts, was rolled back because its counts were worse, or was ended for another reason. */
+/** Outcomes: it serves all accounts, was rolled back because its counts were worse, or ended for a different reason. */
 export const canaryOutcomes = ['full', 'worse', 'ended'] as const;
 export type CanaryOutcome = (typeof canaryOutcomes)[number];

@@ -1,11 +1,11 @@
 import { defineSentences } from '#core/platform/sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Reason for a canary's end: the English sentence, which is stored, and which pages recognise. */
+/** Writes the reason for a canary's end in English. Pages recognise the stored sentence and translate it. */
 export const canaryReason = defineSentences(en);
 
-/** Returns the operator and reason of a canary's promotion or end. */
-export function canaryReasonBy(what: 'full' | 'ended', operator: string, note?: string): string {
-  if (note === undefined) return canaryReason(`canary.reason.${what}`, { operator });
-  return canaryReason(`canary.reason.${what}_note`, { operator, note });
+/** Writes the reason for a canary that an operator has promoted or ended. */
+export function canaryReasonBy(outcome: 'full' | 'ended', operator: string, note?: string): string {
+  if (note === undefined) return canaryReason(`canary.reason.${outcome}`, { operator });
+  return canaryReason(`canary.reason.${outcome}_note`, { operator, note });
 }

@@ -21,9 +21,9 @@ export const ConfigurationCanary = defineEntity({
     until: p.datetime(),
     looks: p.integer().default(0),
     lateLooks: p.integer().default(0),
-    /** Number of requests at which the next look is due. */
+    /** Requests of all accounts at which the next look is due. */
     nextLook: p.integer(),
-    /** Time from which an instance may judge the canary. */
+    /** Time from which an instance may evaluate the canary. */
     judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),
     counts: impersonal(p.json<CanaryCounts>().nullable()),
     verdict: p.enum(canaryVerdicts).nullable(),

@@ -10,21 +10,21 @@ import { describeCanary, describeCounts, describeEnd } from './describe.ts';
 import { takesAccount } from './share.ts';
 import { canaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
-import { isLookDue, judge } from './verdict.ts';
+import { isLookDue, evaluateCanary } from './verdict.ts';
 
-/** Ms between two attempts to judge. One instance judges for all. */
-const tick = 2_000;
-/** Minimum seconds between two judgements; counting takes at most a twentieth of the time. */
-const judgeInterval = 5;
-const timesCounting = 20;
+/** Interval of attempts to claim an evaluation. One instance evaluates for all. */
+const tickMs = 2_000;
+/** Minimum time between two evaluations, and its ratio to the time that counting takes. */
+const minIntervalSeconds = 5;
+const intervalFactor = 20;
 
-/** The canary on this instance. Its start, judgement and end follow its row in the database, which all instances share. */
+/** Runs the canary on this instance. Its start, evaluations and end follow its row in the database, which all instances share. */
 export class CanaryRun implements VariantRun {
   readonly #hooks: VariantHooks;
   readonly #canaries: Canaries;
   #running: { readonly canary: Canary; readonly base: BaseConfiguration; readonly serving: Serving } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isJudging = false;
+  #isEvaluating = false;
   #counter: { readonly id: number; readonly accounts: AccountCounter } | undefined;
 
   constructor(hooks: VariantHooks) {
@@ -33,24 +33,25 @@ export class CanaryRun implements VariantRun {
   }
 
   /**
-   * Serves the canary that the database has. A canary survives a restart, and a reload of the same base configuration. It ends on all
-   * instances if one of them has another base configuration, cannot serve the canary, or finds it abandoned after its time.
+   * Serves the running canary of the database. A canary survives a restart, and a reload of the same base configuration. It ends on all
+   * instances if one of them has a different base configuration, cannot serve the canary, or finds it abandoned after its time.
    *
-   * @param base the configuration that serves now
+   * @param base the configuration that serves the other accounts
    * @throws Error while the database does not respond; nothing changes then
    */
   async follow(base: BaseConfiguration): Promise<void> {
     const [last] = await this.#canaries.list(1);
     const canary = last?.end === undefined ? last : undefined;
     if (canary !== undefined && base.digest !== undefined) {
-      const { canary: known, base: beside } = this.#running ?? {};
-      const isKnown = known?.id === canary.id && beside?.serving === base.serving && beside.digest === base.digest;
-      if (isKnown || (await this.#begin(canary, base))) return this.#tell(canary);
+      const { canary: served, base: servedBase } = this.#running ?? {};
+      const isServed =
+        served?.id === canary.id && servedBase?.serving === base.serving && servedBase.digest === base.digest;
+      if (isServed || (await this.#start(canary, base))) return this.#publish(canary);
     }
     if (base.digest === undefined) return;
     const [ended] = await this.#canaries.list(1);
-    this.#tell(ended);
-    this.#drop(ended);
+    this.#publish(ended);
+    this.#stop(ended);
   }
 
   close(): void {
@@ -62,7 +63,7 @@ export class CanaryRun implements VariantRun {
   }
 
   /** @returns false if the canary was ended instead */
-  async #begin(canary: Canary, base: BaseConfiguration): Promise<boolean> {
+  async #start(canary: Canary, base: BaseConfiguration): Promise<boolean> {
     const canaries = this.#canaries;
     const { log } = this.#hooks.host();
     if (base.digest === canary.digest && base.fileDigest === canary.digest) {
@@ -73,7 +74,7 @@ export class CanaryRun implements VariantRun {
       await canaries.end(canary.id, 'ended', canaryReason('canary.reason.changed', { host: hostname() }));
       return false;
     }
-    // While this plugin is off, a canary cannot end: its old counts must not promote it later.
+    // A canary cannot end while this plugin is off, and its old counts must not promote it later.
     const isNew = this.#running?.canary.id !== canary.id;
     if (isNew && (await canaries.endAbandoned(canary.id, canaryReason('canary.reason.overdue')))) return false;
     let serving: Serving;
@@ -81,8 +82,12 @@ export class CanaryRun implements VariantRun {
       serving = await this.#hooks.prepare(canary.id, canary.text);
     } catch (error) {
       log.error(`canary ${canary.id} cannot be served`, error);
-      const why = error instanceof Error ? error.message : String(error);
-      await canaries.end(canary.id, 'ended', canaryReason('canary.reason.unserved', { host: hostname(), error: why }));
+      const message = error instanceof Error ? error.message : String(error);
+      await canaries.end(
+        canary.id,
+        'ended',
+        canaryReason('canary.reason.unserved', { host: hostname(), error: message }),
+      );
       return false;
     }
     const previous = this.#running;
@@ -90,12 +95,15 @@ export class CanaryRun implements VariantRun {
     this.#hooks.serve({ number: canary.id, serving, includes: (account) => takesAccount(canary, account) });
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
-    this.#timer ??= setInterval(() => runInBackground(log, 'judging the canary', () => this.evaluate()), tick).unref();
+    this.#timer ??= setInterval(
+      () => runInBackground(log, 'judging the canary', () => this.evaluate()),
+      tickMs,
+    ).unref();
     return true;
   }
 
   /** @param ended the newest stored canary */
-  #drop(ended: Canary | undefined): void {
+  #stop(ended: Canary | undefined): void {
     const running = this.#running;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -114,31 +122,31 @@ export class CanaryRun implements VariantRun {
   /** Compares both sides, unless another instance does, and ends the canary if the verdict is clear. */
   async evaluate(): Promise<void> {
     const running = this.#running;
-    if (running === undefined || this.#isJudging) return;
-    this.#isJudging = true;
+    if (running === undefined || this.#isEvaluating) return;
+    this.#isEvaluating = true;
     try {
       const claimed = await this.#canaries.claim(running.canary.id);
-      if (claimed !== undefined) await this.#judgeNow(claimed.canary, claimed.isOver, running.base.fileDigest);
+      if (claimed !== undefined) await this.#runEvaluation(claimed.canary, claimed.isOver, running.base.fileDigest);
     } finally {
-      this.#isJudging = false;
+      this.#isEvaluating = false;
     }
   }
 
-  async #judgeNow(canary: Canary, isOver: boolean, fileDigest: string): Promise<void> {
+  async #runEvaluation(canary: Canary, isOver: boolean, fileDigest: string): Promise<void> {
     const canaries = this.#canaries;
     const host = this.#hooks.host();
     const { database, log } = host;
-    const began = performance.now();
+    const startedAt = performance.now();
     if (this.#counter?.id !== canary.id)
       this.#counter = { id: canary.id, accounts: new AccountCounter(database, canary) };
     const { accounts: counter } = this.#counter;
     const recent = await counter.countRecent(host.now());
     const isDecisive = isLookDue(recent, canary, isOver) || findTotalFailure(recent) !== undefined;
     const accounts = isDecisive ? await counter.countAll(host.now()) : recent;
-    const judged = await judge(accounts, canary, isOver);
-    const seconds = (performance.now() - began) / 1000;
-    await canaries.judged(canary.id, judged, Math.max(judgeInterval, seconds * timesCounting));
-    const { verdict, counts, reason = '' } = judged;
+    const evaluation = await evaluateCanary(accounts, canary, isOver);
+    const seconds = (performance.now() - startedAt) / 1000;
+    await canaries.recordEvaluation(canary.id, evaluation, Math.max(minIntervalSeconds, seconds * intervalFactor));
+    const { verdict, counts, reason = '' } = evaluation;
     if (verdict === 'worse') await canaries.end(canary.id, 'worse', reason);
     if (verdict === 'no_worse')
       await canaries.makeFull(
@@ -147,13 +155,13 @@ export class CanaryRun implements VariantRun {
         canaryReason('canary.reason.no_worse', { counts: describeCounts(counts) }),
       );
     if (verdict === 'worse' || verdict === 'no_worse') return;
-    const current = { ...canary, ...judged };
-    this.#tell(current);
+    const current = { ...canary, ...evaluation };
+    this.#publish(current);
     if (verdict !== canary.verdict || (isOver && canary.lateLooks === 0)) log.info(describeCanary(current, isOver));
   }
 
   /** Updates metrics, problems and the operator pages. */
-  #tell(canary: Canary | undefined): void {
+  #publish(canary: Canary | undefined): void {
     const host = this.#hooks.host();
     canaryState(host).last = canary;
     publishLive(host, 'health');

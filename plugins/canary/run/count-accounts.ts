@@ -3,14 +3,14 @@ import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
 
-/** Minimum ms before a canary that give an account's baseline. */
-const minPastMs = 3_600_000;
-/** Ms after its start at which nearly every request is recorded. Later records count at the next look. */
-const settleTime = 300_000;
-/** Epoch ms later than any request. */
-const never = 4_102_444_800_000;
+/** Minimum length of the baseline before a canary. */
+const minBaselineMs = 3_600_000;
+/** Age at which nearly every request is recorded. A later record counts at the next look. */
+const settleMs = 300_000;
+/** A time later than any request, epoch ms. */
+const maxTime = 4_102_444_800_000;
 
-const nothing: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
+const zeroCounts: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
 
 interface CountRow extends Counts {
   readonly account: string;
@@ -20,15 +20,15 @@ interface CountRow extends Counts {
 type Queries = Pick<Database, 'query'>;
 
 /**
- * Counts the recorded model calls of accounts since a canary began, if their end is known. Requests of canary accounts that an
- * instance served before it had started the canary count for neither side.
+ * Counts the recorded model calls of accounts since a canary started, except for calls whose end is unknown. Requests of canary accounts
+ * that an instance served before it had started the canary count for neither side.
  *
- * Between looks, only the requests of the last minutes are read again, and older ones once. Each look reads all requests.
+ * Each look reads all requests. Between looks, only the requests of the last minutes are read again.
  */
 export class AccountCounter {
   readonly #database: Queries;
   readonly #canary: Canary;
-  #before: ReadonlyMap<string, Counts> | undefined;
+  #baseline: ReadonlyMap<string, Counts> | undefined;
   /** Counts from the start of the canary until `#settledUntil`, epoch ms. */
   #settled: readonly CountRow[] = [];
   #settledUntil: number;
@@ -39,14 +39,14 @@ export class AccountCounter {
     this.#settledUntil = canary.startedAt.getTime();
   }
 
-  /** Counts all but requests that were recorded long after they began. @param now epoch ms */
+  /** Counts all requests, except for those recorded later than `settleMs` after their start. @param now epoch ms */
   async countRecent(now: number): Promise<ComparedAccount[]> {
-    const until = Math.max(this.#settledUntil, now - settleTime);
+    const until = Math.max(this.#settledUntil, now - settleMs);
     if (until > this.#settledUntil) {
       this.#settled = sumRows([...this.#settled, ...(await this.#count(this.#settledUntil, until))]);
       this.#settledUntil = until;
     }
-    return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, never))]));
+    return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, maxTime))]));
   }
 
   /** Counts all recorded requests. @param now epoch ms */
@@ -57,29 +57,29 @@ export class AccountCounter {
   }
 
   async #compare(rows: readonly CountRow[]): Promise<ComparedAccount[]> {
-    const before = (this.#before ??= await countBefore(this.#database, this.#canary));
+    const baseline = (this.#baseline ??= await countBaseline(this.#database, this.#canary));
     return rows
       .filter(({ isCanary, account }) => isCanary || !takesAccount(this.#canary, account))
-      .map((row) => ({ ...row, before: before.get(row.account) ?? nothing }));
+      .map((row) => ({ ...row, before: baseline.get(row.account) ?? zeroCounts }));
   }
 
-  #count(from: number, to: number): Promise<CountRow[]> {
-    return count(this.#database, from, to, this.#canary.id);
+  #count(since: number, until: number): Promise<CountRow[]> {
+    return count(this.#database, since, until, this.#canary.id);
   }
 }
 
-/** Counts requests before a canary began, over its planned duration and at least an hour. The result does not change while it runs. */
-async function countBefore(
+/** Counts requests before the start of a canary, over its planned duration and at least an hour. */
+async function countBaseline(
   database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
 ): Promise<ReadonlyMap<string, Counts>> {
   const start = startedAt.getTime();
-  const rows = await count(database, start - Math.max(minPastMs, until.getTime() - start), start, 0);
+  const rows = await count(database, start - Math.max(minBaselineMs, until.getTime() - start), start, 0);
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** @param from epoch ms, like `to` @param canary number of the canary whose requests are counted separately */
-function count(database: Queries, from: number, to: number, canary: number): Promise<CountRow[]> {
+/** @param since epoch ms, like `until` @param canary number of the canary whose requests are counted separately */
+function count(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,
        count(*) filter (where outcome = 'failed')::float8 as failures,
@@ -89,7 +89,7 @@ function count(database: Queries, from: number, to: number, canary: number): Pro
      where started_at >= to_timestamp(?::float8 / 1000) and started_at < to_timestamp(?::float8 / 1000)
        and is_metered and account_id is not null and outcome <> 'interrupted'
      group by 1, 2`,
-    [canary, from, to],
+    [canary, since, until],
   );
 }
 
@@ -104,12 +104,12 @@ function sumRows(rows: readonly CountRow[]): CountRow[] {
   return [...sums.values()];
 }
 
-function addCounts(one: Counts, other: Counts): Counts {
+function addCounts(a: Counts, b: Counts): Counts {
   return {
-    requests: one.requests + other.requests,
-    failures: one.failures + other.failures,
-    refusals: one.refusals + other.refusals,
-    timed: one.timed + other.timed,
-    logSum: one.logSum + other.logSum,
+    requests: a.requests + b.requests,
+    failures: a.failures + b.failures,
+    refusals: a.refusals + b.refusals,
+    timed: a.timed + b.timed,
+    logSum: a.logSum + b.logSum,
   };
 }

@@ -3,7 +3,7 @@ import type { Canary } from '../record/canaries.ts';
 import type { CanaryCounts, CanarySide } from '../record/canary-counts.ts';
 import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
-import { canJudge, leastCounts } from './verdict.ts';
+import { canEvaluate, minCounts } from './verdict.ts';
 
 /** Describes a running canary in one sentence, for the log and the commands. */
 export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
@@ -12,24 +12,24 @@ export function describeCanary(canary: Canary, isOver = canary.until.getTime() <
   return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
-/** Describes the accounts that a new canary reaches, and its possible results. */
+/** Describes the accounts of a new canary, and its possible results. */
 export function describeActive({ taken, active }: ActiveAccounts): string {
-  const who = `It takes ${taken} of ${active} active accounts.`;
-  if (canJudge(taken, active)) return who;
+  const reach = `It takes ${taken} of ${active} active accounts.`;
+  if (canEvaluate(taken, active)) return reach;
   if (taken >= totalFailure.accounts && active > taken)
-    return `${who} They are too few for a comparison: it is rolled back automatically only where not one of its requests works, and becomes full only when you say so.`;
-  return `${who} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
+    return `${reach} They are too few for a comparison: it is rolled back automatically only where not one of its requests works, and becomes full only when you say so.`;
+  return `${reach} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
 }
 
 /** Describes the end of a canary in one sentence. */
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
   if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;
-  const what = outcome === 'worse' ? 'was worse and has been rolled back automatically' : 'has ended';
-  return `canary ${id} ${what}: ${reason}`;
+  const result = outcome === 'worse' ? 'was worse and has been rolled back automatically' : 'has ended';
+  return `canary ${id} ${result}: ${reason}`;
 }
 
-/** `10%`. */
+/** Formats the share: `10%`. */
 function describeShare({ share }: Pick<Canary, 'share'>): string {
   return `${Number((share * 100).toFixed(2))}%`;
 }
@@ -37,7 +37,7 @@ function describeShare({ share }: Pick<Canary, 'share'>): string {
 function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
   if (verdict === undefined || counts === undefined) return 'not compared yet';
   if (verdict === 'too_few')
-    return `too few requests to tell (${counts.canary.requests} of ${counts.canary.accounts} accounts; ${leastCounts.requests} of ${leastCounts.accounts} are needed, and enough other accounts)`;
+    return `too few requests to tell (${counts.canary.requests} of ${counts.canary.accounts} accounts; ${minCounts.requests} of ${minCounts.accounts} are needed, and enough other accounts)`;
   if (verdict === 'no_worse') return 'no worse than the others';
   if (verdict === 'worse') return 'worse than the others';
   return isOver

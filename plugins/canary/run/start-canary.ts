@@ -7,9 +7,9 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { describeCanary } from './describe.ts';
 import { type ActiveAccounts, takesAccount } from './share.ts';
-import { firstLook } from './verdict.ts';
+import { calculateFirstLook } from './verdict.ts';
 
-interface Parts {
+interface Services {
   readonly database: Pick<Database, 'query'>;
   readonly documents: EffectiveDocuments;
   readonly canaries: Canaries;
@@ -20,40 +20,42 @@ interface Parts {
  * Starts a canary on all instances.
  *
  * @param next configuration that the canary serves; `file` is gateway.yaml
- * @param wish `seconds`: time before it may be promoted automatically
+ * @param options `seconds`: time before it may be promoted automatically
  * @returns the canary and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError, all before any change
  */
 export async function startCanary(
-  { database, documents, canaries, registry }: Parts,
+  { database, documents, canaries, registry }: Services,
   file: GatewayDocument,
   next: GatewayDocument,
-  wish: Pick<Canary, 'share' | 'note' | 'operator'> & { readonly seconds: number },
+  options: Pick<Canary, 'share' | 'note' | 'operator'> & { readonly seconds: number },
 ): Promise<{ readonly canary: Canary; readonly accounts: ActiveAccounts }> {
-  const { share } = wish;
+  const { share } = options;
   const { kept: base, document } = await documents.resolve(file);
   if (base === undefined) throw new VariantRefused('The serving configuration cannot be read from the database.');
-  const kept = await documents.history.describe(next);
-  if (kept.digest === base.digest) throw new VariantRefused(explainSame(file, next));
+  const candidate = await documents.history.describe(next);
+  if (candidate.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
-  await documents.read({ name: 'the canary', text: kept.text }, file);
+  await documents.read({ name: 'the canary', text: candidate.text }, file);
   const active = await listActive(database);
-  const isTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
+  const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
   const salt = canaries.newSalt();
-  const accounts = { taken: isTaken({ salt, share }), active: active.length };
-  if (accounts.taken === 0) throw new VariantRefused(explainNobody(accounts.active, share));
+  const accounts = { taken: countTaken({ salt, share }), active: active.length };
+  if (accounts.taken === 0) throw new VariantRefused(explainNoAccount(accounts.active, share));
   const canary = await canaries.start({
-    ...kept,
+    ...candidate,
     baseDigest: base.digest,
     salt,
-    ...wish,
-    firstLook: firstLook(share),
+    ...options,
+    firstLook: calculateFirstLook(share),
   });
   if (canary !== undefined) return { canary, accounts };
-  const running = await canaries.running();
-  const what =
+  const running = await canaries.findRunning();
+  const obstacle =
     running === undefined ? 'Another canary has just begun' : `Nothing has changed: ${describeCanary(running)}`;
-  throw new VariantRefused(`${what}. End it with "daypass reload --full" or "daypass rollback" before the next one.`);
+  throw new VariantRefused(
+    `${obstacle}. End it with "daypass reload --full" or "daypass rollback" before the next one.`,
+  );
 }
 
 function explainSame(file: GatewayDocument, next: GatewayDocument): string {
@@ -61,14 +63,14 @@ function explainSame(file: GatewayDocument, next: GatewayDocument): string {
   return 'gateway.yaml serves already: a change of it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
 }
 
-function explainNobody(active: number, share: number): string {
+function explainNoAccount(active: number, share: number): string {
   if (active === 0)
     return 'Nothing has changed: no account has a running pass or sent a request in the last 7 days, so the canary would have no accounts.';
-  const which = active === 1 ? 'the only active account is not' : `none of the ${active} active accounts is`;
-  return `Nothing has changed: ${which} among the ${Number((share * 100).toFixed(2))}% that were drawn, so the canary would have no accounts. Take a larger share, or draw again with the same command.`;
+  const noneSelected = active === 1 ? 'the only active account is not' : `none of the ${active} active accounts is`;
+  return `Nothing has changed: ${noneSelected} among the ${Number((share * 100).toFixed(2))}% that were drawn, so the canary would have no accounts. Take a larger share, or draw again with the same command.`;
 }
 
-/** Ids of accounts that have a running pass, or sent a model call in the last 7 days. */
+/** Lists the ids of accounts that have a running pass, or sent a model call in the last 7 days. */
 async function listActive(database: Pick<Database, 'query'>): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select account_id::text as id from plan_period p

@@ -3,18 +3,18 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** How long operators see the result of an ended canary, ms. */
-export const toldFor = 86_400_000;
+/** Time for which operators see the result of an ended canary. */
+export const shownMs = 86_400_000;
 
-/** Returns the state on this instance: the running canary, or else the last ended one; undefined if there is none. */
+/** Returns the state on this instance. `last` is the running canary, or else the last ended canary. */
 export function canaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }
 
-/** The last canary, if it was rolled back automatically within a day. */
-function takenBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
+/** Finds the last canary if it was rolled back automatically within a day. */
+function findRolledBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
   const { last } = canaryState(services);
-  return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < toldFor ? last : undefined;
+  return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < shownMs ? last : undefined;
 }
 
 export const canaryGauges = [
@@ -29,17 +29,17 @@ export const canaryGauges = [
   gauge(
     'config_canary_taken_back',
     '1 for a day after a canary was rolled back automatically, because it was worse.',
-    (host) => (takenBack(host) === undefined ? 0 : 1),
+    (host) => (findRolledBack(host) === undefined ? 0 : 1),
   ),
 ];
 
-/** A canary was rolled back automatically within the last day. */
+/** Reports a canary that was rolled back automatically within the last day. */
 export const canaryWorse: ProblemKind = {
   name: 'canary_taken_back',
   order: 44,
   runbook: 'canary-taken-back',
   find({ host, t }) {
-    const { id, end } = takenBack(host) ?? {};
+    const { id, end } = findRolledBack(host) ?? {};
     if (id === undefined || end === undefined) return [];
     const text = readEmphasis(t('operator.canary_state.worse', { number: id }));
     return [

@@ -1,7 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ComparedAccount, Counts } from '../../../plugins/canary/run/counts.ts';
 import { findTotalFailure } from '../../../plugins/canary/run/total-failure.ts';
-import { canJudge, firstLook, judge, type Judgement, type Looks } from '../../../plugins/canary/run/verdict.ts';
+import {
+  canEvaluate,
+  calculateFirstLook,
+  evaluateCanary,
+  type Evaluation,
+  type Looks,
+} from '../../../plugins/canary/run/verdict.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -54,7 +60,7 @@ function poisson(mean: number, random: () => number): number {
 }
 
 /** Plays one canary: accounts of very different size and luck, looked at forty times. */
-async function play(shop: Shop, random: () => number, rounds = 40): Promise<Judgement> {
+async function play(shop: Shop, random: () => number, rounds = 40): Promise<Evaluation> {
   const { accounts: count, share, requests, failing, more = 0, slower = 1, before = 0 } = shop;
   const size = Math.max(1, Math.round(count * share));
   const sizes = Array.from({ length: count }, () => 0.05 - Math.log(1 - random()));
@@ -70,7 +76,7 @@ async function play(shop: Shop, random: () => number, rounds = 40): Promise<Judg
     time: 6 + random() * 2,
   }));
   for (const account of accounts) send(account, account.before, account.weight * before, random);
-  let looks: Looks = { looks: 0, lateLooks: 0, nextLook: firstLook(share) };
+  let looks: Looks = { looks: 0, lateLooks: 0, nextLook: calculateFirstLook(share) };
   for (let round = 1; round <= rounds; round++) {
     for (const account of accounts) {
       const { isCanary } = account;
@@ -78,14 +84,14 @@ async function play(shop: Shop, random: () => number, rounds = 40): Promise<Judg
       send(account, account, account.weight * (requests / rounds), random, change);
     }
     const seen = accounts.filter((account) => account.requests > 0);
-    const judgement = await judge(seen, looks, round === rounds, random);
+    const judgement = await evaluateCanary(seen, looks, round === rounds, random);
     if (judgement.verdict === 'worse' || round === rounds) return judgement;
     looks = judgement;
   }
   throw new Error('no round');
 }
 
-async function verdicts(shop: Shop, times: number): Promise<Record<Judgement['verdict'], number>> {
+async function verdicts(shop: Shop, times: number): Promise<Record<Evaluation['verdict'], number>> {
   const counts = { too_few: 0, undecided: 0, no_worse: 0, worse: 0 };
   const random = randomFrom(7);
   for (let time = 0; time < times; time++) counts[(await play(shop, random)).verdict]++;
@@ -127,11 +133,11 @@ describe('a canary of which nothing works', () => {
     failures,
     ...more,
   });
-  const start: Looks = { looks: 0, lateLooks: 0, nextLook: firstLook(0.5) };
-  const verdictOf = async (...accounts: ComparedAccount[]) => (await judge(accounts, start, false)).verdict;
+  const start: Looks = { looks: 0, lateLooks: 0, nextLook: calculateFirstLook(0.5) };
+  const verdictOf = async (...accounts: ComparedAccount[]) => (await evaluateCanary(accounts, start, false)).verdict;
 
   it('is taken back with ten requests of two accounts, where the one account beside them is well', async () => {
-    const { verdict, reason } = await judge(
+    const { verdict, reason } = await evaluateCanary(
       [account(true, 4, 4), account(true, 6, 6), account(false, 12, 1)],
       start,
       false,
@@ -207,5 +213,5 @@ describe('a canary of which nothing works', () => {
 });
 
 it('thirty accounts at ten percent are too few for a comparison, forty are enough', () => {
-  expect([canJudge(3, 30), canJudge(5, 40), canJudge(7, 14)]).toEqual([false, true, true]);
+  expect([canEvaluate(3, 30), canEvaluate(5, 40), canEvaluate(7, 14)]).toEqual([false, true, true]);
 });

@@ -20,13 +20,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * The implementation is imported on use: loading MikroORM would slow down every command.
+ * The implementation is imported on use, because loading MikroORM would slow down every command.
  */
 
-/** Subject of an action on all affected accounts; each account also gets its own record. */
-const outages: SubjectKind = { name: 'outage' };
+/** Subject of actions on all affected accounts. Each account gets a record of its own in addition. */
+const outageSubject: SubjectKind = { name: 'outage' };
 
-/** Adds the model and times of the outage to the record. `perform` rejects an unknown outage, so the attempt is recorded. */
+/** Adds the model and times of the outage to the record. Keeps an unknown outage, so that the refused attempt is recorded too. */
 async function nameOutage<Input extends { readonly outage: string }>({ database }: Host, input: Input): Promise<Input> {
   const { findOutage } = await import('./credit.ts');
   try {
@@ -38,7 +38,7 @@ async function nameOutage<Input extends { readonly outage: string }>({ database 
   }
 }
 
-const tellOutage = { outage: omitMember, model: describeAsIs, since: describeSince, until: describeUntil };
+const outageMembers = { outage: omitMember, model: describeAsIs, since: describeSince, until: describeUntil };
 
 const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   since: time,
@@ -53,7 +53,7 @@ export type GrantInput = InputOf<typeof grantInput>;
 
 export const grantAction = defineAction({
   name: 'outage.grant_days',
-  subject: outages,
+  subject: outageSubject,
   summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
   input: grantInput,
   tells: {
@@ -63,17 +63,17 @@ export const grantAction = defineAction({
     until: describeUntil,
     label: describeQuoted,
   },
-  async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
+  async perform(host, _id, { since: start, until: end, model, days, label, note: reason }, operator) {
     const { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } = await import('./grant.ts');
     const failed: { account: string; message: string }[] = [];
     let [granted, skipped] = [0, 0];
-    const grant = { days, label, note: why };
+    const grant = { days, label, note: reason };
     const outage = await parseOutage(host, { since: start, until: end, model });
     for (const { id } of await findAffectedAccounts(host.database, outage)) {
       const action = { operator, action: 'account.add_days', subject: id, details: grant } as const;
       try {
         const isNew =
-          !(await hasGrant(host, id, why)) &&
+          !(await hasGrant(host, id, reason)) &&
           (await recordAction(host.database, action, () => grantForOutage(host, id, grant)));
         if (isNew) granted++;
         else skipped++;
@@ -88,11 +88,11 @@ export const grantAction = defineAction({
 
 export const creditAction = defineAction({
   name: 'outage.credit',
-  subject: outages,
+  subject: outageSubject,
   summary:
-    'give the time of an outage back to all whom it has hit, once; outages found after the first one need no such approval if they are confirmed',
+    'credit the time of an outage to all affected accounts, once; after the first approval, confirmed outages are credited automatically',
   input: object(['outage'], { outage: text('Id of the outage.', 36) }),
-  tells: tellOutage,
+  tells: outageMembers,
   resolve: nameOutage,
   async perform(host, _id, { outage }) {
     const { approveOutage } = await import('./credit.ts');
@@ -102,11 +102,11 @@ export const creditAction = defineAction({
 
 export const declineAction = defineAction({
   name: 'outage.decline',
-  subject: outages,
-  summary: 'give the time of an outage back to nobody; refused once somebody has it',
+  subject: outageSubject,
+  summary: 'decline to credit an outage; refused once an account has been credited',
   isDanger: true,
   input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
-  tells: tellOutage,
+  tells: outageMembers,
   resolve: nameOutage,
   async perform({ database }, _id, { outage }) {
     const { declineOutage } = await import('./credit.ts');

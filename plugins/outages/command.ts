@@ -12,7 +12,7 @@ import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { creditAction, declineAction, grantAction, type GrantInput } from './actions.ts';
 import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
-import { minutes, outages } from './resource.ts';
+import { formatMinutes, outages } from './resource.ts';
 
 /** Defines `daypass account grant-outage`: adds days to all accounts hit by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
@@ -43,14 +43,14 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   const command = parser
     .command('credit-outage')
-    .description('list outages with the time that they give back, or give that of one back now')
+    .description('list outages with the time to credit, or credit one now')
     .argument('[outage]', 'id of the outage; without it, they are listed', parseLine)
-    .option('--decline <reason>', 'give its time back to nobody, and say why', parseLine)
+    .option('--decline <reason>', 'decline to credit it, for this reason', parseLine)
     .option('--yes', 'do not ask');
-  addListOptions(command, outages).action((id: string | undefined, options: CreditOptions) =>
+  addListOptions(command, outages).action((outageId: string | undefined, options: CreditOptions) =>
     explainErrors(
       context.withHost(async (host) => {
-        if (id !== undefined) return decideOutage(context, host, id, options);
+        if (outageId !== undefined) return decideOutage(context, host, outageId, options);
         if (options.decline !== undefined)
           throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
         await printList(context, host, outages, await readListQuery(host, outages, options), options);
@@ -67,24 +67,24 @@ interface CreditOptions extends ListOptions {
 async function decideOutage(
   context: CommandContext,
   host: Host,
-  id: string,
+  outageId: string,
   { decline, yes, json }: CreditOptions,
 ): Promise<void> {
   const { findOutage, previewCredit } = await import('./credit.ts');
-  const outage = await findOutage(host.database, id);
+  const outage = await findOutage(host.database, outageId);
   const done = (result: object, text: string) =>
     context.print(json ? JSON.stringify(toOperatorJson({ outage: outage.id, ...result }), null, 2) : text);
   if (decline !== undefined) {
     if (yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
-    const words = { outage: outage.id, note: decline };
-    await runAction(host, getCommandOperator(), declineAction, '', words);
+    const input = { outage: outage.id, note: decline };
+    await runAction(host, getCommandOperator(), declineAction, '', input);
     return done({}, 'declined: the time of this outage is not credited');
   }
   const { accounts, seconds } = await previewCredit(host, outage);
   if (accounts === 0 && outage.creditedAt !== undefined)
     return done({ accounts, seconds }, 'its time was given back already');
   if (!json) await printWitnesses(context, host, outage);
-  if (yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
+  if (yes !== true) await confirm([`Give ${formatMinutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, getCommandOperator(), creditAction, '', { outage: outage.id });
   done(result, `${String(result['accounts'])} accounts had their time back`);
 }
@@ -92,8 +92,8 @@ async function decideOutage(
 /** Prints accounts whose requests failed in an outage, so that an operator can tell whether the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
   const { listWitnesses } = await import('./evidence.ts');
-  const felt = await listWitnesses(host.database, outage, 20);
-  const rows = felt.map(({ accountId, failures, hadFailedBefore }) => [
+  const witnesses = await listWitnesses(host.database, outage, 20);
+  const rows = witnesses.map(({ accountId, failures, hadFailedBefore }) => [
     accountId,
     String(failures),
     hadFailedBefore ? 'yes' : 'no',

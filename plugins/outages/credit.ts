@@ -7,7 +7,7 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount, extendPeriod } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
-import { creditedTime, type CreditSpan } from './credited-time.ts';
+import { computeCreditedMs, type CreditSpan } from './credited-time.ts';
 import type { OutageRow } from './entities.ts';
 import { outagesSection } from './section.ts';
 
@@ -15,12 +15,12 @@ type Queries = Pick<Database, 'query'>;
 type Execute = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 type CreditHost = Pick<Host, 'database' | 'section'>;
 
-/** Time before an outage in which an account must have used the model, unless it tried to during the outage. */
-const usedWithin = `interval '7 days'`;
-/** Time around an outage in which other outages may fall on the same days. */
-const nearby = `interval '2 days'`;
-/** Accounts read together and processed in one turn of the event loop, which takes a few ms. */
-const together = 200;
+/** Period before an outage in which an affected account has used the model, unless it tried to during the outage. */
+const usePeriod = `interval '7 days'`;
+/** Time around an outage in which other outages may fall on the same days and share the daily limit. */
+const overlapMargin = `interval '2 days'`;
+/** Accounts per query and per turn of the event loop, which takes a few ms. */
+const batchSize = 200;
 
 export interface ConfirmedOutage {
   readonly id: string;
@@ -30,9 +30,9 @@ export interface ConfirmedOutage {
   readonly until: Date;
   /** Confirmed by a probe, or by accounts without earlier failures: its time is credited without approval. */
   readonly isConfirmed: boolean;
-  /** When all accounts were credited; undefined until then. */
+  /** Time at which all accounts were credited; undefined before. */
   readonly creditedAt: Date | undefined;
-  /** When an operator declined the credit. */
+  /** Time at which an operator declined the credit. */
   readonly declinedAt: Date | undefined;
 }
 
@@ -49,17 +49,17 @@ type OutageColumns = Row<
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
 /** SQL condition on `outage o`. */
-export const waiting = 'o.credited_at is null and o.declined_at is null';
-/** Outages found before the first approval stay excluded: no operator has reviewed them. */
-const automatic = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
+export const waitingCondition = 'o.credited_at is null and o.declined_at is null';
+/** SQL condition on outages that are credited without approval: confirmed, and found after the first approval. */
+const automaticCondition = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
 const conditions = {
   all: 'true',
-  waiting,
+  waiting: waitingCondition,
   /** Waiting outages that are credited without approval. */
-  automatic: `${waiting} and ${automatic}`,
+  automatic: `${waitingCondition} and ${automaticCondition}`,
   /** Waiting outages that need an operator's approval. */
-  asked: `${waiting} and not ${automatic}`,
+  unapproved: `${waitingCondition} and not ${automaticCondition}`,
 } as const;
 
 /** Lists outages, newest first. @param after cursor: id of the outage before the first result */
@@ -97,15 +97,15 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
 }
 
 /**
- * Accounts hit by an outage and not yet credited: those with paid time in it that used the model or tried to, without blocked and deleted
- * ones. For each account with paid time, one lookup in the index `request_log_model` finds its last request.
+ * Finds the affected accounts that have not been credited: accounts with paid time during the outage that used the model or tried to, and
+ * are neither blocked nor deleted. For each account, one lookup in the index `request_log_model` finds its last request.
  */
-async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
+async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select a.id from outage o join account a on a.blocked_at is null and a.deleted_at is null
      cross join lateral (
        select from request_log r where r.account_id = a.id and coalesce(r.alias_of, r.model) = o.model and r.is_metered
-         and r.started_at between o.from_at - ${usedWithin} and o.until_at
+         and r.started_at between o.from_at - ${usePeriod} and o.until_at
        order by r.started_at desc limit 1) used
      where o.id = ? and exists (
        select from ${periodsInForce} p where p.account_id = a.id and p.starts_at < o.until_at and p.ends_at > o.from_at)
@@ -127,28 +127,30 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
   let [accounts, seconds] = [0, 0];
-  const hit = await findHit(database, outage);
-  for (let at = 0; at < hit.length; at += together)
-    for (const owed of (await secondsOwed(execute, host, outage, hit.slice(at, at + together))).values()) {
-      if (owed > 0) accounts++;
-      seconds += owed;
+  const accountIds = await findUncreditedAccounts(database, outage);
+  for (let offset = 0; offset < accountIds.length; offset += batchSize)
+    for (const owedSeconds of (
+      await computeOwedSeconds(execute, host, outage, accountIds.slice(offset, offset + batchSize))
+    ).values()) {
+      if (owedSeconds > 0) accounts++;
+      seconds += owedSeconds;
     }
   return { accounts, seconds };
 }
 
 /**
- * Credits an outage to all accounts that it hit, each in one transaction with its credit row: an account gets the time once, even if this
+ * Credits an outage to all affected accounts, each in one transaction with its credit row. An account gets the time once, even if this
  * runs twice, concurrently, or again after a crash.
  */
 export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   let [accounts, seconds] = [0, 0];
-  for (const accountId of await findHit(database, outage)) {
-    const given = await database
+  for (const accountId of await findUncreditedAccounts(database, outage)) {
+    const creditedSeconds = await database
       .fork()
       .transactional((transaction) => creditAccount(transaction, host, outage, accountId));
-    if (given > 0) accounts++;
-    seconds += given;
+    if (creditedSeconds > 0) accounts++;
+    seconds += creditedSeconds;
   }
   await database.query(
     'update outage set credited_at = coalesce(credited_at, clock_timestamp()) where id = ? and declined_at is null',
@@ -164,18 +166,18 @@ export async function approveOutage(host: CreditHost, id: string): Promise<Credi
   return creditOutage(host, outage);
 }
 
-/** Declines the credit of an outage. @throws AccountError `not_found`; `credited` if an account already has its time back */
+/** Declines the credit of an outage. @throws AccountError `not_found`; `credited` if an account has already been credited */
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
     // Blocks concurrent credits: `creditAccount` takes the same lock.
     await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
-    const begun = await transaction.execute<unknown[]>(
+    const credited = await transaction.execute<unknown[]>(
       `select 1 from outage o where id = ? and (credited_at is not null
          or exists (select from outage_credit c where c.outage_id = o.id))`,
       [outage.id],
     );
-    if (begun.length > 0)
+    if (credited.length > 0)
       throw new AccountError('credited', 'Customers have had the time of this outage back already.');
     await transaction.execute('update outage set declined_at = coalesce(declined_at, clock_timestamp()) where id = ?', [
       outage.id,
@@ -192,18 +194,18 @@ async function creditAccount(
   const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
   if (blockedAt !== undefined || deletedAt !== undefined) return 0;
   const { id, model, from } = outage;
-  const earlier = await transaction.execute<unknown[]>(
+  const existing = await transaction.execute<unknown[]>(
     'select 1 from outage_credit where outage_id = ? and account_id = ?',
     [id, accountId],
   );
-  if (earlier.length > 0) return 0;
-  const open = await transaction.execute<unknown[]>(
+  if (existing.length > 0) return 0;
+  const undeclined = await transaction.execute<unknown[]>(
     'select 1 from outage where id = ? and declined_at is null for share',
     [id],
   );
-  if (open.length === 0) return 0;
+  if (undeclined.length === 0) return 0;
   const execute: Execute = (sql, parameters) => transaction.execute(sql, [...parameters]);
-  const seconds = (await secondsOwed(execute, host, outage, [accountId])).get(accountId) ?? 0;
+  const seconds = (await computeOwedSeconds(execute, host, outage, [accountId])).get(accountId) ?? 0;
   const note = `${model} was down from ${from.toISOString()}, incident ${outage.incidentId}`;
   const periodId = seconds === 0 ? null : await extendPeriod(transaction, accountId, seconds, note);
   await transaction.execute(
@@ -220,8 +222,8 @@ async function creditAccount(
   return seconds;
 }
 
-/** Seconds that an outage adds to each account's earlier credits, as whole numbers. @param accountIds at most `together` */
-async function secondsOwed(
+/** Computes the whole seconds that an outage adds to each account's earlier credits. @param accountIds at most `batchSize` */
+async function computeOwedSeconds(
   execute: Execute,
   { section }: CreditHost,
   { id, from, until }: ConfirmedOutage,
@@ -230,7 +232,7 @@ async function secondsOwed(
   const spans = await execute<SpanOfAccount>(
     `select c.account_id, ${epochs('o.from_at', 'o.until_at')} from outage_credit c join outage o on o.id = c.outage_id
      where c.account_id in (?) and o.id <> ? and exists (
-       select from outage n where n.id = ? and o.until_at > n.from_at - ${nearby} and o.from_at < n.until_at + ${nearby})`,
+       select from outage n where n.id = ? and o.until_at > n.from_at - ${overlapMargin} and o.from_at < n.until_at + ${overlapMargin})`,
     [accountIds, id, id],
   );
   const periods = await execute<SpanOfAccount>(
@@ -238,15 +240,15 @@ async function secondsOwed(
      where account_id in (?)`,
     [accountIds],
   );
-  const [creditedOf, paidOf] = [spansOf(spans), spansOf(periods)];
+  const [creditsByAccount, periodsByAccount] = [groupSpans(spans), groupSpans(periods)];
   const maxMsPerDay = section(outagesSection).max_minutes_per_day * 60_000;
-  const zone = section(service).time_zone;
-  const owedTo = (accountId: string): number => {
-    const [credited, paid] = [creditedOf.get(accountId) ?? [], paidOf.get(accountId) ?? []];
-    const all = creditedTime([...credited, [from.getTime(), until.getTime()]], paid, maxMsPerDay, zone);
-    return Math.max(0, Math.floor((all - creditedTime(credited, paid, maxMsPerDay, zone)) / 1_000));
+  const timeZone = section(service).time_zone;
+  const computeOwed = (accountId: string): number => {
+    const [credited, paid] = [creditsByAccount.get(accountId) ?? [], periodsByAccount.get(accountId) ?? []];
+    const total = computeCreditedMs([...credited, [from.getTime(), until.getTime()]], paid, maxMsPerDay, timeZone);
+    return Math.max(0, Math.floor((total - computeCreditedMs(credited, paid, maxMsPerDay, timeZone)) / 1_000));
   };
-  return new Map(accountIds.map((accountId) => [accountId, owedTo(accountId)]));
+  return new Map(accountIds.map((accountId) => [accountId, computeOwed(accountId)]));
 }
 
 interface SpanOfAccount {
@@ -255,15 +257,15 @@ interface SpanOfAccount {
   readonly until_at: number;
 }
 
-function spansOf(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan[]> {
+function groupSpans(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan[]> {
   const byAccount = Map.groupBy(rows, (row) => row.account_id);
   return new Map(
     [...byAccount].map(([id, spans]) => [id, spans.map(({ from_at: from, until_at: until }) => [from, until])]),
   );
 }
 
-/** Returns ms of credited outages by incident. @param since epoch ms */
-export async function creditedIncidents(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
+/** Reads the ms of credited outages by incident. @param since epoch ms */
+export async function readCreditedMs(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ incident_id: string; ms: number }>(
     `select incident_id, sum(extract(epoch from until_at - from_at) * 1000)::float8 as ms from outage
      where credited_at is not null and until_at > to_timestamp(? / 1000.0) group by incident_id`,
@@ -273,14 +275,14 @@ export async function creditedIncidents(database: Queries, since: number): Promi
 }
 
 /** A credit of an account. */
-export interface CreditedTime {
+export interface AccountCredit {
   readonly model: string; // public name
   readonly seconds: number;
   readonly fromAt: Date;
 }
 
 /** Lists recent credits of an account, newest first. */
-export async function listCredits(database: Queries, accountId: string, days: number): Promise<CreditedTime[]> {
+export async function listCredits(database: Queries, accountId: string, days: number): Promise<AccountCredit[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id
      where c.account_id = ? and c.seconds > 0 and c.created_at > clock_timestamp() - make_interval(days => ?)

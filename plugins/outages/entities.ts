@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account, PlanPeriod } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A time within an incident in which no request to a model was answered: requests of several accounts failed, or a probe did. */
+/** A period within an incident without an answered request to the model, while requests of several accounts or a probe failed. */
 export const OutageRow = defineEntity({
   name: 'OutageRow',
   tableName: 'outage',
@@ -17,9 +17,9 @@ export const OutageRow = defineEntity({
     /** Confirmed by a probe, or by accounts without earlier failures. */
     isConfirmed: p.boolean().default(false),
     foundAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When all accounts were credited; null until then. */
+    /** Time at which all accounts were credited; null before. */
     creditedAt: p.datetime().nullable(),
-    /** When an operator declined the credit. */
+    /** Time at which an operator declined the credit. */
     declinedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { hadFailed, isFailure } from './evidence.ts';
+import { earlierFailureCondition, failureCondition } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
 /** Delay before an ended incident is examined, because records of its requests arrive late. Ended longer ago than the maximum: ignored. */
@@ -13,13 +13,12 @@ const leadTime = `interval '10 minutes'`;
 const minAccounts = 2;
 
 /**
- * Finds and stores the outages of ended incidents, once for each incident, even if several instances run it. An outage is a run of failed
- * requests without an answered request in between, because then all routes were down. The probe that confirmed an incident counts as
- * a failed request. An outage is confirmed by such a probe or by enough accounts without failures before the incident was opened, because
- * accounts with earlier failures may have caused it themselves.
+ * Finds the outages of ended incidents and stores each once, even if several instances run this. An outage spans a run of failed requests
+ * without a request that a route answered in between. The probe that confirmed an incident counts as a failed request. An outage is
+ * confirmed by such a probe, or by accounts without failures before the incident, which cannot have caused it.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
-  const { from_minutes: minutes } = section(outagesSection);
+  const { from_minutes: minMinutes } = section(outagesSection);
   await database.fork().transactional(async (transaction) => {
     await transaction.execute(`select pg_advisory_xact_lock(hashtext('find-outages'))`);
     const outages = await transaction.execute<
@@ -30,11 +29,11 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
          where i.kind = 'down' and i.opened_at is not null
            and i.ended_at between statement_timestamp() - ${maxIncidentAge} and statement_timestamp() - ${recordDelay}
            and not exists (select from outage o where o.incident_id = i.id)
-       ), requests as materialized (
+       ), results as materialized (
          select i.id, i.model, i.opened_at, r.account_id, false as is_probe,
            r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
            r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
-           ${isFailure} as is_failed
+           ${failureCondition} as is_failed
          from ended i cross join lateral (
            -- OFFSET 0 prevents flattening, so only the time range of each incident is scanned.
            select * from request_log r where r.started_at between i.started_at - ${leadTime} and i.ended_at
@@ -44,17 +43,17 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
          select id, model, opened_at, null, true, confirmed_at, false, true from ended where confirmed_at is not null
        ), runs as (
          select *, count(*) filter (where is_served) over (partition by id order by at, is_served desc rows unbounded preceding) as run
-         from requests where is_served or is_failed
+         from results where is_served or is_failed
        )
        select id as incident_id, model, ${epoch('min(at)')} as from_at, ${epoch('max(at)')} as until_at,
          bool_or(is_probe) or (
            select count(*) from unnest(array_agg(distinct account_id)) as affected (account_id)
-           where account_id is not null and not ${hadFailed('affected.account_id', 'runs.model', 'runs.opened_at')}
+           where account_id is not null and not ${earlierFailureCondition('affected.account_id', 'runs.model', 'runs.opened_at')}
          ) >= ${minAccounts} as is_confirmed
        from runs where is_failed group by id, model, opened_at, run
        having max(at) - min(at) >= make_interval(mins => ?)
          and (count(distinct account_id) >= ${minAccounts} or bool_or(is_probe))`,
-      [minutes],
+      [minMinutes],
     );
     for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of outages)
       await transaction.execute(

@@ -6,12 +6,12 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Selects the accounts hit by an outage. */
+/** Period and model of an outage, which select the affected accounts. */
 interface Outage {
   /** Epoch ms. */
   readonly since: number;
   readonly until: number;
-  /** Selects only accounts that requested this model during the outage; default: all that had paid time then. */
+  /** Selects only accounts that requested this model during the outage; default: all accounts with paid time during it. */
   readonly model?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface AffectedAccount {
   readonly email: string | undefined;
 }
 
-/** Finds accounts that had paid time during an outage, or requested its model then. Blocked and deleted accounts are excluded. */
+/** Finds accounts that had paid time during an outage, or requested its model. Excludes blocked and deleted accounts. */
 export async function findAffectedAccounts(
   database: Pick<Database, 'query'>,
   { since, until, model }: Outage,
@@ -64,7 +64,7 @@ export async function findAffectedAccounts(
   return rows.map(toRecord);
 }
 
-/** Result of a grant to all accounts hit by an outage. */
+/** Result of a grant to all affected accounts. */
 export interface OutageResult {
   readonly granted: number;
   /** Accounts already granted days under this note. */
@@ -72,7 +72,7 @@ export interface OutageResult {
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
-/** Includes grants that were revoked: running the same note again must not return days that an operator has taken back. */
+/** Includes revoked grants, because running the same note again must not return days that an operator has revoked. */
 const selectGrant = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
 /** Returns true if days were already granted to the account under this note. */

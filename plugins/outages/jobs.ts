@@ -4,18 +4,16 @@ import { creditOutage, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
-/** Seconds between two runs; short compared to the ten minutes that an outage waits for its records. */
-const interval = 60;
+/** Interval of runs, short compared to the ten minutes that an outage waits for its records. */
+const intervalSeconds = 60;
 /** Maximum outages per run. */
-const looked = 100;
+const maxOutages = 100;
 
-/**
- * Credits ended outages. Outages found before an operator approved one wait for the operator, and so do unconfirmed ones.
- */
+/** Credits ended outages. Outages found before the first approval, and unconfirmed outages, wait for the operator. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
   description: 'Gives customers back the time in which models were down, once.',
-  schedule: { every: interval },
+  schedule: { every: intervalSeconds },
   attempts: 1,
   run: (_data, host) => creditOutages(host),
 };
@@ -23,25 +21,28 @@ export const creditJob: JobDefinition = {
 export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);
-  for (const outage of (await listOutages(host.database, looked, 'automatic')).toReversed()) {
+  for (const outage of (await listOutages(host.database, maxOutages, 'automatic')).toReversed()) {
     const { accounts, seconds } = await creditOutage(host, outage);
     host.log.info(`outage of ${outage.model}: ${accounts} accounts got ${seconds} s back`);
   }
 }
 
-/** Identical on all instances; without readings while credits are off. */
+/** Gauges with the same readings on all instances; none while credits are off. */
 export const outageGauges = [
   gauge(
     'outages_waiting',
     'Outages for which customers have not had their time back: those found before an operator has approved the first wait for him, and those that nothing confirms.',
     (host) =>
-      count(host, `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`),
+      readFigure(
+        host,
+        `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`,
+      ),
   ),
   gauge('outage_credit_seconds_total', 'Time that customers have had back for outages.', (host) =>
-    count(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
+    readFigure(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
   ),
 ];
 
-async function count({ database, section }: Host, sql: string): Promise<number | undefined> {
+async function readFigure({ database, section }: Host, sql: string): Promise<number | undefined> {
   return section(outagesSection).credit ? (await database.query<{ value: number }>(sql))[0]?.value : undefined;
 }

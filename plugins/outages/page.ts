@@ -13,24 +13,24 @@ import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './
 import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 
-const path = '/operator/accounts/outage';
+const pagePath = '/operator/accounts/outage';
 /** Maximum accounts named; the others are counted. */
-const listed = 100;
+const maxAccounts = 100;
 
 /** The form uses the span and model of the shown accounts. */
-const form = actionForm(grantAction, {
+const grantForm = actionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
     const { granted, skipped, failed } = result as unknown as OutageResult;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
-    const written = { since, until, ...(model !== undefined && { model }) };
-    return `${path}?${new URLSearchParams({ ...written, ...counts })}`;
+    const parameters = { since, until, ...(model !== undefined && { model }) };
+    return `${pagePath}?${new URLSearchParams({ ...parameters, ...counts })}`;
   },
 });
 
 /** Approves outages found before the first approval, and unconfirmed ones. */
 const creditForm = actionForm(creditAction, {
-  path: `${path}/credit`,
-  next: ({ accounts = 0 }) => `${path}?credited=${String(accounts)}`,
+  path: `${pagePath}/credit`,
+  next: ({ accounts = 0 }) => `${pagePath}?credited=${String(accounts)}`,
 });
 
 async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOutage> {
@@ -38,29 +38,29 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
     return await findOutage(host.database, params['outage'] ?? '');
   } catch (error) {
     if (!(error instanceof AccountError)) throw error;
-    throw new PageError(404, 'operator.outage_unknown', { action: { path, label: 'operator.outage' } });
+    throw new PageError(404, 'operator.outage_unknown', { action: { path: pagePath, label: 'operator.outage' } });
   }
 }
 
 /** `/operator/accounts/outage/ID/decline`: declines to credit an outage. */
 export const declinePage: Page = plainPage(declineAction, {
-  path: `${path}/{outage}`,
+  path: `${pagePath}/{outage}`,
   async find(request) {
     const { t } = request;
     const outage = await requireOutage(request);
     if (outage.creditedAt !== undefined)
-      throw new PageError(409, 'operator.outage_credited', { action: { path, label: 'operator.outage' } });
+      throw new PageError(409, 'operator.outage_credited', { action: { path: pagePath, label: 'operator.outage' } });
     const { title, text: wouldGive } = await describeOutage(outage, request);
     const facts = [
       { name: t('operator.outage'), value: title },
       { name: t('operator.credit_would_give'), value: wouldGive },
     ];
-    return { id: '', name: title, path, facts };
+    return { id: '', name: title, path: pagePath, facts };
   },
 });
 
 /** Maximum uncredited outages listed. */
-const looked = 20;
+const maxOutages = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
@@ -74,21 +74,21 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
 }
 
 /** Maximum affected accounts named per outage. */
-const witnesses = 10;
+const maxWitnesses = 10;
 
 /** Adds the accounts whose requests failed to the outage, so that the operator sees whether they caused it. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
-  const felt = await listWitnesses(host.database, outage, witnesses);
+  const witnesses = await listWitnesses(host.database, outage, maxWitnesses);
   const names = await readAccountNames(
     host.database,
-    felt.map(({ accountId }) => accountId),
+    witnesses.map(({ accountId }) => accountId),
     t,
   );
   return {
     ...(await describeOutage(outage, request)),
     reason: t(outage.isConfirmed ? 'operator.credit_first' : 'operator.credit_unconfirmed'),
-    felt: felt.map(({ accountId, failures, hadFailedBefore }) => ({
+    felt: witnesses.map(({ accountId, failures, hadFailedBefore }) => ({
       path: `/operator/accounts/${accountId}`,
       name: names.get(accountId) ?? accountId,
       text: t(hadFailedBefore ? 'operator.credit_felt_before' : 'operator.credit_felt', { count: failures }),
@@ -98,18 +98,18 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
 
 /** `/operator/accounts/outage`: lists accounts hit by an outage, and grants days to all of them. */
 export const outagePage: Page = {
-  path,
+  path: pagePath,
   role: 'operator',
   title: 'operator.outage',
   within: '/operator/accounts',
   template: 'outages/page.eta',
   styles: ['operator.css', 'tables.css', 'outages/outages.css'],
   async show(request) {
-    const { t, query, form: sent, host } = request;
-    const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');
-    const [since, until, model] = [asked('since'), asked('until'), asked('model')];
-    const { error, accounts } = await preview(request, since, until, model);
-    const waiting = await listOutages(host.database, looked, 'waiting');
+    const { t, query, form: submitted, host } = request;
+    const readField = (name: string) => String(submitted.values[name] ?? query[name] ?? '');
+    const [since, until, model] = [readField('since'), readField('until'), readField('model')];
+    const { error, accounts } = await previewGrant(request, since, until, model);
+    const waiting = await listOutages(host.database, maxOutages, 'waiting');
     return {
       waiting: await Promise.all(waiting.map((outage) => describeWaiting(outage, request))),
       credited:
@@ -121,9 +121,12 @@ export const outagePage: Page = {
       error,
       isAsked: accounts !== undefined,
       count: t('operator.outage.hit', { count: accounts?.length ?? 0 }),
-      table: accounts === undefined || accounts.length === 0 ? undefined : tableOf(accounts.slice(0, listed), request),
+      table:
+        accounts === undefined || accounts.length === 0
+          ? undefined
+          : describeAccounts(accounts.slice(0, maxAccounts), request),
       rows: describeFields(request, grantAction, { since: false, until: false, model: false, days: { value: 1 } }),
-      more: accounts !== undefined && accounts.length > listed ? accounts.length - listed : 0,
+      more: accounts !== undefined && accounts.length > maxAccounts ? accounts.length - maxAccounts : 0,
       ...(query['granted'] !== undefined && {
         done: t('operator.outage.done', {
           granted: query['granted'],
@@ -133,10 +136,10 @@ export const outagePage: Page = {
       }),
     };
   },
-  forms: [form, creditForm],
+  forms: [grantForm, creditForm],
 };
 
-async function preview(
+async function previewGrant(
   request: PageRequest,
   since: string,
   until: string,
@@ -155,7 +158,7 @@ async function preview(
   }
 }
 
-function tableOf(accounts: readonly AffectedAccount[], request: PageRequest): TableSection {
+function describeAccounts(accounts: readonly AffectedAccount[], request: PageRequest): TableSection {
   const linkTo = (account: AffectedAccount) => ({
     text: nameOfAccount(account, request.t),
     path: `/operator/accounts/${account.id}`,

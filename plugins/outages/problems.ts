@@ -1,18 +1,18 @@
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
-import { listOutages, waiting } from './credit.ts';
+import { listOutages, waitingCondition } from './credit.ts';
 import { outagesSection } from './section.ts';
 
 /** Maximum outages listed. */
-const listed = 5;
+const maxOutages = 5;
 
-/** Outages that wait for an operator: all until the first approval, later only unconfirmed ones. */
+/** Reports outages that wait for an operator: all outages until the first approval, then only unconfirmed outages. */
 export const waitingOutages: ProblemKind = {
   name: 'outage',
   order: 80,
-  precondition: `EXISTS (SELECT FROM outage o WHERE ${waiting})`,
+  precondition: `EXISTS (SELECT FROM outage o WHERE ${waitingCondition})`,
   async find({ host, t }) {
     if (!host.section(outagesSection).credit) return [];
-    const outages = await listOutages(host.database, listed, 'asked');
+    const outages = await listOutages(host.database, maxOutages, 'unapproved');
     return outages.map(({ model, from, until }) => {
       const minutes = t('operator.credit_minutes', { count: Math.round((+until - +from) / 60_000) });
       return {

@@ -6,7 +6,7 @@ export const affectedReading: OperatorReading = {
   path: '/outage',
   summary: 'list the accounts that had paid time in a span, or used a model in it',
   query: {
-    since: 'Beginning of the span, RFC 3339 with the zone. Required.',
+    since: 'Start of the span, RFC 3339 with the zone. Required.',
     until: 'End of the span. Required.',
     model: 'Only accounts that requested this model.',
   },

@@ -4,8 +4,8 @@ import { afterEntry, defineResource, readPage } from '#core/web/resources/resour
 import type { ConfirmedOutage, CreditPreview } from './credit.ts';
 import type { OutageWitness } from './evidence.ts';
 
-/** Maximum accounts per outage whose requests failed in it. */
-const listedWitnesses = 100;
+/** Maximum listed accounts whose requests failed, per outage. */
+const maxWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {
   /** Preview of the credit while the outage waits. */
@@ -13,21 +13,21 @@ interface ListedOutage extends ConfirmedOutage {
   readonly witnesses?: readonly OutageWitness[];
 }
 
-export function minutes(ms: number): string {
+export function formatMinutes(ms: number): string {
   return `${Math.round(ms / 60_000)} min`;
 }
 
 export const outages = defineResource({
   name: 'outage',
   summary:
-    'list outages, the newest first, with what those would give that are neither given back nor declined, and the accounts whose requests failed in them',
+    'list outages, newest first, with the accounts whose requests failed and, while an outage waits, a preview of its credit',
   query: object({ after: afterEntry('outage') }),
   view: defineView<ListedOutage>()({
     outage: { type: 'id', of: 'id' },
     model: { type: 'text', of: 'model' },
     from: { type: 'time', of: 'from' },
-    lasted: { type: 'text', value: ({ from, until }) => minutes(+until - +from) },
-    state: { type: 'text', value: stateOf },
+    lasted: { type: 'text', value: ({ from, until }) => formatMinutes(+until - +from) },
+    state: { type: 'text', value: describeState },
   }),
   async list(host, { after }, { limit }) {
     const [{ isWaiting, listOutages, previewCredit }, { listWitnesses }] = await Promise.all([
@@ -39,16 +39,18 @@ export const outages = defineResource({
         ? {
             ...outage,
             preview: await previewCredit(host, outage),
-            witnesses: await listWitnesses(host.database, outage, listedWitnesses),
+            witnesses: await listWitnesses(host.database, outage, maxWitnesses),
           }
         : outage;
-    const { entries, next } = await readPage(limit, (most) => listOutages(host.database, most, 'all', after));
+    const { entries, next } = await readPage(limit, (maxEntries) =>
+      listOutages(host.database, maxEntries, 'all', after),
+    );
     return { entries: await Promise.all(entries.map(describe)), next };
   },
 });
 
-function stateOf({ preview, isConfirmed, creditedAt }: ListedOutage): string {
+function describeState({ preview, isConfirmed, creditedAt }: ListedOutage): string {
   if (preview === undefined) return creditedAt === undefined ? 'declined' : 'given back';
-  const doubt = isConfirmed ? '' : ', not confirmed';
-  return `${preview.accounts} accounts would get ${minutes(preview.seconds * 1_000)}${doubt}`;
+  const suffix = isConfirmed ? '' : ', not confirmed';
+  return `${preview.accounts} accounts would get ${formatMinutes(preview.seconds * 1_000)}${suffix}`;
 }

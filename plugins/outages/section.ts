@@ -17,7 +17,7 @@ export const outagesSection = defineSection({
       { minimum: 1, maximum: 1_440, default: 1_440 },
       'Minutes of a day in `service.time_zone` that an account gets back at most.',
     ),
-    mail: boolean({ default: false }, 'Whether customers get a mail about it.'),
+    mail: boolean({ default: false }, 'Whether customers get an email about it.'),
   }),
   notices: ({ credit, from_minutes: least, max_minutes_per_day: most }) =>
     credit && least > most

@@ -2,10 +2,10 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Mail to accounts that were credited for an outage. */
+/** Email to accounts that were credited for an outage. */
 export const creditMail: MailKind = {
   event: 'outage.credited',
   delivery: 'optional',
   texts: { en, id },
-  load: async () => (await import('./writer.ts')).outageCredited,
+  load: async () => (await import('./writer.ts')).writeCreditMail,
 };

@@ -6,7 +6,7 @@ import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 
-export const outageCredited: MailWriter<'outage.credited'> = {
+export const writeCreditMail: MailWriter<'outage.credited'> = {
   async write({ host, payload, account, t, format, buttons }) {
     if (!host.section(outagesSection).mail) return mailReason('mail.reason.credit_mail_off');
     const { model, from } = await findOutage(host.database, payload.outageId);

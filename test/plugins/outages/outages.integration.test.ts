@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import {
   approveOutage,
-  creditedIncidents,
+  readCreditedMs,
   creditOutage,
   declineOutage,
   findOutage,
@@ -15,7 +15,7 @@ import {
   previewCredit,
 } from '../../../plugins/outages/credit.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { creditedTime, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
+import { computeCreditedMs, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
 import { listWitnesses } from '../../../plugins/outages/evidence.ts';
 import { creditOutages, outageGauges } from '../../../plugins/outages/jobs.ts';
 import { confirmIncident } from '#core/business/model-health/incident-store.ts';
@@ -306,7 +306,7 @@ describe('the credit for an outage', () => {
     const second = await addOutage(from + 60 * minute, from + 70 * minute);
     await creditOutages(hostWith());
     expect(await heldUntil(account)).toBe(before + 33 * 60);
-    expect((await creditedIncidents(database, 0)).get(second.incidentId)).toBe(10 * minute);
+    expect((await readCreditedMs(database, 0)).get(second.incidentId)).toBe(10 * minute);
     expect(await listCredits(database, account, 30)).toMatchObject([
       { seconds: 600 },
       { seconds: 1_380, model: 'dp/gpt-6-sol' },
@@ -329,7 +329,7 @@ describe('the credit for an outage', () => {
     await creditOutages(hostWith());
     expect((await findOutage(database, later.id)).creditedAt).toBeInstanceOf(Date);
     for (let n = 0; n < 3; n++) await addDeclined(from + (100 + n) * minute);
-    const asked = await listOutages(database, 1, 'asked');
+    const asked = await listOutages(database, 1, 'unapproved');
     expect(asked.map(({ id }) => id)).toEqual([older.id]);
     expect(await listOutages(database, 1, 'automatic')).toEqual([]);
     expect(await previewCredit(hostWith(), first)).toEqual({ accounts: 0, seconds: 0 });
@@ -458,7 +458,7 @@ describe('the credit for an outage', () => {
               .filter(({ model }) => uses[index]?.includes(model))
               .map(({ from, minutes }): CreditSpan => [base - from * minute, base - (from - minutes) * minute]);
             const paid: CreditSpan[] = [[base - 30 * 86_400_000, base + 86_400_000]];
-            const expected = creditedTime(felt, paid, cap * minute, 'Asia/Jakarta') / 1_000;
+            const expected = computeCreditedMs(felt, paid, cap * minute, 'Asia/Jakarta') / 1_000;
             expect((await heldUntil(account)) - (before[index] ?? 0)).toBe(expected);
           }
         }),

@@ -6,12 +6,12 @@ import { dashboardSection, type RouteVisibility } from './section.ts';
 export interface RouteNames {
   /** False if routes are hidden from the reader; the page then has neither a column nor labels for them. */
   readonly areShown: boolean;
-  /** True if the reader may see the names of routes, which include the vendors' models. */
+  /** True if the reader may see the names of routes, which contain the vendors' models. */
   readonly areNamed: boolean;
   /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
   readonly areVendorsShown: boolean;
   /**
-   * Label of a route; '' if it is hidden.
+   * Returns the label of a route; '' if it is hidden.
    *
    * @param route `upstream/model`, as recorded
    * @param model name used by the client
@@ -19,8 +19,8 @@ export interface RouteNames {
   label(route: string, model: string | null): string;
 }
 
-/** Operators always see names, which they need to find faults. */
-export function routeNamesFor({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
+/** Creates the labels for a reader. Operators always see names, which they need to find faults. */
+export function readRouteNames({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
   const visibility = isOperator ? 'names' : host.section(dashboardSection).routes;
   return createRouteNames(visibility, host.catalog, t, isOperator);
 }
@@ -38,14 +38,18 @@ export function createRouteNames(
     label(route, model) {
       if (visibility === 'names') return route;
       if (visibility === 'hidden') return '';
-      const place = placeOf(route, model, catalog);
-      return place === undefined ? t('requests.route.former') : t('requests.route.number', { number: place });
+      const position = findRoutePosition(route, model, catalog);
+      return position === undefined ? t('requests.route.former') : t('requests.route.number', { number: position });
     },
   };
 }
 
 /** Returns the position in the model's list of routes, from 1; undefined for a route no longer in gateway.yaml. */
-export function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
+export function findRoutePosition(
+  route: string,
+  model: string | null,
+  catalog: Pick<Catalog, 'resolve'>,
+): number | undefined {
   const routes = model === null ? undefined : catalog.resolve(model)?.routes;
   const index = routes?.findIndex(({ id }) => id === route) ?? -1;
   return index === -1 ? undefined : index + 1;

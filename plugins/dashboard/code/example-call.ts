@@ -3,8 +3,8 @@ import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { CodeCall } from './write-code.mjs';
 
-/** Members of a short request besides the model, by the kind of model. */
-const bodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
+/** Creates the members of a short request in addition to the model, by the model's kind. */
+const requestBodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
   chat: (content) => ({ messages: [{ role: 'user', content }], stream: true }),
   embedding: (input) => ({ input: [input] }),
   image: (prompt) => ({ prompt }),
@@ -15,13 +15,14 @@ const bodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
 };
 
 /**
- * Returns the request shown as code on pages.
+ * Creates the request shown as code on pages.
  *
- * @param apiUrl with `/v1`
+ * @param apiUrl URL of the API, with `/v1`
  * @param text text of the prompt
  */
-export function exampleCall({ kind, publicName, routes }: Model, apiUrl: string, text: string): CodeCall {
-  const isCompletion = kind === 'chat' && routes.every(({ upstream }) => upstream.formats.join() === 'completions');
-  if (isCompletion) return { apiUrl, kind: 'completion', body: { model: publicName, prompt: text, max_tokens: 200 } };
-  return { apiUrl, kind, body: { model: publicName, ...bodies[kind](text) } };
+export function createExampleCall({ kind, publicName, routes }: Model, apiUrl: string, text: string): CodeCall {
+  const usesCompletions = kind === 'chat' && routes.every(({ upstream }) => upstream.formats.join() === 'completions');
+  if (usesCompletions)
+    return { apiUrl, kind: 'completion', body: { model: publicName, prompt: text, max_tokens: 200 } };
+  return { apiUrl, kind, body: { model: publicName, ...requestBodies[kind](text) } };
 }

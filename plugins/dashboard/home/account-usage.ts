@@ -13,12 +13,13 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 
-/** Rows in the home page's table of requests. */
-const latestRequests = 4;
-/** Hours that are read with every update. Older records appear only if a crash or the database delayed them. */
+/** Maximum rows in the home page's table of requests. */
+const maxLatestRequests = 4;
+/** Hours that are read with every update. A record changes older hours only if a crash or the database delayed it. */
 const recentHours = 2;
-const earlierTtl = 60_000; // ms for which earlier hours are cached
-const cachedAccounts = 1_000;
+/** Lifetime of cached earlier hours. */
+const earlierTtlMs = 60_000;
+const maxCachedAccounts = 1_000;
 
 /** Time range of the chart. */
 export type Range = '24h' | '30d';
@@ -33,13 +34,13 @@ export interface AccountUsage {
   readonly latest: readonly RequestRecord[];
 }
 
-/** Hours of a range, including the current one. */
+/** Returns the hours of a range, including the current hour. */
 export function hoursOf(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
 }
 
-/** Hours to read for a range: figures are compared with the previous day. */
-const readHours = (range: Range) => Math.max(48, hoursOf(range));
+/** Returns the hours to read for a range; at least two days, because figures are compared with the previous day. */
+const countReadHours = (range: Range) => Math.max(48, hoursOf(range));
 
 /**
  * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are
@@ -48,66 +49,68 @@ const readHours = (range: Range) => Math.max(48, hoursOf(range));
 class UsageReadings implements Disposable {
   readonly #database: Database;
   readonly #bus: LiveBus;
-  readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: cachedAccounts });
-  readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: cachedAccounts, ttl: earlierTtl });
+  readonly #currentReadings = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: maxCachedAccounts });
+  readonly #earlierReadings = new LRUCache<string, Promise<UsageRow[]>>({ max: maxCachedAccounts, ttl: earlierTtlMs });
   /** Accounts read in the last minute, for which this instance subscribes to notifications of other instances. */
-  readonly #followed = new LRUCache<string, () => void>({
-    max: cachedAccounts,
-    ttl: earlierTtl,
+  readonly #subscriptions = new LRUCache<string, () => void>({
+    max: maxCachedAccounts,
+    ttl: earlierTtlMs,
     ttlAutopurge: true,
     updateAgeOnGet: true,
     dispose: (unfollow) => unfollow(),
   });
-  readonly #stop: () => void;
+  readonly #unsubscribe: () => void;
   /** Current hour of the cached readings. */
   #hour = 0;
 
   constructor(host: Host) {
     this.#database = host.database;
     this.#bus = liveBus(host);
-    this.#stop = this.#bus.listen(({ topic, accounts }) => {
+    this.#unsubscribe = this.#bus.listen(({ topic, accounts }) => {
       if (topic !== 'requests') return;
-      if (accounts === undefined) this.#current.clear();
-      else for (const id of accounts) this.#current.delete(id);
+      if (accounts === undefined) this.#currentReadings.clear();
+      else for (const id of accounts) this.#currentReadings.delete(id);
     });
   }
 
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
-    this.#forgetHour(startOfHours(now, 1));
-    if (this.#followed.get(accountId) === undefined) this.#followed.set(accountId, this.#bus.follow(accountId));
+    this.#startHour(startOfHours(now, 1));
+    if (this.#subscriptions.get(accountId) === undefined)
+      this.#subscriptions.set(accountId, this.#bus.follow(accountId));
     // Without notifications, including those of other instances, readings could be stale unnoticed. Reading also shows
     // whether the database is unavailable.
-    if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId)) this.#current.delete(accountId);
-    const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
-    this.#current.set(accountId, readings);
-    return cached(readings, range, () => this.#readCurrent(accountId, range, now));
+    if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId))
+      this.#currentReadings.delete(accountId);
+    const readings = this.#currentReadings.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
+    this.#currentReadings.set(accountId, readings);
+    return readCached(readings, range, () => this.#readCurrent(accountId, range, now));
   }
 
   [Symbol.dispose](): void {
-    this.#stop();
-    this.#followed.clear();
+    this.#unsubscribe();
+    this.#subscriptions.clear();
   }
 
-  #forgetHour(hour: number): void {
+  #startHour(hour: number): void {
     if (hour === this.#hour) return;
     this.#hour = hour;
-    this.#current.clear();
-    this.#earlier.clear();
+    this.#currentReadings.clear();
+    this.#earlierReadings.clear();
   }
 
   async #readCurrent(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     const since = startOfHours(now, recentHours);
     const [earlier, recent, { records }] = await Promise.all([
-      cached(this.#earlier, `${accountId} ${range}`, () => this.#readEarlier(accountId, range, now, since)),
+      readCached(this.#earlierReadings, `${accountId} ${range}`, () => this.#readEarlier(accountId, range, now, since)),
       readUsage(this.#database, { accountId, since }, ['hour', 'model']),
-      listRequests(this.#database, { accountId }, { limit: latestRequests }),
+      listRequests(this.#database, { accountId }, { limit: maxLatestRequests }),
     ]);
     return { rows: [...earlier, ...recent], latest: records };
   }
 
   async #readEarlier(accountId: string, range: Range, now: number, until: number): Promise<UsageRow[]> {
     const day = startOfHours(now, 24);
-    const before = { accountId, since: startOfHours(now, readHours(range)), until: day };
+    const before = { accountId, since: startOfHours(now, countReadHours(range)), until: day };
     const parts = await Promise.all([
       countUsage(this.#database, before, ['hour', 'model']),
       readUsage(this.#database, { accountId, since: day, until }, ['hour', 'model']),
@@ -122,21 +125,21 @@ interface ReadingCache<Key, Reading> {
   delete(key: Key): unknown;
 }
 
-/** The reading of this key; one that has failed is not cached. */
-function cached<Key, Reading>(
+/** Returns the cached reading of this key, or reads it. A failed reading is not cached. */
+function readCached<Key, Reading>(
   readings: ReadingCache<Key, Reading>,
   key: Key,
   read: () => Promise<Reading>,
 ): Promise<Reading> {
-  const earlier = readings.get(key);
-  if (earlier !== undefined) return earlier;
+  const cachedReading = readings.get(key);
+  if (cachedReading !== undefined) return cachedReading;
   const reading = read();
   readings.set(key, reading);
   reading.catch(() => readings.delete(key));
   return reading;
 }
 
-/** @throws Error while the database does not answer */
+/** Reads the usage of an account. @throws Error while the database does not respond */
 export function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
   return host.keep('dashboard.usage', () => new UsageReadings(host)).read(accountId, range, host.now());
 }

@@ -4,8 +4,8 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Models in the list; the remaining ones are only counted. */
-const listedModels = 5;
+/** Maximum listed models; the others are only counted. */
+const maxModels = 5;
 
 /** A bar of the chart and the row of the table with the same numbers. */
 export interface ChartBar {
@@ -23,7 +23,7 @@ export interface ChartBar {
  * @param hours hours of the range
  */
 export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Reader) {
-  const bars = range === '24h' ? barsOfHours(hours, format) : barsOfDays(hours, format);
+  const bars = range === '24h' ? describeHours(hours, format) : describeDays(hours, format);
   const answered = sum(bars.map((bar) => bar.answered));
   const errors = sum(bars.map((bar) => bar.errors));
   const peak = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
@@ -40,20 +40,20 @@ export function describeChart(hours: readonly HourSum[], range: Range, { t, form
 
 type Format = Reader['format'];
 
-function barsOfHours(hours: readonly HourSum[], format: Format): ChartBar[] {
-  return hours.map((counts) => barOf(format.shortTime(new Date(counts.hour)), [counts], format));
+function describeHours(hours: readonly HourSum[], format: Format): ChartBar[] {
+  return hours.map((counts) => describeBar(format.shortTime(new Date(counts.hour)), [counts], format));
 }
 
-function barsOfDays(hours: readonly HourSum[], format: Format): ChartBar[] {
+function describeDays(hours: readonly HourSum[], format: Format): ChartBar[] {
   // The text of a day is in the reader's time zone, so that hours of the same day share it.
   const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
   // The range includes only the last hours of its first day.
   return [...days.values()]
     .slice(-30)
-    .map((ofDay) => barOf(format.shortDay(new Date(ofDay[0]?.hour ?? 0)), ofDay, format));
+    .map((dayHours) => describeBar(format.shortDay(new Date(dayHours[0]?.hour ?? 0)), dayHours, format));
 }
 
-function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], format: Format): ChartBar {
+function describeBar(time: { iso: string; text: string }, counts: readonly HourSum[], format: Format): ChartBar {
   const errors = sum(counts.map((count) => count.errors));
   const answered = sum(counts.map((count) => count.requests)) - errors;
   return {
@@ -69,17 +69,17 @@ function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], 
 /**
  * Describes the most used models.
  *
- * @param ranked models, the most used first
+ * @param ranked models, most used first
  */
 export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Reader) {
-  const max = ranked[0]?.requests ?? 1;
-  const others = ranked.length - listedModels;
+  const maxRequests = ranked[0]?.requests ?? 1;
+  const hiddenModels = ranked.length - maxModels;
   return {
-    list: ranked.slice(0, listedModels).map(({ name, requests }) => ({
+    list: ranked.slice(0, maxModels).map(({ name, requests }) => ({
       name: name ?? t('home.models.without'),
       requests: format.number(requests),
-      share: Math.max(1, Math.round((requests / max) * 1000)),
+      share: Math.max(1, Math.round((requests / maxRequests) * 1000)),
     })),
-    others: others > 0 ? t('home.models.others', { count: others }) : '',
+    others: hiddenModels > 0 ? t('home.models.others', { count: hiddenModels }) : '',
   };
 }

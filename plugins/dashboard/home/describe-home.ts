@@ -10,7 +10,7 @@ import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describeGrant, describeOrder, describePass, describeReminder, passOf } from './describe-pass.ts';
+import { describeGrant, describeOrder, describePass, describeReminder, determinePass } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
@@ -37,19 +37,19 @@ export async function describeHome(
     showNotices(gateway.noticeSources, request, now, 'customers'),
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
-  const pass = passOf(account, now);
+  const pass = determinePass(account, now);
   const refunded = pass.kind === 'ended' ? await readRefundedEnd(host.database, id) : undefined;
-  // Notices about the account itself: without a pass, these are about its place on the waiting list.
-  const own = notices.filter(({ isOwn }) => isOwn);
-  const isUnderWay = own.length > 0 || order !== undefined;
+  // Notices about the account itself, such as its place on the waiting list while it has no pass.
+  const ownNotices = notices.filter(({ isOwn }) => isOwn);
+  const hasPendingPass = ownNotices.length > 0 || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
     notices: notices.filter(({ isOwn = false }) => !isOwn),
-    own: own.toSorted((a, b) => Number(a.action === undefined) - Number(b.action === undefined)),
+    own: ownNotices.toSorted((a, b) => Number(a.action === undefined) - Number(b.action === undefined)),
     reminder: describeReminder(pass, now, buyPath, request, refunded),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
-    pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },
+    pass: { ...describePass(pass, now, request), ...(hasPendingPass && pass.kind === 'none' && { text: '' }) },
     stub: {
       key: describeKey(account.key, t),
       baseUrl: `${host.service.baseUrl}/v1`,
@@ -61,7 +61,7 @@ export async function describeHome(
     rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
     ...describeUsage(usage, range, now, request),
     emptyText: t(hasSetup(gateway) ? 'home.empty.text_command' : 'home.empty.text'),
-    // Only one primary button is shown; without a pass, it is the button for buying one.
+    // Only one primary button is shown; without a pass, it is the button for buying a pass.
     emptyAction: pass.kind === 'active' ? { path: connectPath, label: t('home.empty.action') } : undefined,
     ranges: (['24h', '30d'] as const).map((name) => ({
       path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
@@ -71,7 +71,7 @@ export async function describeHome(
   };
 }
 
-/** Hint of the key, and link for showing or replacing it. */
+/** Describes the hint of the key, and the link for showing or replacing the key. */
 function describeKey(key: { readonly hint: string; readonly isShown: boolean } | undefined, t: PageRequest['t']) {
   if (key === undefined) return { hint: t('home.key.none'), label: '' };
   return { hint: key.hint, label: t(key.isShown ? 'home.key.rotate' : 'home.key.show') };

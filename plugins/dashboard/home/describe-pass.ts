@@ -5,9 +5,10 @@ import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The page reminds of the end during the last `share` of a pass, but no earlier than `max` ms before the end. */
-const reminder = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
-const grantTime = 7 * 24 * 60 * 60 * 1000; // ms for which the page explains added days
+/** The page reminds customers of the end during the last `share` of a pass, and at most `max` ms before the end. */
+const reminderLimits = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
+/** Time for which the page shows added days. */
+const grantNoticeMs = 7 * 24 * 60 * 60 * 1000;
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -18,8 +19,8 @@ interface PassState {
   readonly endsAt: Date | undefined;
 }
 
-/** @param now epoch ms of the database's clock */
-export function passOf(account: AccountRecord, now: number): PassState {
+/** Determines the account's current entitlement. @param now epoch ms of the database's clock */
+export function determinePass(account: AccountRecord, now: number): PassState {
   const active = findActivePeriod(account, now);
   if (active !== undefined) return { kind: 'active', startsAt: active.startsAt, endsAt: active.endsAt };
   const last = account.periods.at(-1);
@@ -34,12 +35,12 @@ export function describePass({ kind, startsAt, endsAt }: PassState, now: number,
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
     return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: emptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
-  const left = Math.round(endsAt.getTime() - now);
+  const remainingMs = Math.round(endsAt.getTime() - now);
   return {
     label: t('home.pass.label', { count: days }),
     status: { kind: 'ok', text: t('home.pass.active') },
-    left,
-    remaining: format.remaining(left),
+    left: remainingMs,
+    remaining: format.remaining(remainingMs),
     ticks: ticks(days, startsAt.getTime(), endsAt.getTime(), now),
     starts: { label: t('home.pass.started'), ...format.dayTime(startsAt, now) },
     ends: { label: t('home.pass.ends'), ...format.dayTime(endsAt, now) },
@@ -80,9 +81,10 @@ export function describeReminder(
       action,
     };
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined) return undefined;
-  const left = endsAt.getTime() - now;
-  if (left > Math.min(reminder.max, (endsAt.getTime() - startsAt.getTime()) * reminder.share)) return undefined;
-  return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
+  const remainingMs = endsAt.getTime() - now;
+  if (remainingMs > Math.min(reminderLimits.max, (endsAt.getTime() - startsAt.getTime()) * reminderLimits.share))
+    return undefined;
+  return { kind: 'warn' as const, title: describeEnd(remainingMs, t), text: t('home.reminder.ending_more'), action };
 }
 
 /** Describes an order that is unpaid or whose payment is being checked. */
@@ -97,28 +99,28 @@ export function describeOrder({ order: { code, price, currency, expiresAt }, vie
   };
 }
 
-/** Describes the latest days that an operator added under a name. They are explained for a week. */
+/** Describes the latest days that an operator added under a name, for a week. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,
   { t, format, language, host }: Reader & Pick<PageRequest, 'language' | 'host'>,
 ) {
-  const granted = periods
-    .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantTime)
+  const grant = periods
+    .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantNoticeMs)
     .toSorted((a, b) => (a.grantedAt?.getTime() ?? 0) - (b.grantedAt?.getTime() ?? 0))
     .at(-1);
-  if (granted === undefined) return undefined;
-  const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);
-  const ends = format.dayTime(granted.endsAt, now).text;
+  if (grant === undefined) return undefined;
+  const count = Math.round((grant.endsAt.getTime() - grant.startsAt.getTime()) / 86_400_000);
+  const ends = format.dayTime(grant.endsAt, now).text;
   return {
     kind: 'info' as const,
-    title: translateRecordedLabel(language, granted.label, host),
+    title: translateRecordedLabel(language, grant.label, host),
     text: t('home.granted', { count, time: ends }),
   };
 }
 
-function describeEnd(left: number, t: Reader['t']): string {
-  const hours = Math.floor(left / 3_600_000);
+function describeEnd(remainingMs: number, t: Reader['t']): string {
+  const hours = Math.floor(remainingMs / 3_600_000);
   if (hours > 0) return t('home.reminder.hours', { count: hours });
-  return t('home.reminder.minutes', { count: Math.max(1, Math.ceil(left / 60_000)) });
+  return t('home.reminder.minutes', { count: Math.max(1, Math.ceil(remainingMs / 60_000)) });
 }

@@ -7,13 +7,13 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Answers below which a percentile is meaningless. */
-const minTimed = 20;
+/** Minimum responses for a meaningful percentile. */
+const minTimedResponses = 20;
 
-/** Daily requests below which a change in percent is meaningless. */
-const minCompared = 20;
+/** Minimum daily requests for a meaningful change in percent. */
+const minComparedRequests = 20;
 
-/** Units of a spark's width; CSS stretches it. */
+/** Size of a sparkline in its own units; CSS stretches the width. */
 const sparkWidth = 200;
 const sparkHeight = 32;
 
@@ -37,7 +37,7 @@ const isHigher = (share: number) => share > 0;
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
   const day = hours.slice(-24);
   const before = hours.slice(-48, -24);
-  const since = describeBegin(day[0]?.hour ?? now, now, reader);
+  const since = describeStart(day[0]?.hour ?? now, now, reader);
   return [
     describeRequests(day, before, now, since, reader),
     describeErrors(day, since, reader),
@@ -45,10 +45,10 @@ export function describeFigures(hours: readonly HourSum[], now: number, reader: 
   ];
 }
 
-/** `14:00`, or `yesterday 23:00` if that is not today. Both arguments are epoch ms. */
-function describeBegin(begin: number, now: number, { t, format }: Reader): string {
-  const time = format.shortTime(new Date(begin)).text;
-  const isToday = format.day(new Date(begin)).text === format.day(new Date(now)).text;
+/** Describes the start: `14:00`, or `yesterday 23:00`. Both times are epoch ms. */
+function describeStart(startedAt: number, now: number, { t, format }: Reader): string {
+  const time = format.shortTime(new Date(startedAt)).text;
+  const isToday = format.day(new Date(startedAt)).text === format.day(new Date(now)).text;
   return isToday ? time : t('home.tile.yesterday', { time });
 }
 
@@ -60,29 +60,29 @@ function describeRequests(
   { t, format }: Reader,
 ): FigureTile {
   const counts = day.map(({ requests }) => requests);
-  const all = sum(counts);
+  const total = sum(counts);
   return {
     id: 'requests',
     label: t('home.tile.requests', { time: since }),
-    value: format.number(all),
+    value: format.number(total),
     unit: '',
-    note: compare(all, countSoFar(before, now), { t, format }),
-    spark: sparkOf(counts),
+    note: describeChange(total, countUntilNow(before, now), { t, format }),
+    spark: describeSpark(counts),
   };
 }
 
-/** Requests in these hours. The last hour is weighted by the elapsed part of the current hour. */
-function countSoFar(hours: readonly HourSum[], now: number): number {
-  const passed = (now % hourMs) / hourMs;
-  return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * passed : requests)));
+/** Counts the requests in these hours. The last hour is weighted by the elapsed share of the current hour. */
+function countUntilNow(hours: readonly HourSum[], now: number): number {
+  const elapsedShare = (now % hourMs) / hourMs;
+  return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * elapsedShare : requests)));
 }
 
-/** Comparison with yesterday; '' if there were no requests yesterday. */
-function compare(all: number, before: number, { t, format }: Reader): string {
+/** Compares today with yesterday; '' if there were no requests yesterday. */
+function describeChange(total: number, before: number, { t, format }: Reader): string {
   if (before < 1) return '';
-  // "50% more" than two requests is meaningless.
-  if (before < minCompared) return t('home.tile.before', { count: Math.round(before) });
-  const change = all / before - 1;
+  // A change in percent, such as 50% more than two requests, is meaningless.
+  if (before < minComparedRequests) return t('home.tile.before', { count: Math.round(before) });
+  const change = total / before - 1;
   // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';
   const share = format.percent(Math.abs(change));
@@ -99,38 +99,39 @@ function describeErrors(day: readonly HourSum[], since: string, { t, format }: R
     value: requests === 0 ? '—' : format.percent(sum(errors) / requests),
     unit: '',
     note: t('home.tile.of', { errors: sum(errors), requests }),
-    spark: { ...sparkOf(errors), isBad: true },
+    spark: { ...describeSpark(errors), isBad: true },
   };
 }
 
 function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): FigureTile {
-  const all = mergeHistograms(day.map((hour) => hour.firstContent));
-  const median = quantile(all, 0.5);
-  const slow = quantile(all, 0.95);
-  const formatted = median === undefined ? undefined : format.duration(median);
+  const histogram = mergeHistograms(day.map((hour) => hour.firstContent));
+  const median = quantile(histogram, 0.5);
+  const percentile = quantile(histogram, 0.95);
+  const medianText = median === undefined ? undefined : format.duration(median);
   return {
     id: 'first-token',
     label: t('home.tile.first_token'),
-    value: formatted?.value ?? '—',
-    unit: formatted?.unit ?? '',
-    note: slow === undefined ? t('home.tile.none') : describeSlowEnd(slow, sizeOf(all), { t, format }),
+    value: medianText?.value ?? '—',
+    unit: medianText?.unit ?? '',
+    note:
+      percentile === undefined ? t('home.tile.none') : describePercentile(percentile, sizeOf(histogram), { t, format }),
     // An hour without requests has no value rather than zero.
-    spark: sparkOf(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
+    spark: describeSpark(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
 }
 
-function describeSlowEnd(slow: number, answers: number, { t, format }: Reader): string {
-  if (answers < minTimed) return t('home.tile.of_answers', { count: answers });
-  return t('home.tile.under', { duration: format.duration(slow).text });
+function describePercentile(percentile: number, answers: number, { t, format }: Reader): string {
+  if (answers < minTimedResponses) return t('home.tile.of_answers', { count: answers });
+  return t('home.tile.under', { duration: format.duration(percentile).text });
 }
 
-function sparkOf(values: readonly number[]): FigureTile['spark'] {
+function describeSpark(values: readonly number[]): FigureTile['spark'] {
   const isFlat = values.length < 2 || values.every((value) => value === 0);
   const { line, area } = sparkPath(isFlat ? [] : values, sparkWidth, sparkHeight);
   return { line, area, isBad: false };
 }
 
-/** Names of the usual periods of a limit. */
+/** Names of the usual periods of a limit, by seconds. */
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
 /**
@@ -141,22 +142,23 @@ const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Reader) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periods[period];
-  const whole = name === 'minute' && burst === limit;
-  const per = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
-  const reset = resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(seconds(resetAfter)).text });
+  const isPerMinute = name === 'minute' && burst === limit;
+  const limitText = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
+  const reset =
+    resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(roundUpSeconds(resetAfter)).text });
   const inUse = t('home.rate.running', { running, concurrent });
   return {
-    label: whole ? t('home.rate.this_minute') : per,
+    label: isPerMinute ? t('home.rate.this_minute') : limitText,
     value: format.number(remaining),
     // For limits whose period is not a minute, the remainder refers only to the burst.
-    unit: t(whole ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
+    unit: t(isPerMinute ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, inUse].filter((part) => part !== '').join(' · '),
     moreLink,
   };
 }
 
-/** Rounds up to whole seconds; returns ms. */
-function seconds(value: number): number {
+/** Rounds seconds up and returns ms. */
+function roundUpSeconds(value: number): number {
   return Math.ceil(value) * 1_000;
 }

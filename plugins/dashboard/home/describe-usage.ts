@@ -1,43 +1,49 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { startOfHours } from '#core/gateway/records/usage.ts';
 import { describeRows } from '../requests/describe-row.ts';
-import { routeNamesFor } from '../route-names.ts';
+import { readRouteNames } from '../route-names.ts';
 import { type AccountUsage, hoursOf, type Range } from './account-usage.ts';
 import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-const minute = 60_000; // ms for which a description is valid: relative times change every minute
+/** Lifetime of a description, because relative times change every minute. */
+const minuteMs = 60_000;
 
-type UsageView = ReturnType<typeof describe>;
+type UsageView = ReturnType<typeof describeView>;
 
-/** Cached descriptions by reading, then by reader and minute. */
-const described = new WeakMap<AccountUsage, Map<string, UsageView>>();
+/** Cached descriptions by reading, then by language, time zone and minute. */
+const descriptions = new WeakMap<AccountUsage, Map<string, UsageView>>();
 
 /**
- * Figures, chart, models and latest requests. Readers with the same language and time zone share the description of a reading.
+ * Describes figures, chart, models and latest requests. Readers with the same language and time zone share the description of a reading.
  *
  * @param now epoch ms
  */
 export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
   const { language, format, isOperator, host } = request;
-  const areRoutesShown = routeNamesFor(request).areShown;
-  const key = [language, format.timeZone, isOperator, areRoutesShown, Math.floor(now / minute), host.service.name].join(
-    ' ',
-  );
-  const views = described.get(usage) ?? new Map<string, UsageView>();
-  described.set(usage, views);
-  const known = views.get(key);
-  if (known !== undefined) return known;
+  const areRoutesShown = readRouteNames(request).areShown;
+  const key = [
+    language,
+    format.timeZone,
+    isOperator,
+    areRoutesShown,
+    Math.floor(now / minuteMs),
+    host.service.name,
+  ].join(' ');
+  const views = descriptions.get(usage) ?? new Map<string, UsageView>();
+  descriptions.set(usage, views);
+  const cached = views.get(key);
+  if (cached !== undefined) return cached;
   views.clear();
-  const view = describe(usage, range, now, request);
+  const view = describeView(usage, range, now, request);
   views.set(key, view);
   return view;
 }
 
-function describe({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
+function describeView({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
   const hours = sumHours(rows, Math.max(48, hoursOf(range)), now);
-  const routes = routeNamesFor(request);
+  const routes = readRouteNames(request);
   const chart = describeChart(hours.slice(-hoursOf(range)), range, request);
   // Models are counted over the same time as the bars, so that the requests add up.
   const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, hoursOf(range));

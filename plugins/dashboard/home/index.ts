@@ -7,11 +7,12 @@ import { describeHome } from './describe-home.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-const part = (name: string) => `dashboard/home/${name}.eta`;
+const templatePath = (name: string) => `dashboard/home/${name}.eta`;
 
-const pollEvery = 10; // seconds between updates of the rate limit, which changes without an event
+/** Update interval of the rate limit, which changes without an event. */
+const pollSeconds = 10;
 
-/** The home page: remaining plan and limits, usage, and latest requests. */
+/** Creates the home page: remaining plan and limits, usage, and latest requests. */
 function homePage(gateway: Registry): Page {
   return {
     path: '/dashboard',
@@ -24,15 +25,15 @@ function homePage(gateway: Registry): Page {
     show: (request) => describeHome(request, gateway),
     live: {
       topics: ['requests', 'account'],
-      everySeconds: pollEvery,
+      everySeconds: pollSeconds,
       parts: {
-        reminder: part('reminder'),
-        pass: part('pass'),
-        tiles: part('tiles'),
-        empty: part('empty'),
-        chart: part('chart'),
-        models: part('models'),
-        latest: part('latest'),
+        reminder: templatePath('reminder'),
+        pass: templatePath('pass'),
+        tiles: templatePath('tiles'),
+        empty: templatePath('empty'),
+        chart: templatePath('chart'),
+        models: templatePath('models'),
+        latest: templatePath('latest'),
       },
     },
   };

@@ -10,23 +10,23 @@ export interface HourSum {
   readonly firstContent: LatencyHistogram;
 }
 
-/** Returns the last hours, the oldest first, including hours without requests. */
+/** Sums up the last hours, oldest first, including hours without requests. */
 export function sumHours(rows: readonly UsageRow[], count: number, now: number): HourSum[] {
   const first = startOfHours(now, count);
   const byHour = Map.groupBy(rows, ({ hour }) => hour);
   return Array.from({ length: count }, (_, index) => {
     const hour = first + index * hourMs;
-    const found = byHour.get(hour) ?? [];
+    const hourRows = byHour.get(hour) ?? [];
     return {
       hour,
-      requests: sum(found.map(({ requests }) => requests)),
-      errors: sum(found.map(({ errors }) => errors)),
-      firstContent: mergeHistograms(found.map(({ firstContent = [] }) => firstContent)),
+      requests: sum(hourRows.map(({ requests }) => requests)),
+      errors: sum(hourRows.map(({ errors }) => errors)),
+      firstContent: mergeHistograms(hourRows.map(({ firstContent = [] }) => firstContent)),
     };
   });
 }
 
-/** Returns the requests by model since this hour, the most used first; null stands for requests without an existing model. */
+/** Sums up requests by model since this hour, most used first. The name null stands for requests without an existing model. */
 export function sumModels(rows: readonly UsageRow[], since: number): { name: string | null; requests: number }[] {
   const models = new Map<string | null, number>();
   for (const { hour, model, requests } of rows)

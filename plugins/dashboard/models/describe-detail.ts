@@ -5,7 +5,7 @@ import type { ModelReading } from './read-models.ts';
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
-/** Describes a model's abilities for clients of each API, and the routes that the reader may see. */
+/** Describes a model's capabilities for clients of each API, and the routes that the reader may see. */
 export function describeDetail(
   { model, abilities }: Pick<ModelReading, 'model' | 'abilities'>,
   routeNames: RouteNames,
@@ -33,17 +33,17 @@ function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t
   };
 }
 
-/** Lists each loss once, with the formats that it affects; without formats if it affects all. */
+/** Lists each loss once, with the affected formats; '' if it affects all formats. */
 function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
   const losses = [...new Set(conversations.flatMap((conversation) => conversation.losses))];
   return losses.map((loss) => {
-    const having = conversations.filter((conversation) => conversation.losses.includes(loss));
+    const affected = conversations.filter((conversation) => conversation.losses.includes(loss));
     return {
       text: t(`models.loss.${loss}`),
       formats:
-        having.length === conversations.length
+        affected.length === conversations.length
           ? ''
-          : having.map(({ format }) => t(`models.format.${format}`)).join(', '),
+          : affected.map(({ format }) => t(`models.format.${format}`)).join(', '),
     };
   });
 }

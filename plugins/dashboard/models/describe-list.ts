@@ -1,18 +1,18 @@
 import { modelKinds } from '#core/config/catalog/kinds.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describePages, entriesOn, pageNear } from '#core/web/pages/pagination.ts';
-import { canDo, describeRow, speaksOf } from './describe-row.ts';
+import { listCapabilities, describeRow, listVendors } from './describe-row.ts';
 import {
-  addressOf,
-  everyModel,
-  matches,
+  buildModelsPath,
+  unfilteredQuery,
+  containsWords,
   modelFilters,
   type ModelsQuery,
   type SortColumn,
   sortColumns,
-  turn,
+  reverseDirection,
 } from './query.ts';
-import { type ModelReading, passes, sortReadings } from './read-models.ts';
+import { type ModelReading, passesFilter, sortReadings } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -23,55 +23,61 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
  */
 export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Reader, now: number) {
   const { t, format } = reader;
-  const matching = readings.filter((reading) => isFound(reading, query.search, t));
-  const found = matching
+  const matching = readings.filter((reading) => matchesSearch(reading, query.search, t));
+  const filteredReadings = matching
     .filter(({ model }) => query.kind === undefined || model.kind === query.kind)
-    .filter((reading) => query.filters.every((filter) => passes(reading, filter)));
-  const page = pageNear(query.page, found.length);
-  const rows = entriesOn(page, sortReadings(found, query));
+    .filter((reading) => query.filters.every((filter) => passesFilter(reading, filter)));
+  const page = pageNear(query.page, filteredReadings.length);
+  const rows = entriesOn(page, sortReadings(filteredReadings, query));
   return {
     rows: rows.map((reading, index) => describeRow(reading, index + 1, reader, now)),
     kinds: describeKinds(readings, matching, query, reader),
     filters: describeFilters(readings, query, t),
     columns: describeColumns(query, t),
-    count: t('models.count', { count: found.length }),
-    pages: describePages(page, found.length, 'models.shown', (number) => addressOf({ ...query, page: number }), reader),
+    count: t('models.count', { count: filteredReadings.length }),
+    pages: describePages(
+      page,
+      filteredReadings.length,
+      'models.shown',
+      (number) => buildModelsPath({ ...query, page: number }),
+      reader,
+    ),
     asOf: t('models.as_of', { time: format.clock(new Date(now)).text }),
     unmatched: {
       title: t('models.unmatched'),
       text: t('models.unmatched_text'),
-      action: { path: addressOf({ ...everyModel, sort: query.sort }), label: t('models.clear') },
+      action: { path: buildModelsPath({ ...unfilteredQuery, sort: query.sort }), label: t('models.clear') },
     },
   };
 }
 
-function isFound({ model, abilities, aliases }: ModelReading, search: string, t: Reader['t']): boolean {
+function matchesSearch({ model, abilities, aliases }: ModelReading, search: string, t: Reader['t']): boolean {
   const texts = [model.publicName, model.displayName, t(`models.kind.${model.kind}`), ...aliases];
-  return matches(search, [...texts, ...speaksOf(abilities), ...canDo(model, abilities, t)]);
+  return containsWords(search, [...texts, ...listVendors(abilities), ...listCapabilities(model, abilities, t)]);
 }
 
-/** One chip for each kind of model in the catalog; none if there is only one kind. */
+/** Describes a chip for each kind of model in the catalog; none if there is only one kind. */
 function describeKinds(
-  all: readonly ModelReading[],
+  readings: readonly ModelReading[],
   matching: readonly ModelReading[],
   query: ModelsQuery,
   { t, format }: Reader,
 ) {
-  const present = modelKinds.filter((kind) => all.some(({ model }) => model.kind === kind));
-  if (present.length < 2) return [];
-  return [undefined, ...present].map((kind) => ({
+  const presentKinds = modelKinds.filter((kind) => readings.some(({ model }) => model.kind === kind));
+  if (presentKinds.length < 2) return [];
+  return [undefined, ...presentKinds].map((kind) => ({
     id: `kind-${kind ?? 'all'}`,
     label: t(`models.kind.${kind ?? 'all'}`),
     count: format.number(matching.filter(({ model }) => kind === undefined || model.kind === kind).length),
     isCurrent: query.kind === kind,
-    path: addressOf({ ...query, kind, page: 1 }),
+    path: buildModelsPath({ ...query, kind, page: 1 }),
   }));
 }
 
-/** Switches for the filters that at least one model passes. */
-function describeFilters(all: readonly ModelReading[], query: ModelsQuery, t: Reader['t']) {
+/** Describes switches for the filters that at least one model passes. */
+function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, t: Reader['t']) {
   return modelFilters
-    .filter((filter) => query.filters.includes(filter) || all.some((reading) => passes(reading, filter)))
+    .filter((filter) => query.filters.includes(filter) || readings.some((reading) => passesFilter(reading, filter)))
     .map((filter) => {
       const isCurrent = query.filters.includes(filter);
       const filters = isCurrent ? query.filters.filter((active) => active !== filter) : [...query.filters, filter];
@@ -79,21 +85,21 @@ function describeFilters(all: readonly ModelReading[], query: ModelsQuery, t: Re
         id: `filter-${filter}`,
         label: t(`models.filter.${filter}`),
         isCurrent,
-        path: addressOf({ ...query, filters, page: 1 }),
+        path: buildModelsPath({ ...query, filters, page: 1 }),
       };
     });
 }
 
-/** Sortable columns: the second click reverses the direction, the third ends sorting. */
+/** Describes the sortable columns. A second click reverses the direction, a third click ends sorting. */
 function describeColumns(query: ModelsQuery, t: Reader['t']) {
   const { sort } = query;
   const columns = Object.entries(sortColumns).map(([name, direction]) => {
     const column = name as SortColumn;
     const isCurrent = sort?.column === column;
-    const next = !isCurrent
+    const nextSort = !isCurrent
       ? { column, direction }
       : sort.direction === direction
-        ? { column, direction: turn(direction) }
+        ? { column, direction: reverseDirection(direction) }
         : undefined;
     return [
       column,
@@ -102,7 +108,7 @@ function describeColumns(query: ModelsQuery, t: Reader['t']) {
         label: t(`models.column.${column}`),
         sorted: isCurrent ? sort.direction : '',
         arrow: !isCurrent ? '' : sort.direction === 'ascending' ? '↑' : '↓',
-        path: addressOf({ ...query, sort: next, page: 1 }),
+        path: buildModelsPath({ ...query, sort: nextSort, page: 1 }),
       },
     ] as const;
   });

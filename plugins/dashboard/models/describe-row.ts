@@ -9,13 +9,13 @@ import { listedDays, type ModelReading } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Decimal places of uptimes, as on the status page: healthy services differ only in the second. */
+/** Decimal places of uptimes, as on the status page, because healthy services differ only in the second. */
 export const uptimeDigits = 2;
-/** Aliases listed in a row; the model's page lists all. */
-const listedAliases = 2;
+/** Maximum aliases in a row; the model's page lists all. */
+const maxAliases = 2;
 
-/** The vendor whose SDKs and tools use a format. */
-const families: Readonly<Record<string, string>> = {
+/** Vendors whose SDKs and tools use a format. */
+const formatVendors: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',
   messages: 'Anthropic',
@@ -33,7 +33,7 @@ const families: Readonly<Record<string, string>> = {
 /**
  * Describes the row of a model.
  *
- * @param number used in the ids of the row
+ * @param number number of the row, used in its ids
  * @param now epoch ms
  */
 export function describeRow(reading: ModelReading, number: number, reader: Reader, now: number) {
@@ -46,12 +46,12 @@ export function describeRow(reading: ModelReading, number: number, reader: Reade
     id: `model-${number}`,
     name: publicName,
     path: modelPath(publicName),
-    about: aboutOf(reading, reader),
+    about: describeAbout(reading, reader),
     status,
     isFine: status.kind === 'ok' || status.kind === 'none',
-    context: tokensOf(abilities.maxInputTokens, format),
-    output: tokensOf(abilities.maxOutputTokens, format),
-    can: canDo(model, abilities, t),
+    context: formatLimit(abilities.maxInputTokens, format),
+    output: formatLimit(abilities.maxOutputTokens, format),
+    can: listCapabilities(model, abilities, t),
     ...describeSpeed(reading, format),
     uptime: uptime === undefined ? '' : format.percent(uptime, uptimeDigits),
     uptimeKind: uptime === undefined ? 'none' : uptime < 0.99 ? 'warn' : 'ok',
@@ -60,7 +60,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Reade
   };
 }
 
-/** Describes the time to first token and tokens per second; '' for a value that was never measured. */
+/** Describes the time to first token and tokens per second; '' for a value without measurements. */
 export function describeSpeed(
   { firstTokenMs, tokensPerSecond }: Pick<ModelReading, 'firstTokenMs' | 'tokensPerSecond'>,
   format: PageRequest['format'],
@@ -71,7 +71,7 @@ export function describeSpeed(
   };
 }
 
-/** Bars of the last days; none if the database is unavailable. */
+/** Describes the bars of the last days; undefined if the database is unavailable. */
 export function describeHistory(reading: ModelReading, days: number, { t }: Reader) {
   const states = reading.history(days).map(({ state }) => state);
   if (states.length === 0) return { bars: undefined, barsLabel: '' };
@@ -82,21 +82,22 @@ export function describeHistory(reading: ModelReading, days: number, { t }: Read
   return { bars: dayBars(states), barsLabel: t('models.bars', { count: states.length, bad, none }) };
 }
 
-/** `128 K`; '' for a limit that is not configured. */
-function tokensOf(count: number | undefined, format: PageRequest['format']): string {
+/** Formats a limit: `128 K`; '' if it is not configured. */
+function formatLimit(count: number | undefined, format: PageRequest['format']): string {
   return count === undefined ? '' : format.limit(count);
 }
 
-/** `Test 1 · also gpt-x, sonnet`. */
-function aboutOf(
+/** Describes display name, aliases and notes: `Test 1 · also gpt-x, sonnet`. */
+function describeAbout(
   { model: { displayName, id, publicName }, aliases, isAlone, notes }: ModelReading,
   { t, format }: Reader,
 ) {
   const prefix = publicName.slice(0, -id.length);
-  const short = aliases.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
-  const shown = short.slice(0, listedAliases).join(', ');
-  const more = aliases.length - listedAliases;
-  const names = more > 0 ? t('models.also_more', { names: shown, more: format.number(more) }) : shown;
+  const shortNames = aliases.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
+  const shownNames = shortNames.slice(0, maxAliases).join(', ');
+  const hiddenCount = aliases.length - maxAliases;
+  const names =
+    hiddenCount > 0 ? t('models.also_more', { names: shownNames, more: format.number(hiddenCount) }) : shownNames;
   return [
     ...(displayName === id ? [] : [displayName]),
     ...(aliases.length > 0 ? [t('models.also', { names })] : []),
@@ -105,15 +106,15 @@ function aboutOf(
   ].join(' · ');
 }
 
-/** Vendors whose clients can call the model. */
-export function speaksOf({ conversations, others }: ModelAbilities): string[] {
+/** Lists the vendors whose clients can call the model. */
+export function listVendors({ conversations, others }: ModelAbilities): string[] {
   const available = new Set([...conversations.map(({ format }) => format), ...others]);
-  const known = Object.keys(families).filter((format) => available.has(format));
-  return [...new Set(known.map((format) => families[format] ?? format))];
+  const formats = Object.keys(formatVendors).filter((format) => available.has(format));
+  return [...new Set(formats.map((format) => formatVendors[format] ?? format))];
 }
 
-/** Lists capabilities besides text; for models of other kinds, their purpose. */
-export function canDo({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
+/** Lists a chat model's capabilities besides text, or another model's purpose. */
+export function listCapabilities({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
   const has = (feature: Parameters<typeof bestSupport>[1]) => bestSupport(abilities, feature) !== 'no';
   return [

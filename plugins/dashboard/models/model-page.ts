@@ -4,18 +4,18 @@ import { describeSamples } from '#core/web/pages/code-samples.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { exampleCall } from '../code/example-call.ts';
+import { createExampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { connectPath, tryPath } from '../paths.ts';
-import { routeNamesFor } from '../route-names.ts';
+import { readRouteNames } from '../route-names.ts';
 import { describeDetail } from './describe-detail.ts';
-import { canDo, describeHistory, describeSpeed, uptimeDigits } from './describe-row.ts';
+import { listCapabilities, describeHistory, describeSpeed, uptimeDigits } from './describe-row.ts';
 import { modelPath, modelsPath } from './query.ts';
 import { listedDays, type ModelReading, readModels } from './read-models.ts';
 import { describeNoPass } from './models-page.ts';
 
-/** Periods of the displayed uptimes, in days. */
-const uptimeSpans = [7, listedDays, historyDays] as const;
+/** Periods of the displayed uptimes. */
+const uptimeDays = [7, listedDays, historyDays] as const;
 
 /** Creates `/dashboard/models/{name}`: one model, with code that calls it. */
 export function createModelPage(gateway: Registry): Page {
@@ -30,7 +30,7 @@ export function createModelPage(gateway: Registry): Page {
       const { host, params } = request;
       const requestedModel = host.catalog.resolve(params['name'] ?? '');
       if (requestedModel === undefined) throw new PageError(404, 'models.not_found');
-      // The address has an alias, or the name without its prefix.
+      // The path contains an alias, or the name without its prefix.
       if (requestedModel.publicName !== params['name']) return new Redirect(modelPath(requestedModel.publicName));
       const reading = (await readModels(gateway, request)).find(({ model }) => model === requestedModel);
       if (reading === undefined) throw new PageError(404, 'models.not_found');
@@ -48,7 +48,7 @@ function describeModel(reading: ModelReading, request: PageRequest) {
     name: publicName,
     about: [...(displayName === id ? [] : [displayName]), t(`models.kind.${kind}`), ...reading.notes].join(' · '),
     status: describeModelState(health, request, host.now()),
-    can: canDo(model, abilities, t),
+    can: listCapabilities(model, abilities, t),
     listPath: modelsPath,
     tryPath: `${tryPath}?${query}`,
     connectPath: kind === 'chat' ? `${connectPath}?${query}` : '',
@@ -57,7 +57,7 @@ function describeModel(reading: ModelReading, request: PageRequest) {
     uptimes: describeUptimes(reading, request),
     code: describeCode(reading, request),
     aliases: aliases.map((name, index) => ({ id: `alias-${index}`, name })),
-    detail: describeDetail(reading, routeNamesFor(request), request),
+    detail: describeDetail(reading, readRouteNames(request), request),
   };
 }
 
@@ -82,7 +82,7 @@ function describeTiles(reading: ModelReading, { t, format }: PageRequest) {
 }
 
 function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
-  return uptimeSpans.map((days) => {
+  return uptimeDays.map((days) => {
     const share = reading.uptime(days);
     return {
       label: t('models.last_days', { count: days }),
@@ -91,10 +91,10 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
   });
 }
 
-/** Example code in the language of the address, with links to the other languages. */
+/** Describes example code in the programming language of the query, with links to the other languages. */
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
-  const call = exampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
+  const call = createExampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
   const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));
-  const pathOf = (id: string) => `${modelPath(model.publicName)}?code=${id}`;
-  return { panel: 'samples', ...describeSamples(samples, query['code'], t('models.code'), pathOf) };
+  const buildPath = (id: string) => `${modelPath(model.publicName)}?code=${id}`;
+  return { panel: 'samples', ...describeSamples(samples, query['code'], t('models.code'), buildPath) };
 }

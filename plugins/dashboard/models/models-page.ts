@@ -10,7 +10,7 @@ import { listedDays, readModels } from './read-models.ts';
 
 /** Creates `/dashboard/models`: the current catalog, for comparing and choosing models. */
 export function createModelsPage(gateway: Registry): Page {
-  const list = async (request: PageRequest) => {
+  const describeCurrentList = async (request: PageRequest) => {
     const { host, query } = request;
     return describeList(await readModels(gateway, request), readQuery(query), request, host.now());
   };
@@ -24,20 +24,20 @@ export function createModelsPage(gateway: Registry): Page {
     scripts: ['htmx.js'],
     show: async (request) => {
       const query = readQuery(request.query);
-      const { search: _search, page: _page, ...kept } = writeQuery(query);
+      const { search: _search, page: _page, ...otherParameters } = writeQuery(query);
       return {
         path: modelsPath,
         search: query.search,
-        kept,
+        kept: otherParameters,
         days: listedDays,
-        // The stream of an open page keeps the search with which the page was opened.
+        // The stream of an open page uses the search of the page's own URL.
         isHeld: request.query['hold'] === '1',
         isEmpty: request.host.catalog.models.length === 0,
         noPass: await describeNoPass(request),
-        ...(await list(request)),
+        ...(await describeCurrentList(request)),
       };
     },
-    live: { topics: ['health'], parts: { catalog: 'dashboard/models/catalog.eta' }, values: list },
+    live: { topics: ['health'], parts: { catalog: 'dashboard/models/catalog.eta' }, values: describeCurrentList },
   };
 }
 

@@ -37,17 +37,17 @@ export interface ModelsQuery {
   readonly page: number; // from 1
 }
 
-export const everyModel: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
+export const unfilteredQuery: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
 
-/** Characters; the rest of a longer search is ignored. */
-const maxSearch = 100;
+/** Characters; the remainder of a longer search is ignored. */
+const maxSearchLength = 100;
 
 export function readQuery(query: Readonly<Record<string, string>>): ModelsQuery {
-  const chosen = new Set((query['can'] ?? '').split(','));
+  const filterNames = new Set((query['can'] ?? '').split(','));
   return {
-    search: (query['search'] ?? '').trim().slice(0, maxSearch),
+    search: (query['search'] ?? '').trim().slice(0, maxSearchLength),
     kind: modelKinds.find((kind) => kind === query['kind']),
-    filters: modelFilters.filter((filter) => chosen.has(filter)),
+    filters: modelFilters.filter((filter) => filterNames.has(filter)),
     sort: readSort(query['sort'] ?? ''),
     page: /^[1-9]\d{0,5}$/.test(query['page'] ?? '') ? Number(query['page']) : 1,
   };
@@ -55,14 +55,14 @@ export function readQuery(query: Readonly<Record<string, string>>): ModelsQuery 
 
 /** Reads `speed`, or `-speed` for the reverse direction. */
 function readSort(text: string): ModelsQuery['sort'] {
-  const isTurned = text.startsWith('-');
-  const name = isTurned ? text.slice(1) : text;
+  const isReversed = text.startsWith('-');
+  const name = isReversed ? text.slice(1) : text;
   if (!Object.hasOwn(sortColumns, name)) return undefined;
   const column = name as SortColumn;
-  return { column, direction: isTurned ? turn(sortColumns[column]) : sortColumns[column] };
+  return { column, direction: isReversed ? reverseDirection(sortColumns[column]) : sortColumns[column] };
 }
 
-export function turn(direction: SortDirection): SortDirection {
+export function reverseDirection(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
@@ -79,16 +79,16 @@ export function writeQuery({ search, kind, filters, sort, page }: ModelsQuery): 
   };
 }
 
-export function addressOf(query: ModelsQuery): string {
+export function buildModelsPath(query: ModelsQuery): string {
   const text = new URLSearchParams(writeQuery(query)).toString();
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** Returns whether each word of the search occurs in one of the texts, ignoring case. */
-export function matches(search: string, texts: readonly string[]): boolean {
-  const all = texts.join('\n').toLowerCase();
+/** Returns true if each word of the search occurs in one of the texts, ignoring case. */
+export function containsWords(search: string, texts: readonly string[]): boolean {
+  const joinedTexts = texts.join('\n').toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => all.includes(word));
+    .every((word) => joinedTexts.includes(word));
 }

@@ -1,5 +1,5 @@
 import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
-import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import {
@@ -14,12 +14,13 @@ import type { Registry } from '#core/extension/registry.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
-import { routeNamesFor } from '../route-names.ts';
+import { readRouteNames } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
 /** Days of uptime compared in the list; a model's page shows all recorded days. */
 export const listedDays = 28;
-const longContext = 200_000; // minimum tokens of a long context
+/** Minimum tokens of a long context. */
+const minLongContext = 200_000;
 
 export interface ModelReading {
   readonly model: Model;
@@ -37,14 +38,14 @@ export interface ModelReading {
   readonly tokensPerSecond: number | undefined;
   /** Share of answered requests in the last days, 0 to 1; undefined without requests. */
   uptime(days: number): number | undefined;
-  /** The last days, the oldest first; empty while the database does not respond. */
+  /** The last days, oldest first; empty while the database does not respond. */
   history(days: number): readonly DayStatus[];
 }
 
 /** Reads all models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
-  const alone = new Set(routeNamesFor(request).areShown ? findModelsWithoutBackup(host.catalog.models) : []);
+  const modelsWithNoBackup = new Set(readRouteNames(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
   const readings = getHealthReadings(host);
   const [health, speeds, answers, incidents, notes] = await Promise.all([
     readModelHealth(gateway, host),
@@ -57,10 +58,10 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
   const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
   const incidentsOf = Map.groupBy(incidents ?? [], ({ model }) => model);
   const timeZone = host.section(service).time_zone;
-  const all = listLastDays(formatLocalTime(new Date(host.now()), timeZone).day, historyDays);
+  const allDays = listLastDays(formatLocalTime(new Date(host.now()), timeZone).day, historyDays);
   return host.catalog.models.map((model): ModelReading => {
     const name = model.publicName;
-    const counted = answers?.get(name) ?? [];
+    const dailyAnswers = answers?.get(name) ?? [];
     const speed = speeds?.get(name);
     return {
       model,
@@ -68,19 +69,19 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
       health: states.get(name),
       aliases: (names.get(model) ?? []).filter((alias) => alias.name !== name).map((alias) => alias.name),
       notes: (notes.get(name) ?? []).map(({ text }) => text),
-      isAlone: alone.has(model),
+      isAlone: modelsWithNoBackup.has(model),
       firstTokenMs: speed?.weekMs,
       tokensPerSecond: speed?.tokensPerSecond,
-      uptime: (days) => computeAnsweredShareOfDays(all.slice(-days), counted),
+      uptime: (days) => computeAnsweredShareOfDays(allDays.slice(-days), dailyAnswers),
       history: (days) =>
         answers === undefined
           ? []
-          : describeDays(all.slice(-days), counted, incidentsOf.get(name) ?? [], timeZone).days,
+          : describeDays(allDays.slice(-days), dailyAnswers, incidentsOf.get(name) ?? [], timeZone).days,
     };
   });
 }
 
-const values: Readonly<Record<SortColumn, (reading: ModelReading) => number | string | undefined>> = {
+const sortValues: Readonly<Record<SortColumn, (reading: ModelReading) => number | string | undefined>> = {
   name: ({ model }) => model.publicName,
   context: ({ abilities }) => abilities.maxInputTokens,
   output: ({ abilities }) => abilities.maxOutputTokens,
@@ -94,22 +95,22 @@ export function sortReadings(readings: readonly ModelReading[], { sort }: Pick<M
   if (sort === undefined) return [...readings];
   const sign = sort.direction === 'ascending' ? 1 : -1;
   return readings
-    .map((reading) => ({ reading, value: values[sort.column](reading) }))
+    .map((reading) => ({ reading, value: sortValues[sort.column](reading) }))
     .toSorted((a, b) => {
       if (a.value === undefined || b.value === undefined)
         return Number(a.value === undefined) - Number(b.value === undefined);
-      return sign * compare(a.value, b.value);
+      return sign * compareValues(a.value, b.value);
     })
     .map(({ reading }) => reading);
 }
 
-function compare(a: number | string, b: number | string): number {
+function compareValues(a: number | string, b: number | string): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-/** Returns whether a model passes the filter. */
-export function passes({ abilities }: ModelReading, filter: ModelFilter): boolean {
-  if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= longContext;
+/** Returns true if a model passes the filter. */
+export function passesFilter({ abilities }: ModelReading, filter: ModelFilter): boolean {
+  if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= minLongContext;
   return bestSupport(abilities, filter) !== 'no';
 }

@@ -3,12 +3,12 @@ import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../route-names.ts';
-import { attemptsOf, type KnownAttempt } from './known-attempt.ts';
+import { readAttempts, type KnownAttempt } from './known-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
 
 interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
-  /** "1 · openai/gpt-6-sol", or "Attempt 1" where routes are hidden. */
+  /** "1 · openai/gpt-6-sol", or "Attempt 1" if routes are hidden. */
   readonly name: string;
   /** "412 ms – 4.28 s". */
   readonly span: string;
@@ -21,7 +21,7 @@ interface AttemptView {
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
 export function describeAttempts(record: RequestRecord, reader: Reader, routes: RouteNames): AttemptView[] {
-  const attempts = attemptsOf(record);
+  const attempts = readAttempts(record);
   const total = Math.max(record.duration_ms ?? 0, ...attempts.map(({ end }) => end));
   return attempts.map((attempt) => {
     const { position, route, outcome, start, end, error } = attempt;
@@ -34,48 +34,49 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
             describeConsequence(attempt, attempts, record, reader.t),
           ];
     const upstreamText = routes.areVendorsShown && error !== '' ? describeFaultText(error, reader.t) : '';
-    // The sentence may repeat the upstream's message.
-    const words = upstreamText === '' || result[0]?.startsWith(upstreamText) === true ? '' : `“${upstreamText}”`;
+    // The first sentence may already contain the upstream's message.
+    const quotedMessage =
+      upstreamText === '' || result[0]?.startsWith(upstreamText) === true ? '' : `“${upstreamText}”`;
     return {
-      kind: kindOf(attempt),
+      kind: determineKind(attempt),
       name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
       span: reader.format.span(start, end),
-      text: [...result, words].filter((sentence) => sentence !== '').join(' '),
-      bar: barOf(attempt, total),
+      text: [...result, quotedMessage].filter((sentence) => sentence !== '').join(' '),
+      bar: describeBar(attempt, total),
     };
   });
 }
 
-function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {
+function determineKind({ outcome }: KnownAttempt): AttemptView['kind'] {
   if (outcome === 'served') return 'ok';
   return outcome === 'aborted' ? 'info' : 'bad';
 }
 
-/** The bar is pale until the first token; for an aborted attempt, until its end. */
-function barOf(attempt: KnownAttempt, total: number): LatencyBar {
+/** Describes the bar, which is pale until the first token or until the end of an aborted attempt. */
+function describeBar(attempt: KnownAttempt, total: number): LatencyBar {
   const { start, first, end, outcome } = attempt;
   const isFailed = outcome === 'failed';
   if (outcome === 'aborted' && first === undefined)
     return { wait: axisBar(start, end, total), run: { x: 0, width: 0 }, isFailed };
-  const begun = isFailed ? start : (first ?? start);
+  const runStart = isFailed ? start : (first ?? start);
   return {
-    wait: begun === start ? undefined : axisBar(start, begun, total),
-    run: axisBar(begun, end, total),
+    wait: runStart === start ? undefined : axisBar(start, runStart, total),
+    run: axisBar(runStart, end, total),
     isFailed,
   };
 }
 
-/** "200, first token at 1.09 s. 1,284 in, 402 out." */
+/** Describes a successful attempt: "200, first token at 1.09 s. 1,284 in, 402 out." */
 function describeServing(
   { status, first }: KnownAttempt,
   { input_tokens: input, output_tokens: output }: RequestRecord,
   { t, format }: Reader,
 ): string[] {
-  const word = status === undefined ? t('requests.status.answered') : String(status);
-  const begun =
+  const statusText = status === undefined ? t('requests.status.answered') : String(status);
+  const statusSentence =
     first === undefined
-      ? t('requests.attempt.plain', { status: word })
-      : t('requests.attempt.first', { status: word, time: format.duration(first).text });
-  if (input === null || output === null) return [begun];
-  return [begun, t('requests.attempt.tokens', { input: format.number(input), output: format.number(output) })];
+      ? t('requests.attempt.plain', { status: statusText })
+      : t('requests.attempt.first', { status: statusText, time: format.duration(first).text });
+  if (input === null || output === null) return [statusSentence];
+  return [statusSentence, t('requests.attempt.tokens', { input: format.number(input), output: format.number(output) })];
 }

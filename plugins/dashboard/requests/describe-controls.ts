@@ -1,10 +1,10 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { timeRanges } from '../time-range.ts';
 import {
-  addressOf,
+  buildRequestsPath,
   chips,
   defaultRange,
-  isNarrowed,
+  hasFilters,
   requestsPath,
   type RequestsQuery,
   statusChoices,
@@ -24,12 +24,12 @@ interface Option {
 export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 't'>, models: readonly string[]) {
   return {
     chips: chips.map((show) => ({
-      path: addressOf(query, { show }),
+      path: buildRequestsPath(query, { show }),
       name: t(`requests.chip.${show}`),
       isCurrent: query.show === show,
     })),
-    isFiltered: isNarrowed({ ...query, show: 'all' }) || query.time !== defaultRange,
-    selects: selectsOf(query, t, models),
+    isFiltered: hasFilters({ ...query, show: 'all' }) || query.time !== defaultRange,
+    selects: describeSelects(query, t, models),
     isOfAll: query.path !== requestsPath,
     action: query.path,
     account: query.account,
@@ -39,11 +39,11 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
       ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),
     ],
     ignored: query.ignored.map(({ name, value }) => t('requests.ignored.line', { name, value })),
-    pause: addressOf(query, { isLive: false }),
-    resume: addressOf(query, { isLive: true }),
-    // Only for the own account; the command `requests` exports the requests of all accounts.
+    pause: buildRequestsPath(query, { isLive: false }),
+    resume: buildRequestsPath(query, { isLive: true }),
+    // The page exports only the reader's own requests; the command `requests` exports the requests of all accounts.
     exports: (query.path === requestsPath ? ['csv', 'jsonl'] : []).map((kind) => ({
-      path: addressOf({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
+      path: buildRequestsPath({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
       name: t(`requests.export.${kind}`),
       hint: t(`requests.export.${kind}.hint`),
     })),
@@ -51,13 +51,13 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
   };
 }
 
-function selectsOf(query: RequestsQuery, t: PageRequest['t'], models: readonly string[]) {
+function describeSelects(query: RequestsQuery, t: PageRequest['t'], models: readonly string[]) {
   const choices = withCurrent(statusChoices, query.status);
   return [
     {
       name: 'model',
       label: t('requests.filter.model'),
-      options: optionsOf(withCurrent(models, query.model), query.model, {
+      options: describeOptions(withCurrent(models, query.model), query.model, {
         any: t('requests.filter.any_model'),
         nameOf: (model) => model,
       }),
@@ -65,29 +65,29 @@ function selectsOf(query: RequestsQuery, t: PageRequest['t'], models: readonly s
     {
       name: 'status',
       label: t('requests.filter.status'),
-      options: optionsOf(choices, query.status, {
+      options: describeOptions(choices, query.status, {
         any: t('requests.filter.any_status'),
-        nameOf: (status) => (isNamed(status) ? t(`requests.filter.status.${status}`) : status),
+        nameOf: (status) => (isStatusChoice(status) ? t(`requests.filter.status.${status}`) : status),
       }),
     },
     {
       name: 'time',
       label: t('requests.filter.time'),
-      options: optionsOf(timeRanges, query.time, { nameOf: (range) => t(`requests.filter.time.${range}`) }),
+      options: describeOptions(timeRanges, query.time, { nameOf: (range) => t(`requests.filter.time.${range}`) }),
     },
   ];
 }
 
-function isNamed(status: string): boolean {
+function isStatusChoice(status: string): boolean {
   return statusChoices.some((choice) => choice === status);
 }
 
-/** Adds the current value, which may come from the address, so that the form does not lose it. */
+/** Adds the current value if it comes from the URL, so that the form keeps it. */
 function withCurrent(values: readonly string[], current: string): readonly string[] {
   return current === '' || values.includes(current) ? values : [...values, current];
 }
 
-function optionsOf(
+function describeOptions(
   values: readonly string[],
   selected: string,
   { any, nameOf }: { readonly any?: string; readonly nameOf: (value: string) => string },

@@ -1,28 +1,34 @@
 import type { Translate } from '#core/web/texts/texts.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { wordFor } from './describe-status.ts';
+import { translateIfKnown } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 
-/** Describes the reason for an attempt's failure in the gateway's words: upstreams' messages name vendors and accounts of the operator. */
+/** Describes why an attempt failed, without the upstream's message, which may name vendors and accounts of the operator. */
 export function describeFault(
   attempt: KnownAttempt,
-  all: readonly KnownAttempt[],
+  attempts: readonly KnownAttempt[],
   record: RequestRecord,
   t: Translate,
 ): string {
-  const reason = reasonOf(attempt, all, record, t);
-  const withStatus = isOfStatus(attempt) ? `${attempt.status} ${reason}` : reason;
+  const reason = describeReason(attempt, attempts, record, t);
+  const reasonWithStatus = hasErrorStatus(attempt) ? `${attempt.status} ${reason}` : reason;
   if (attempt.fault === 'gone' || attempt.fault === 'client')
-    return t('requests.attempt.plain', { status: withStatus });
+    return t('requests.attempt.plain', { status: reasonWithStatus });
   const when = attempt.first === undefined ? 'before_first' : 'after_first';
-  return t(`requests.attempt.${when}`, { reason: withStatus });
+  return t(`requests.attempt.${when}`, { reason: reasonWithStatus });
 }
 
-function reasonOf(attempt: KnownAttempt, all: readonly KnownAttempt[], record: RequestRecord, t: Translate): string {
+function describeReason(
+  attempt: KnownAttempt,
+  attempts: readonly KnownAttempt[],
+  record: RequestRecord,
+  t: Translate,
+): string {
   const { fault, outcome, status, error } = attempt;
-  if (fault === 'gone' || outcome === 'aborted') return t(`requests.fault.${whyStopped(attempt, all, record)}`);
+  if (fault === 'gone' || outcome === 'aborted')
+    return t(`requests.fault.${findStopReason(attempt, attempts, record)}`);
   if (fault !== 'route' && fault !== undefined)
-    return wordFor(`requests.fault.${fault}`, t) ?? t('requests.fault.status.other');
+    return translateIfKnown(`requests.fault.${fault}`, t) ?? t('requests.fault.status.other');
   if (status === undefined) return t(isTimeout(error) ? 'requests.fault.timeout' : 'requests.fault.connection');
   if (status < 400) return t(isTimeout(error) ? 'requests.fault.stalled' : 'requests.fault.broken');
   return t(`requests.fault.status.${statusWords[status] ?? 'other'}`);
@@ -37,7 +43,7 @@ const statusWords: Readonly<Record<number, string>> = {
   529: 'overloaded',
 };
 
-function isOfStatus({ status, fault, outcome }: KnownAttempt): boolean {
+function hasErrorStatus({ status, fault, outcome }: KnownAttempt): boolean {
   return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
 }
 
@@ -46,32 +52,32 @@ export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
 
-/** Reason for stopping an attempt: the exchange was over, or another route was faster. */
-function whyStopped(
+/** Finds the reason for which an attempt was stopped. */
+function findStopReason(
   attempt: KnownAttempt,
-  all: readonly KnownAttempt[],
+  attempts: readonly KnownAttempt[],
   record: RequestRecord,
 ): 'faster' | 'left' | 'stopped' {
-  if (all.some((other) => other !== attempt && other.outcome === 'served')) return 'faster';
+  if (attempts.some((other) => other !== attempt && other.outcome === 'served')) return 'faster';
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** Describes the gateway's next step; '' if the attempt was stopped or another one was still running. */
+/** Describes the gateway's next step; '' if the attempt was stopped, or another attempt was still running. */
 export function describeConsequence(
   attempt: KnownAttempt,
-  all: readonly KnownAttempt[],
+  attempts: readonly KnownAttempt[],
   record: RequestRecord,
   t: Translate,
 ): string {
   if (attempt.outcome === 'aborted' || attempt.fault === 'gone') return '';
-  const next = all.find(({ position }) => position === attempt.position + 1);
-  if (next !== undefined) return t(`requests.next.${howNext(attempt, next)}`);
-  if (all.some(({ outcome, end }) => outcome === 'served' && end >= attempt.end)) return '';
+  const next = attempts.find(({ position }) => position === attempt.position + 1);
+  if (next !== undefined) return t(`requests.next.${classifyNextAttempt(attempt, next)}`);
+  if (attempts.some(({ outcome, end }) => outcome === 'served' && end >= attempt.end)) return '';
   if (attempt.fault === 'client') return t('requests.next.rejected');
   return record.outcome === 'failed' || record.outcome === 'refused' ? t('requests.next.none') : '';
 }
 
-function howNext(attempt: KnownAttempt, next: KnownAttempt): 'meanwhile' | 'again' | 'resumed' | 'route' {
+function classifyNextAttempt(attempt: KnownAttempt, next: KnownAttempt): 'meanwhile' | 'again' | 'resumed' | 'route' {
   if (next.start < attempt.end) return 'meanwhile';
   if (next.route === attempt.route) return 'again';
   return attempt.first === undefined ? 'route' : 'resumed';

@@ -16,7 +16,7 @@ interface RequestRow {
   /** Account of the request, in the list of all accounts. */
   readonly account: AccountLabel | undefined;
   readonly route: string;
-  /** "2 attempts"; '' for one. */
+  /** "2 attempts"; '' for a single attempt. */
   readonly attempts: string;
   readonly status: StatusView;
   readonly input: string;
@@ -29,12 +29,12 @@ interface RequestRow {
 
 /** An account on a page for operators. */
 export interface AccountLabel {
-  /** E-mail address or name; '' for a request without a valid key. */
+  /** Email address or name; '' for a request without a valid key. */
   readonly text: string;
   readonly path: string;
 }
 
-/** Names or e-mail addresses by account id, for lists of all accounts. */
+/** Names or email addresses by account id, for lists of all accounts. */
 type AccountNames = ReadonlyMap<string, string>;
 
 /** The requests of one day in the reader's time zone. */
@@ -45,9 +45,9 @@ export interface RequestDay {
 }
 
 /** Shown for a value that is unknown or does not apply. */
-const dash = '—';
+const noValue = '—';
 
-export function columnsOf({ areShown }: RouteNames): number {
+export function countColumns({ areShown }: RouteNames): number {
   return areShown ? 9 : 8;
 }
 
@@ -67,11 +67,11 @@ export function describeRows(
 ): RequestDay[] {
   const { format } = reader;
   const longest = Math.max(0, ...records.map(({ duration_ms: duration }) => duration ?? 0));
-  const dayOf = (time: number) => format.day(new Date(time)).text;
-  const days = Map.groupBy(records, ({ started_at: startedAt }) => dayOf(startedAt));
-  return [...days].map(([day, ofDay]) => ({
-    name: day === dayOf(now) ? '' : format.shortDay(new Date(ofDay[0]?.started_at ?? now)).text,
-    rows: ofDay.map((record) => ({
+  const formatDay = (time: number) => format.day(new Date(time)).text;
+  const days = Map.groupBy(records, ({ started_at: startedAt }) => formatDay(startedAt));
+  return [...days].map(([day, dayRecords]) => ({
+    name: day === formatDay(now) ? '' : format.shortDay(new Date(dayRecords[0]?.started_at ?? now)).text,
+    rows: dayRecords.map((record) => ({
       ...describeRow(record, reader, routes, longest),
       path: `${path}/${record.id}`,
       account: accounts && labelAccount(record, accounts),
@@ -83,7 +83,7 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/** @param longest duration of the slowest request on the page, ms */
+/** Describes the row of a request. @param longest duration of the slowest request on the page, ms */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Reader,
@@ -93,34 +93,34 @@ export function describeRow(
   const status = describeStatus(record, t);
   const first = firstTokenOf(record);
   const { duration_ms: total } = record;
-  const tries = record.attempts?.length ?? 0;
-  const count = (tokens: number | null) => (tokens === null ? dash : format.number(tokens));
+  const attemptCount = record.attempts?.length ?? 0;
+  const count = (tokens: number | null) => (tokens === null ? noValue : format.number(tokens));
   return {
     id: record.id,
     time: format.clock(new Date(record.started_at)),
-    name: nameOf(record),
+    name: describeName(record),
     isModelCall: record.model !== null || record.error_code === 'model_not_found',
-    route: routeOf(record, t, routes),
-    attempts: tries > 1 ? t('requests.attempts', { count: tries }) : '',
+    route: describeRoute(record, t, routes),
+    attempts: attemptCount > 1 ? t('requests.attempts', { count: attemptCount }) : '',
     status,
     input: count(record.input_tokens),
     output: count(record.output_tokens),
-    firstToken: first === undefined ? dash : format.duration(first).text,
-    total: total === null ? dash : format.duration(total).text,
+    firstToken: first === undefined ? noValue : format.duration(first).text,
+    total: total === null ? noValue : format.duration(total).text,
     bar: total === null ? undefined : latencyBar(first, total, longest, status.tone === 'bad'),
   };
 }
 
 /** Returns the model, the requested name if no such model exists, or the path. */
-function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
-  const typed =
+function describeName({ model, path, error_code: code, error_message: message }: RequestRecord): string {
+  const requestedName =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;
-  return model ?? typed ?? path;
+  return model ?? requestedName ?? path;
 }
 
 /**
- * Returns ms to the first content of a stream; undefined for an answer that was not streamed. For a cached answer, whose content the
- * gateway does not read, ms to the first byte.
+ * Returns ms to the first content of a stream; undefined for a response that was not streamed. For a cached response, whose content the
+ * gateway does not parse, returns ms to the first byte.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;
@@ -128,9 +128,9 @@ export function firstTokenOf(record: RequestRecord): number | undefined {
   return (record.cache === 'hit' ? record.first_byte_ms : null) ?? undefined;
 }
 
-/** The route that served the request, otherwise the last attempted route. */
-function routeOf({ route, attempts, cache, model }: RequestRecord, t: Reader['t'], routes: RouteNames): string {
+/** Describes the route that served the request, or the last attempted route. */
+function describeRoute({ route, attempts, cache, model }: RequestRecord, t: Reader['t'], routes: RouteNames): string {
   if (cache === 'hit') return t('requests.route.cache');
   const last = route ?? attempts?.at(-1)?.route ?? undefined;
-  return last === undefined ? dash : routes.label(last, model);
+  return last === undefined ? noValue : routes.label(last, model);
 }

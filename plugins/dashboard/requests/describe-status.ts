@@ -11,13 +11,13 @@ export interface StatusView {
   readonly isTrouble: boolean;
 }
 
-/** Message about a model whose routes are all switched off; its error code is that of an unknown model. */
-const modelOff = /^Model ".{1,200}" is out of service/s;
+/** Message about a model whose routes are all switched off. Its error code is the code for unknown models. */
+const modelOffMessage = /^Model ".{1,200}" is out of service/s;
 
-type Ending = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
+type RequestResult = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
 
 /** Describes the outcome: "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
-export function describeStatus(record: Ending, t: Translate): StatusView {
+export function describeStatus(record: RequestResult, t: Translate): StatusView {
   const { outcome, status, cache } = record;
   if (outcome === 'aborted') return { tone: 'info', text: t('requests.status.aborted'), isTrouble: true };
   if (outcome === 'interrupted') return { tone: 'bad', text: t('requests.status.interrupted'), isTrouble: true };
@@ -29,19 +29,22 @@ export function describeStatus(record: Ending, t: Translate): StatusView {
   return { tone, text: describeError(record, t), isTrouble: true };
 }
 
-/** The status with a short reason. If the error followed the beginning of the answer, the status is a success status. */
-function describeError({ status, route, error_code: code, error_message: message }: Ending, t: Translate): string {
+/** Describes the status with a short reason. A success status means that the response broke off. */
+function describeError(
+  { status, route, error_code: code, error_message: message }: RequestResult,
+  t: Translate,
+): string {
   if (status !== null && status < 400) return t('requests.status.broken');
-  const isOff = code === 'model_not_found' && modelOff.test(message ?? '');
-  // If a route was tried, its upstream was unavailable, not the gateway.
-  const isTried = code === 'unavailable' && route !== null;
-  const word = isOff ? 'model_off' : isTried ? 'upstream_failed' : code;
-  const reason = word === null ? undefined : wordFor(`requests.error.${word}`, t);
+  const isOff = code === 'model_not_found' && modelOffMessage.test(message ?? '');
+  // If a route was tried, the upstream was unavailable and not the gateway.
+  const hasTriedRoute = code === 'unavailable' && route !== null;
+  const errorKey = isOff ? 'model_off' : hasTriedRoute ? 'upstream_failed' : code;
+  const reason = errorKey === null ? undefined : translateIfKnown(`requests.error.${errorKey}`, t);
   return [status, reason ?? t('requests.status.error')].filter((part) => part !== null).join(' ');
 }
 
-/** Returns the text of a composed key; undefined if this version does not know the recorded word. */
-export function wordFor(key: string, t: Translate): string | undefined {
+/** Translates a key that contains a recorded value; undefined if this version has no text for the value. */
+export function translateIfKnown(key: string, t: Translate): string | undefined {
   const text = t(key);
   return text === key ? undefined : text;
 }

@@ -2,20 +2,20 @@ import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/page
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest, hasStoredContent } from '#core/gateway/records/read-requests.ts';
-import { routeNamesFor } from '../route-names.ts';
+import { readRouteNames } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from '#core/web/requests/describe-facts.ts';
-import { type AccountLabel, columnsOf, describeRow, labelAccount } from './describe-row.ts';
+import { type AccountLabel, countColumns, describeRow, labelAccount } from './describe-row.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
-/** The details of a request: a page that can be bookmarked and shared, also shown below the request's row. */
+/** Pages with the details of a request: one to bookmark and share, and one that opens below the request's row. */
 export const detailPages: readonly Page[] = [
-  ...pagesOf(requestsPath, 'account', describeOwn),
-  ...pagesOf(operatorRequestsPath, 'operator', describeAny),
+  ...createDetailPages(requestsPath, 'account', describeOwn),
+  ...createDetailPages(operatorRequestsPath, 'operator', describeAny),
 ];
 
-function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['show']): Page[] {
+function createDetailPages(path: RequestsQuery['path'], role: Page['role'], show: Page['show']): Page[] {
   const title = 'requests.detail.title';
   return [
     {
@@ -37,7 +37,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
   ];
 }
 
-/** Requests of the account; operators can also follow a customer's link to any request. */
+/** Describes a request of the account. Operators who follow a customer's link are redirected to their own page. */
 async function describeOwn(request: PageRequest) {
   const { params, host, isOperator } = request;
   const id = params['id'] ?? '';
@@ -45,17 +45,17 @@ async function describeOwn(request: PageRequest) {
   if (record !== undefined) return describeRequest(record, requestsPath, request);
   if (isOperator && (await findRequest(host.database, id)) !== undefined)
     return new Redirect(`${operatorRequestsPath}/${id}`);
-  throw unknown(requestsPath);
+  throw createNotFound(requestsPath);
 }
 
 async function describeAny(request: PageRequest) {
   const record = await findRequest(request.host.database, request.params['id'] ?? '');
-  if (record === undefined) throw unknown(operatorRequestsPath);
+  if (record === undefined) throw createNotFound(operatorRequestsPath);
   const names = await readAccountNames(request.host.database, [record.account_id], request.t);
   return describeRequest(record, operatorRequestsPath, request, labelAccount(record, names));
 }
 
-function unknown(path: RequestsQuery['path']): PageError {
+function createNotFound(path: RequestsQuery['path']): PageError {
   return new PageError(404, 'requests.unknown', { action: { path, label: 'requests.back' } });
 }
 
@@ -66,7 +66,7 @@ async function describeRequest(
   account?: AccountLabel,
 ) {
   const { format, host, t } = request;
-  const routes = routeNamesFor(request);
+  const routes = readRouteNames(request);
   const { input, output, firstToken, total, ...row } = describeRow(record, request, routes, record.duration_ms ?? 0);
   const figures = Object.entries({ in: input, out: output, first: firstToken, total });
   return {
@@ -76,9 +76,9 @@ async function describeRequest(
     account,
     day: format.day(new Date(record.started_at)).text,
     figures: figures.map(([name, value]) => ({ label: t(`requests.column.${name}`), value })),
-    columns: columnsOf(routes),
+    columns: countColumns(routes),
     attempts: describeAttempts(record, request, routes),
-    without: t(`requests.without.${whyWithoutAttempts(record)}`),
+    without: t(`requests.without.${explainMissingAttempts(record)}`),
     facts: describeFacts(record, request, {
       hasContent: await hasStoredContent(host.database, record.id),
       isForOperator: list === operatorRequestsPath,
@@ -88,7 +88,7 @@ async function describeRequest(
 }
 
 /** Explains why no route was tried. */
-export function whyWithoutAttempts({
+export function explainMissingAttempts({
   cache,
   outcome,
   model,

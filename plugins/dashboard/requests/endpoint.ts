@@ -6,14 +6,14 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { parseRequestTime } from '#core/gateway/records/request-id.ts';
-import { placeOf } from '../route-names.ts';
+import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-/** Ms after its start for which a request without a record may still be running or its record may still be delayed. */
-const lateMs = 3_600_000;
-/** Seconds after which records usually exist. */
-const usualDelay = 2;
+/** Age up to which a request without a record may still be running, or its record may be delayed. */
+const maxRecordDelayMs = 3_600_000;
+/** Time after which records usually exist. */
+const retryAfterSeconds = 2;
 
 /** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */
 export function requestEndpoint(currentHost: () => Host): Endpoint {
@@ -35,26 +35,26 @@ async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const record = await findRequest(host.database, id, accountId);
   if (record === undefined) throw notFound(id, host.now());
   const { routes } = host.section(dashboardSection);
-  return { status: 200, headers, body: JSON.stringify(describe(record, host, routes)) };
+  return { status: 200, headers, body: JSON.stringify(describeRecord(record, host, routes)) };
 }
 
 function notFound(id: string, now: number): GatewayError {
   const startedAt = parseRequestTime(id);
   if (startedAt === undefined)
     return new GatewayError('not_found', `"${id}" is not a request id; ids look like req_019a…, as in x-request-id.`);
-  if (now - startedAt > lateMs)
+  if (now - startedAt > maxRecordDelayMs)
     return new GatewayError('not_found', `Request "${id}" not found. Records are kept for a limited time.`);
   return new GatewayError(
     'not_found',
     `Request "${id}" not found. The record of a request is there about a second after the request has ended.`,
-    { retryAfter: usualDelay },
+    { retryAfter: retryAfterSeconds },
   );
 }
 
-/** Includes names of vendors and their models only for customers who may see names of routes. */
-function describe(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
+/** Describes a record, with the names of vendors and their models only if customers may see the names of routes. */
+function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
   const { error_code: code, error_message: message } = record;
-  const sees = routes === 'names';
+  const showsNames = routes === 'names';
   return {
     object: 'request',
     id: record.id,
@@ -70,12 +70,17 @@ function describe(record: RequestRecord, { catalog }: Host, routes: RouteVisibil
     duration_ms: record.duration_ms,
     first_content_ms: record.first_content_ms,
     cache: record.cache,
-    usage: usageOf(record),
+    usage: describeUsage(record),
     notes: record.notes ?? [],
     ...(routes !== 'hidden' && {
-      route: record.route === null ? null : sees ? record.route : placeOf(record.route, record.model, catalog),
+      route:
+        record.route === null
+          ? null
+          : showsNames
+            ? record.route
+            : findRoutePosition(record.route, record.model, catalog),
     }),
-    ...(sees && { answered_model: record.answered_model, is_other_model: record.is_other_model }),
+    ...(showsNames && { answered_model: record.answered_model, is_other_model: record.is_other_model }),
     digest: {
       algorithm: 'sha256',
       received: record.digest_received,
@@ -85,7 +90,7 @@ function describe(record: RequestRecord, { catalog }: Host, routes: RouteVisibil
   };
 }
 
-function usageOf(record: RequestRecord): object {
+function describeUsage(record: RequestRecord): object {
   return {
     input_tokens: record.input_tokens,
     output_tokens: record.output_tokens,

@@ -9,36 +9,36 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { describeControls } from './describe-controls.ts';
-import { columnsOf, describeRows } from './describe-row.ts';
+import { countColumns, describeRows } from './describe-row.ts';
 import {
-  addressOf,
-  filterOf,
-  isNarrowed,
+  buildRequestsPath,
+  createFilter,
+  hasFilters,
   operatorRequestsPath,
   readQuery,
   requestsPath,
   type RequestsQuery,
 } from './query.ts';
 import { connectPath } from '../paths.ts';
-import { routeNamesFor } from '../route-names.ts';
+import { readRouteNames } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
 
-/** Requests per page: they fit on a laptop without much scrolling and are reread for each live update. */
+/** Requests per page, which fit on a laptop's screen and are read again for each live update. */
 const pageSize = 25;
 
 /** The account's requests, newest first. */
-export const listPage = pageOfRequests(requestsPath, {
+export const listPage = createListPage(requestsPath, {
   role: 'account',
   navigation: { label: 'requests.title', icon: 'list', order: 20 },
 });
 
 /** Requests of all accounts, for operators. */
-export const operatorListPage = pageOfRequests(operatorRequestsPath, {
+export const operatorListPage = createListPage(operatorRequestsPath, {
   role: 'operator',
   navigation: { label: 'requests.title', icon: 'list', order: 35 },
 });
 
-function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' | 'navigation'>): Page {
+function createListPage(path: RequestsQuery['path'], options: Pick<Page, 'role' | 'navigation'>): Page {
   return {
     ...options,
     path,
@@ -52,7 +52,7 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
     async show(request) {
       const query = readQuery(request.query, path);
       if (query.id !== '') return new Redirect(`${path}/${query.id}`);
-      const [models, list] = await Promise.all([usedModels(query, request), describeList(query, request)]);
+      const [models, list] = await Promise.all([listFormModels(query, request), describeList(query, request)]);
       return { ...describeControls(query, request, models), ...list };
     },
     live: {
@@ -63,71 +63,78 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
   };
 }
 
-/** The live part of the page. */
+/** Describes the live part of the page. */
 async function describeList(query: RequestsQuery, request: PageRequest) {
   const { host, format, t } = request;
   const now = host.now();
-  const filter = filterOf(query, await whoseRequests(query, request), now);
-  const records = mayBeLate(query) ? host.database.records : host.database;
-  const [page, counted] = await listAndCount(records, filter, { limit: pageSize, before: query.before || undefined });
-  const routes = routeNamesFor(request);
+  const filter = createFilter(query, await findListedAccount(query, request), now);
+  const records = canReadReplica(query) ? host.database.records : host.database;
+  const [page, requestCount] = await listAndCount(records, filter, {
+    limit: pageSize,
+    before: query.before || undefined,
+  });
+  const routes = readRouteNames(request);
   const ids = page.records.map(({ account_id: id }) => id);
   const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids, t) : undefined;
-  const why = page.records.length > 0 ? undefined : await whyEmpty(query, filter, request);
+  const emptyReason = page.records.length > 0 ? undefined : await findEmptyReason(query, filter, request);
   return {
     isLive: query.isLive && query.before === '',
     asOf: t('requests.as_of', { time: format.clock(new Date(now)).text }),
     days: describeRows(page.records, request, routes, now, { path: query.path, accounts }),
     hasAccounts: accounts !== undefined,
     hasRoutes: routes.areShown,
-    columns: columnsOf(routes),
-    empty: why === undefined ? undefined : describeEmpty(why, query, t),
-    hasRequests: why !== 'none',
-    count: describeCount(counted, filter.since, request),
-    newest: addressOf(query),
-    older: page.next === undefined ? '' : addressOf(query, { before: page.next }),
+    columns: countColumns(routes),
+    empty: emptyReason === undefined ? undefined : describeEmpty(emptyReason, query, t),
+    hasRequests: emptyReason !== 'none',
+    count: describeCount(requestCount, filter.since, request),
+    newest: buildRequestsPath(query),
+    older: page.next === undefined ? '' : buildRequestsPath(query, { before: page.next }),
   };
 }
 
-/** Operators' searches and older pages read many records and may miss the latest ones. Customers see their own requests at once. */
-function mayBeLate(query: RequestsQuery): boolean {
-  return query.before !== '' || (query.path === operatorRequestsPath && isNarrowed(query));
+/** Returns true for older pages and operators' searches, which read many records and may miss the latest. */
+function canReadReplica(query: RequestsQuery): boolean {
+  return query.before !== '' || (query.path === operatorRequestsPath && hasFilters(query));
 }
 
-/** Id of the account whose requests are listed; undefined for all accounts. Unknown accounts have no requests. */
-async function whoseRequests({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
+/** Finds the id of the account whose requests are listed; undefined for all accounts. */
+async function findListedAccount({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;
   if (account === '') return undefined;
   try {
     return (await findAccountByHandle(request.host, account)).id;
   } catch (error) {
-    if (error instanceof AccountError) return unknownAccount;
+    if (error instanceof AccountError) return noAccountId;
     throw error;
   }
 }
 
-/** Not an id, so that PostgreSQL looks at no record. */
-const unknownAccount = 'unknown';
+/** Matches no record, and PostgreSQL reads none, because it is not an id. */
+const noAccountId = 'unknown';
 
-function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
+function describeEmpty(
+  emptyReason: Awaited<ReturnType<typeof findEmptyReason>>,
+  query: RequestsQuery,
+  t: PageRequest['t'],
+) {
   const paths = {
     none: connectPath,
-    period: addressOf(query, { time: 'all' }),
-    unmatched: addressOf(query, { account: '', show: 'all', model: '', status: '' }),
-    end: addressOf(query),
+    period: buildRequestsPath(query, { time: 'all' }),
+    unmatched: buildRequestsPath(query, { account: '', show: 'all', model: '', status: '' }),
+    end: buildRequestsPath(query),
   };
   // The text must not suggest sending a request: the list shows customers' requests.
-  if (why === 'none' && query.path === operatorRequestsPath)
+  if (emptyReason === 'none' && query.path === operatorRequestsPath)
     return { title: t('requests.empty.none'), text: t('requests.empty.text.none_of_all') };
   return {
-    title: t(`requests.empty.${why}`),
-    text: t(`requests.empty.text.${why}`),
-    action: { path: paths[why], label: t(`requests.empty.action.${why}`) },
+    title: t(`requests.empty.${emptyReason}`),
+    text: t(`requests.empty.text.${emptyReason}`),
+    action: { path: paths[emptyReason], label: t(`requests.empty.action.${emptyReason}`) },
   };
 }
 
-/** Reason for an empty list: no requests at all, none in this period, no matches, or none older. */
-async function whyEmpty(
+/** Finds the reason for an empty list: no requests at all, none in this period, no matches, or none older. */
+async function findEmptyReason(
   query: RequestsQuery,
   { accountId }: RequestFilter,
   request: PageRequest,
@@ -135,30 +142,34 @@ async function whyEmpty(
   if (query.before !== '') return 'end';
   const { records } = await listRequests(request.host.database, { accountId }, { limit: 1 });
   if (records.length === 0) return query.account === '' ? 'none' : 'unmatched';
-  return isNarrowed(query) ? 'unmatched' : 'period';
+  return hasFilters(query) ? 'unmatched' : 'period';
 }
 
-/** The count includes its start, because periods begin on the hour. */
-function describeCount(counted: RequestCount, since: number | undefined, request: PageRequest): string {
+/** Describes the count with its start, because periods start on the hour. */
+function describeCount(requestCount: RequestCount, since: number | undefined, request: PageRequest): string {
   const { t, format } = request;
-  const values = { count: counted.count, requests: numberOf(counted, request) };
+  const values = { count: requestCount.count, requests: formatCount(requestCount, request) };
   if (since === undefined) return t('requests.count.all', values);
   return t('requests.count.since', { ...values, since: format.dayTime(new Date(since)).text });
 }
 
-function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest): string {
+function formatCount({ count, isCapped }: RequestCount, { format, t }: PageRequest): string {
   return isCapped ? t('requests.count.more', { count: format.number(count) }) : format.number(count);
 }
 
-/** Models for the form: the catalog's, and others used in the last 30 days. */
-async function usedModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
-  const used = path === requestsPath ? await readUsedModels(host, account?.id) : await modelsOfAll(host).get();
-  return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...used])];
+/** Lists the models of the form: the catalog's models, and other models used in the last 30 days. */
+async function listFormModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
+  const recordedModels =
+    path === requestsPath ? await readUsedModels(host, account?.id) : await modelsOfAllAccounts(host).get();
+  return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...recordedModels])];
 }
 
 function readUsedModels({ database, now }: Host, accountId?: string): Promise<string[]> {
   return listUsedModels(database.records, { accountId, since: startOfRange('30d', now()) ?? 0 });
 }
 
-/** Only former models become known late. */
-const modelsOfAll = cacheReading({ maxAgeMs: 60_000, staleWhileReadMs: 600_000, timeoutMs: 5_000 }, readUsedModels);
+/** Cached list of used models. A stale list lacks only models that are no longer in the catalog. */
+const modelsOfAllAccounts = cacheReading(
+  { maxAgeMs: 60_000, staleWhileReadMs: 600_000, timeoutMs: 5_000 },
+  readUsedModels,
+);

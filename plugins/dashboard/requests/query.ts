@@ -10,13 +10,13 @@ export const operatorRequestsPath = '/operator/requests';
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
 type Chip = (typeof chips)[number];
 
-/** Statuses in the form; addresses may contain any other status, such as 502. */
+/** Statuses in the form; the URL may contain any other status, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
 
-/** Text keys of statuses that have a different name elsewhere. */
-const wordOf: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
+/** Recorded outcomes of statuses that are not HTTP statuses. */
+const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
 
-/** Maximum characters of a recorded model's name, and of an account's name or e-mail address. */
+/** Maximum characters of a recorded model's name, and of an account's name or email address. */
 const maxLengths = { model: 200, account: 320 };
 
 /** Default period of the list. */
@@ -25,7 +25,7 @@ export const defaultRange = '24h';
 export interface RequestsQuery {
   /** Path of the list; requests are below it. */
   readonly path: typeof requestsPath | typeof operatorRequestsPath;
-  /** In the list of all accounts: an id, e-mail address, name or key hint; '' for all. */
+  /** In the list of all accounts: an id, email address, name or key hint; '' for all. */
   readonly account: string;
   readonly show: Chip;
   readonly model: string; // '' for all
@@ -47,7 +47,7 @@ export function readQuery(
   path: RequestsQuery['path'] = requestsPath,
 ): RequestsQuery {
   const ignored: { name: string; value: string }[] = [];
-  const read = <T extends string>(name: string, fallback: T, isValid: (value: string) => boolean): T => {
+  const readParameter = <T extends string>(name: string, fallback: T, isValid: (value: string) => boolean): T => {
     const value = (query[name] ?? '').trim();
     if (value === '' || isValid(value)) return value === '' ? fallback : (value as T);
     ignored.push({ name, value: value.length > 60 ? `${value.slice(0, 60)}…` : value });
@@ -55,14 +55,14 @@ export function readQuery(
   };
   return {
     path,
-    account: path === requestsPath ? '' : read('account', '', (value) => value.length <= maxLengths.account),
-    show: read<Chip>('show', 'all', (value) => chips.some((chip) => chip === value)),
-    model: read('model', '', (value) => value.length <= maxLengths.model),
-    status: read('status', '', isStatus),
-    time: read<RangeName>('time', defaultRange, (value) => timeRanges.some((range) => range === value)),
-    before: read('before', '', isRequestId),
-    id: read('id', '', isRequestId),
-    isLive: read('live', '1', (value) => value === '0' || value === '1') === '1',
+    account: path === requestsPath ? '' : readParameter('account', '', (value) => value.length <= maxLengths.account),
+    show: readParameter<Chip>('show', 'all', (value) => chips.some((chip) => chip === value)),
+    model: readParameter('model', '', (value) => value.length <= maxLengths.model),
+    status: readParameter('status', '', isStatus),
+    time: readParameter<RangeName>('time', defaultRange, (value) => timeRanges.some((range) => range === value)),
+    before: readParameter('before', '', isRequestId),
+    id: readParameter('id', '', isRequestId),
+    isLive: readParameter('live', '1', (value) => value === '0' || value === '1') === '1',
     ignored,
   };
 }
@@ -76,11 +76,11 @@ function isStatus(value: string): boolean {
 }
 
 /**
- * Returns the filter for the listed records.
+ * Creates the filter for the listed records.
  *
  * @param accountId undefined for all accounts
  */
-export function filterOf(
+export function createFilter(
   { show, model, status, time }: RequestsQuery,
   accountId: string | undefined,
   now: number,
@@ -92,17 +92,17 @@ export function filterOf(
     ...(show === 'errors' && { errors: true }),
     ...(show === 'failover' && { hasFailover: true }),
     ...(show === 'cached' && { isCached: true }),
-    ...(status !== '' && filterByStatus(wordOf[status] ?? status)),
+    ...(status !== '' && filterByStatus(statusKeys[status] ?? status)),
   };
 }
 
-/** Returns whether the list is filtered by more than a period. */
-export function isNarrowed({ account, show, model, status }: RequestsQuery): boolean {
+/** Returns true if the list is filtered by more than a period. */
+export function hasFilters({ account, show, model, status }: RequestsQuery): boolean {
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }
 
-/** Address of the current list with these changes; goes to the beginning of the list unless they set a position. */
-export function addressOf(
+/** Builds the path of the list with these changes. Starts with the newest requests unless they set a position. */
+export function buildRequestsPath(
   query: RequestsQuery,
   changes: Partial<RequestsQuery> = {},
   path: string = query.path,

@@ -6,12 +6,12 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
 
-/** Ms. Longer than the deadline of a model call, whose error is more specific. */
-const deadline = 300_000;
+/** Longer than the timeout of a model call, whose error is more specific. */
+const timeoutMs = 300_000;
 
-const maxResponse = 4 * 1024 * 1024; // bytes of a response that are read
+const maxResponseBytes = 4 * 1024 * 1024;
 
-export interface Asked {
+export interface ChatResult {
   /** `x-request-id`; '' if the gateway did not respond. */
   readonly id: string;
   readonly status: number; // 0 if the gateway did not respond
@@ -25,7 +25,11 @@ export interface Asked {
  * Sends a conversation in the same way as the page's script: through the gateway's own listener, so that it passes the pipeline
  * and is recorded like any request. Never rejects.
  */
-export async function ask(listener: Server['listener'], page: PageRequest, body: object): Promise<Asked> {
+export async function sendConversation(
+  listener: Server['listener'],
+  page: PageRequest,
+  body: object,
+): Promise<ChatResult> {
   const startedAt = performance.now();
   try {
     const token = await signToken(page);
@@ -34,8 +38,8 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
     const {
       statusCode,
       headers,
-      body: reply,
-    } = await request(`${addressOf(listener)}/v1${paths.chat}`, {
+      body: responseBody,
+    } = await request(`${buildListenerUrl(listener)}/v1${paths.chat}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -43,22 +47,22 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
         'user-agent': page.userAgent,
       },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(deadline),
-      headersTimeout: deadline,
-      bodyTimeout: deadline,
+      signal: AbortSignal.timeout(timeoutMs),
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     });
-    const read = readReply(
+    const result = parseResponse(
       statusCode,
-      await readResponseText(reply, maxResponse),
+      await readResponseText(responseBody, maxResponseBytes),
       String(headers['retry-after'] ?? ''),
     );
     const duration = performance.now() - startedAt;
-    return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
+    return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...result };
   } catch (error) {
     page.host.log.error(`${page.path}: a playground request failed, page request ${page.id}`, error);
     const duration = performance.now() - startedAt;
-    const nothing = { message: '', retryAfter: undefined };
-    return { id: '', status: 0, answer: '', usage: undefined, duration, error: nothing };
+    const connectionError = { message: '', retryAfter: undefined };
+    return { id: '', status: 0, answer: '', usage: undefined, duration, error: connectionError };
   }
 }
 
@@ -69,21 +73,25 @@ function signToken(page: PageRequest): Promise<string> {
   return getAccessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
 }
 
-/** Address on which this process listens. */
-function addressOf(listener: Server['listener']): string {
+/** Builds the URL on which this process listens. */
+function buildListenerUrl(listener: Server['listener']): string {
   const { address, port, family } = listener.address() as AddressInfo;
   if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-interface ChatReply {
+interface ChatResponse {
   readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
   readonly error?: { readonly message?: string };
 }
 
-function readReply(status: number, text: string, retryAfter: string): Pick<Asked, 'answer' | 'usage' | 'error'> {
-  const reply = JSON.parse(text) as ChatReply;
+function parseResponse(
+  status: number,
+  text: string,
+  retryAfter: string,
+): Pick<ChatResult, 'answer' | 'usage' | 'error'> {
+  const reply = JSON.parse(text) as ChatResponse;
   if (status !== 200) {
     const seconds = Number.parseInt(retryAfter, 10);
     const error = {

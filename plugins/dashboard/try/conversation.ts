@@ -10,11 +10,11 @@ export interface TryMessage {
 export const tryBounds = {
   /** Characters. */
   message: 8_000,
-  /** Number of latest messages that are sent. */
+  /** Maximum sent messages; the latest are sent. */
   messages: 20,
-  /** Characters of an answer that are shown. */
+  /** Maximum shown characters of an answer. */
   answer: 100_000,
-  /** Files of a message: bytes of a file, of a text file, and of all files; number of files. */
+  /** Files of a message: bytes of a file, of a text file and of all files, and number of files. */
   file: 5_000_000,
   textFile: 200_000,
   allFiles: 10_000_000,
@@ -28,7 +28,7 @@ export const tryBounds = {
 } as const;
 
 /**
- * Reads the conversation in a form; empty if the value is malformed. It comes from the reader, so it is neither trusted nor
+ * Parses the conversation in a form; empty if the value is malformed. It comes from the reader, so it is neither trusted nor
  * signed.
  */
 export function readHistory(text: string | undefined): TryMessage[] {
@@ -42,10 +42,11 @@ function isMessage(value: unknown): value is TryMessage {
   return (role === 'user' || role === 'assistant') && typeof content === 'string';
 }
 
-/** Writes the conversation for the next form, without its oldest turns if it is too long. */
+/** Encodes the conversation for the next form, without its oldest turns if it is too long. */
 export function writeHistory(messages: readonly TryMessage[]): string {
-  const kept = messages.slice(-tryBounds.messages).map(({ role, content }) => ({ role, content }));
-  while (kept.length > 0 && encodeURIComponent(JSON.stringify(kept)).length > tryBounds.history) kept.shift();
-  while (kept[0]?.role === 'assistant') kept.shift();
-  return JSON.stringify(kept);
+  const recentMessages = messages.slice(-tryBounds.messages).map(({ role, content }) => ({ role, content }));
+  while (recentMessages.length > 0 && encodeURIComponent(JSON.stringify(recentMessages)).length > tryBounds.history)
+    recentMessages.shift();
+  while (recentMessages[0]?.role === 'assistant') recentMessages.shift();
+  return JSON.stringify(recentMessages);
 }

@@ -20,29 +20,29 @@ interface ModelFacts {
   readonly maxOutput: number | undefined; // tokens; undefined if not configured
 }
 
-/** Returns whether the page can call the model. Few text models have no endpoint besides `/v1/completions`. */
+/** Returns true if the page can call the model. A few text models have only the endpoint `/v1/completions`. */
 export function isOffered(gateway: Abilities, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** Describes the models for the select by kind, and their distinct facts: thousands of models share a few combinations. */
+/** Describes the models by kind for the select. Each refers to its facts by index, because thousands of models share a few combinations. */
 export function describeModels(gateway: Abilities, models: readonly Model[], t: PageRequest['t']) {
   const facts = new Map<string, number>();
-  const numberOf = (model: Model) => {
-    const text = JSON.stringify(factsOf(readAbilities(gateway, model)));
+  const addFacts = (model: Model) => {
+    const text = JSON.stringify(describeFacts(readAbilities(gateway, model)));
     const number = facts.get(text) ?? facts.size;
     facts.set(text, number);
     return number;
   };
   const groups = modelKinds.flatMap((kind) => {
-    const ofKind = models.filter((model) => model.kind === kind);
-    const listed = ofKind.map((model) => ({ name: model.publicName, facts: numberOf(model) }));
-    return ofKind.length === 0 ? [] : [{ kind, label: t(`models.kind.${kind}`), models: listed }];
+    const kindModels = models.filter((model) => model.kind === kind);
+    const options = kindModels.map((model) => ({ name: model.publicName, facts: addFacts(model) }));
+    return kindModels.length === 0 ? [] : [{ kind, label: t(`models.kind.${kind}`), models: options }];
   });
   return { groups, facts: `[${[...facts.keys()].join()}]` };
 }
 
-function factsOf(abilities: ModelAbilities): ModelFacts {
+function describeFacts(abilities: ModelAbilities): ModelFacts {
   const has = (feature: 'images' | 'tools') => bestSupport(abilities, feature) !== 'no';
   return {
     images: has('images'),
@@ -56,5 +56,5 @@ function factsOf(abilities: ModelAbilities): ModelFacts {
   };
 }
 
-/** Kinds whose page has fields for one request instead of a conversation. */
+/** Kinds of models with fields for a single request instead of a conversation. */
 export type SingleKind = Exclude<ModelKind, 'chat'>;

@@ -24,7 +24,7 @@ export const tryCauses = [
 type TryCause = (typeof tryCauses)[number];
 
 /** Causes by status; 0 if there was no response. */
-export const causesOfStatuses: Readonly<Record<number, TryCause>> = {
+export const statusCauses: Readonly<Record<number, TryCause>> = {
   0: 'unreachable',
   401: 'signed_out',
   402: 'no_plan',
@@ -34,18 +34,18 @@ export const causesOfStatuses: Readonly<Record<number, TryCause>> = {
   429: 'rate_limit',
 };
 
-/** @param status status of the response; 0 if there was none */
-export function causeOf(status: number): TryCause {
-  return status >= 500 || status === 424 ? 'failed' : (causesOfStatuses[status] ?? 'refused');
+/** Finds the cause of an error. @param status status of the response; 0 if there was none */
+export function findCause(status: number): TryCause {
+  return status >= 500 || status === 424 ? 'failed' : (statusCauses[status] ?? 'refused');
 }
 
-/** @param values `seconds` until the next try, `message` of the API; placeholders of missing values are kept */
+/** Explains an error. @param values `seconds` until the next try, `message` of the API; placeholders of missing values are kept */
 export function explainError(
   cause: TryCause,
   values: { readonly seconds?: number; readonly message?: string },
   t: PageRequest['t'],
 ): TryError {
-  const action = actionOf(cause, t);
+  const action = describeAction(cause, t);
   return {
     kind: cause === 'rate_limit' || cause === 'no_plan' ? 'warn' : 'bad',
     title: t(`try.error.${cause}`),
@@ -54,7 +54,7 @@ export function explainError(
   };
 }
 
-function actionOf(cause: TryCause, t: PageRequest['t']): TryError['action'] {
+function describeAction(cause: TryCause, t: PageRequest['t']): TryError['action'] {
   if (cause === 'no_plan') return { path: plansPath, label: t('try.choose_plan') };
   if (cause === 'no_model') return { path: tryPath, label: t('try.reload') };
   if (cause === 'signed_out') return { path: `/sign-in?next=${tryPath}`, label: t('try.sign_in') };

@@ -18,7 +18,7 @@ export function register(server: Server): void {
   server.route(tokenRoute(server));
 }
 
-/** `POST /dashboard/try/token`: a token for the page's script. Requires the sender's session and a page of this origin. */
+/** Creates `POST /dashboard/try/token`, which signs a token for the page's script. Requires a session and a page of this origin. */
 function tokenRoute(server: Server): ServerRoute {
   return {
     method: 'POST',

@@ -1,11 +1,11 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { causesOfStatuses, explainError, tryCauses } from './explain-error.ts';
+import { statusCauses, explainError, tryCauses } from './explain-error.ts';
 
 /** Returns the texts for the page's scripts, which fill the placeholders in braces. */
 export function scriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
   return {
     errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),
-    causes: causesOfStatuses,
+    causes: statusCauses,
     openRequest: t('try.request'),
     again: t('try.again'),
     ask: t('try.ask'),

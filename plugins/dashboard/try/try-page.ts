@@ -4,14 +4,14 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import { quirksSchema } from '#core/config/catalog/quirks.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
-import { exampleCall } from '../code/example-call.ts';
+import { createExampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { describeNoPass } from '../models/models-page.ts';
 import { requestPath, tryPath } from '../paths.ts';
-import { ask, type Asked } from './ask.ts';
+import { sendConversation, type ChatResult } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
 import { describeModels, isOffered, type SingleKind } from './describe-models.ts';
-import { causeOf, explainError, type TryError } from './explain-error.ts';
+import { findCause, explainError, type TryError } from './explain-error.ts';
 import { scriptTexts } from './script-texts.ts';
 
 interface Turn {
@@ -22,17 +22,17 @@ interface Turn {
 }
 
 /** Values that a submitted form adds to the page. */
-interface Answered {
+interface FormResult {
   readonly turns: readonly Turn[];
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  /** Text to keep in the field: a message that was not answered. */
+  /** Text of the field: a message without an answer. */
   readonly message: string;
   readonly model: string;
 }
 
-/** In the order of their dependencies. */
+/** Scripts in the order of their dependencies. */
 const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
 /** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, through the API. */
@@ -53,7 +53,7 @@ export function createTryPage(server: Server): Page {
   };
 }
 
-/** Form for browsers without scripts; it lacks the fields that need scripts. */
+/** Creates the form for browsers without scripts, which lacks the fields that need scripts. */
 function createForm(server: Server): PageForm {
   return defineForm({
     fields: {
@@ -72,11 +72,11 @@ function createForm(server: Server): PageForm {
     async submit({ model: name, message, history, system, temperature, max_tokens: limit, choose }, request) {
       const model = request.host.catalog.resolve(name);
       if (model === undefined) throw new FieldErrors({ model: 'try.error_text.no_model' });
-      if (choose !== undefined || !canTalk(server, model))
+      if (choose !== undefined || !hasConversations(server, model))
         return describePage(server, request, name, readHistory(history));
       if (message === undefined) throw new FieldErrors({ message: 'form.required' });
       const messages: TryMessage[] = [...readHistory(history), { role: 'user', content: message }];
-      const asked = await ask(server.listener, request, {
+      const result = await sendConversation(server.listener, request, {
         model: model.publicName,
         messages: [
           ...(system === undefined ? [] : [{ role: 'system', content: system }]),
@@ -86,14 +86,14 @@ function createForm(server: Server): PageForm {
         ...(limit !== undefined && { max_tokens: limit }),
       });
       const values = { system: system ?? '', temperature: String(temperature ?? ''), max_tokens: String(limit ?? '') };
-      const answered = describeAnswer(asked, messages, model.publicName, request);
-      // The answer already explains the error.
+      const answered = describeAnswer(result, messages, model.publicName, request);
+      // The error already explains that the account has no pass.
       return { ...describePage(server, request, name, messages), values, ...answered, noPass: undefined };
     },
   });
 }
 
-function canTalk({ gateway }: Server, model: Model): boolean {
+function hasConversations({ gateway }: Server, model: Model): boolean {
   return readAbilities(gateway, model).conversations.length > 0;
 }
 
@@ -109,9 +109,9 @@ function describePage(
 ) {
   const { host, t } = request;
   const models = host.catalog.models.filter((model) => isOffered(server.gateway, model));
-  const named = name === undefined ? undefined : host.catalog.resolve(name);
+  const requestedModel = name === undefined ? undefined : host.catalog.resolve(name);
   const model =
-    models.find((candidate) => candidate === named) ?? models.find(({ kind }) => kind === 'chat') ?? models[0];
+    models.find((candidate) => candidate === requestedModel) ?? models.find(({ kind }) => kind === 'chat') ?? models[0];
   if (model === undefined) return { isEmpty: true };
   const { efforts } = quirksSchema.properties;
   return {
@@ -122,7 +122,7 @@ function describePage(
     routeHeader: `x-${host.service.slug}-route`,
     model: model.publicName,
     kind: model.kind,
-    ...(model.kind !== 'chat' && describeSingle(model.kind, t)),
+    ...(model.kind !== 'chat' && describeKind(model.kind, t)),
     ...describeModels(server.gateway, models, t),
     efforts: efforts.items.enum.map((value) => ({ value, label: t(`try.effort.${value}`) })),
     values: { system: '', temperature: '', max_tokens: '' },
@@ -140,8 +140,8 @@ function describePage(
   };
 }
 
-/** Texts of the form for models of other kinds than chat. */
-function describeSingle(kind: SingleKind, t: PageRequest['t']) {
+/** Describes the form for models of kinds other than chat. */
+function describeKind(kind: SingleKind, t: PageRequest['t']) {
   return { about: t(`try.kind_text.${kind}`), field: kind === 'transcription' ? '' : t(`try.field.${kind}`) };
 }
 
@@ -162,7 +162,7 @@ const sampleSchema = {
 };
 
 function describeCode(model: Model, messages: readonly TryMessage[], { host, t }: PageRequest) {
-  const example = exampleCall(model, `${host.service.baseUrl}/v1`, t('try.example'));
+  const example = createExampleCall(model, `${host.service.baseUrl}/v1`, t('try.example'));
   const call = messages.length === 0 ? example : { ...example, body: { ...example.body, messages } };
   return codeLanguages.map(({ id, label }) => ({
     id: `sample-${id}`,
@@ -172,21 +172,31 @@ function describeCode(model: Model, messages: readonly TryMessage[], { host, t }
   }));
 }
 
-function describeAnswer(asked: Asked, messages: readonly TryMessage[], model: string, request: PageRequest): Answered {
+function describeAnswer(
+  result: ChatResult,
+  messages: readonly TryMessage[],
+  model: string,
+  request: PageRequest,
+): FormResult {
   const { t } = request;
-  const path = asked.id === '' ? '' : requestPath(asked.id);
-  const before = messages.slice(0, -1);
-  const turns = messages.map((one): Turn => ({ role: one.role, text: one.content, facts: '', requestPath: '' }));
-  if (asked.error !== undefined) {
-    const { retryAfter: seconds, message } = asked.error;
-    const error = explainError(causeOf(asked.status), { seconds: Math.max(1, seconds ?? 1), message }, t);
+  const path = result.id === '' ? '' : requestPath(result.id);
+  const earlierMessages = messages.slice(0, -1);
+  const turns = messages.map((message): Turn => ({
+    role: message.role,
+    text: message.content,
+    facts: '',
+    requestPath: '',
+  }));
+  if (result.error !== undefined) {
+    const { retryAfter: seconds, message } = result.error;
+    const error = explainError(findCause(result.status), { seconds: Math.max(1, seconds ?? 1), message }, t);
     const unanswered = messages.at(-1)?.content ?? '';
-    return { turns, history: writeHistory(before), error, errorPath: path, message: unanswered, model };
+    return { turns, history: writeHistory(earlierMessages), error, errorPath: path, message: unanswered, model };
   }
-  const answer: TryMessage = { role: 'assistant', content: asked.answer };
-  const text = asked.answer === '' ? t('try.no_text') : asked.answer;
+  const answer: TryMessage = { role: 'assistant', content: result.answer };
+  const text = result.answer === '' ? t('try.no_text') : result.answer;
   return {
-    turns: [...turns, { role: 'assistant', text, facts: factsOf(asked, request), requestPath: path }],
+    turns: [...turns, { role: 'assistant', text, facts: describeFacts(result, request), requestPath: path }],
     history: writeHistory([...messages, answer]),
     error: undefined,
     errorPath: '',
@@ -195,8 +205,8 @@ function describeAnswer(asked: Asked, messages: readonly TryMessage[], model: st
   };
 }
 
-/** `12 in · 84 out · 1.8 s`. */
-function factsOf({ usage, duration }: Asked, { t, format }: PageRequest): string {
+/** Describes tokens and duration: `12 in · 84 out · 1.8 s`. */
+function describeFacts({ usage, duration }: ChatResult, { t, format }: PageRequest): string {
   const tokens = usage && t('try.tokens', { in: format.number(usage.input), out: format.number(usage.output) });
   return [tokens, t('try.total', { time: format.duration(duration).text })]
     .filter((part) => part !== undefined)

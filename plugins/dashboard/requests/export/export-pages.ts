@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Limits } from '#core/platform/shared/shared.ts';
-import { routeNamesFor, type RouteNames } from '../../route-names.ts';
-import { filterOf, readQuery, requestsPath } from '../query.ts';
+import { readRouteNames, type RouteNames } from '../../route-names.ts';
+import { createFilter, readQuery, requestsPath } from '../query.ts';
 import { exportStream, type RecordWriter } from './export-stream.ts';
 import { csvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
 
-/** Limits per account: an export reads all of its records, so only one runs at a time. */
-const limits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
+/** Limits per account. An export reads all records of the account, so only one export runs at a time. */
+const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
 
 interface ExportFormat {
   readonly extension: string;
@@ -32,7 +32,7 @@ const jsonl: ExportFormat = {
   writer: (routes) => ({ head: '', write: (record) => toJsonLine(record, routes) }),
 };
 
-/** The list as files to download, with the same query as the page. */
+/** Pages that download the list as files, with the same query as the list. */
 export const exportPages: readonly Page[] = [csv, jsonl].map(exportPage);
 
 function exportPage(format: ExportFormat): Page {
@@ -44,8 +44,8 @@ function exportPage(format: ExportFormat): Page {
       const { host } = request;
       const { id } = accountOf(request);
       const now = host.now();
-      const filter = filterOf(readQuery(request.query), id, now);
-      const body = await admit(request, id, () => exportStream(host, filter, format.writer(routeNamesFor(request))));
+      const filter = createFilter(readQuery(request.query), id, now);
+      const body = await admit(request, id, () => exportStream(host, filter, format.writer(readRouteNames(request))));
       const day = new Date(now).toISOString().slice(0, 10);
       return new Download(`${host.service.slug}-requests-${day}.${format.extension}`, format.type, body);
     },
@@ -53,7 +53,7 @@ function exportPage(format: ExportFormat): Page {
 }
 
 /**
- * Admits one export per account at a time, and few in ten minutes.
+ * Opens an export if the account's limits allow it.
  *
  * @throws PageError 429
  */
@@ -63,7 +63,7 @@ async function admit(
   open: () => Promise<Readable>,
 ): Promise<Readable> {
   const key = `export:${accountId}`;
-  const { refusedBy, lease } = await shared.limiter.take(key, limits);
+  const { refusedBy, lease } = await shared.limiter.take(key, exportLimits);
   if (refusedBy !== undefined)
     throw new PageError(429, `requests.export.${refusedBy}`, {
       action: { path: requestsPath, label: 'requests.back' },

@@ -7,14 +7,14 @@ import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Writes records as text. */
 export interface RecordWriter {
-  /** Beginning of the file; may be empty. */
+  /** Start of the file; may be empty. */
   readonly head: string;
   write(record: RequestRecord): string;
 }
 
 /**
- * Streams the records that match a filter, newest first. Only one page is in memory; the next one is read once the client has
- * consumed it. Ends with an error if the database fails or time runs out, so that the client does not mistake a part for the whole.
+ * Streams the records that match a filter, newest first. Only one page is in memory; the next page is read once the client has consumed
+ * it. Ends with an error if the database fails or time runs out, so that the client notices the truncation.
  *
  * @throws the database error if the first page cannot be read
  */

@@ -2,7 +2,7 @@ import { formatCsvLine } from '#core/platform/csv.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../../route-names.ts';
 import { firstTokenOf } from '../describe-row.ts';
-import { attemptsOf } from '../known-attempt.ts';
+import { readAttempts } from '../known-attempt.ts';
 
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
@@ -38,30 +38,30 @@ const fields: Readonly<Record<string, Field>> = {
   key: (record) => record.key_hint,
 };
 
-function fieldsFor({ areShown }: RouteNames): [name: string, read: Field][] {
+function listFields({ areShown }: RouteNames): [name: string, read: Field][] {
   return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
 }
 
-/** Lists the names of the columns. Attempts are exported as a number, notes in a single cell. */
+/** Writes the line with the column names. Attempts are exported as a number, notes in a single cell. */
 export function csvHeading(routes: RouteNames): string {
-  return `${formatCsvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
+  return `${formatCsvLine([...listFields(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 
 /** Writes a line of CSV (RFC 4180). */
 export function toCsvLine(record: RequestRecord, routes: RouteNames): string {
-  const cells = fieldsFor(routes).map(([, read]) => toCell(read(record, routes)));
+  const cells = listFields(routes).map(([, read]) => formatCell(read(record, routes)));
   return `${formatCsvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
 }
 
-function toCell(value: Value): string | number | undefined {
+function formatCell(value: Value): string | number | undefined {
   if (value === null) return undefined;
   return typeof value === 'boolean' ? String(value) : value;
 }
 
 /** Writes a line of JSON with every attempt. Times of attempts are ms since the request arrived. */
 export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
-  const members = Object.fromEntries(fieldsFor(routes).map(([name, read]) => [name, read(record, routes)]));
-  const attempts = attemptsOf(record).map(({ route, outcome, status, fault, start, end }) => ({
+  const members = Object.fromEntries(listFields(routes).map(([name, read]) => [name, read(record, routes)]));
+  const attempts = readAttempts(record).map(({ route, outcome, status, fault, start, end }) => ({
     ...(routes.areShown && { route: routes.label(route, record.model) }),
     outcome,
     status: status ?? null,

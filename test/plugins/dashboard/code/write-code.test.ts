@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { modelKinds } from '#core/config/catalog/kinds.ts';
-import { exampleCall } from '../../../../plugins/dashboard/code/example-call.ts';
+import { createExampleCall } from '../../../../plugins/dashboard/code/example-call.ts';
 import { codeLanguages, writeCode } from '../../../../plugins/dashboard/code/write-code.mjs';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 
@@ -58,7 +58,7 @@ describe('the code of a request', () => {
   it.each(modelKinds)(
     'of a model of the kind %s names its endpoint or method, and the model, in every language',
     (kind) => {
-      const call = exampleCall(modelOf('test', ['chat'], { kind }), apiUrl, 'Hello');
+      const call = createExampleCall(modelOf('test', ['chat'], { kind }), apiUrl, 'Hello');
       const marks = {
         chat: /chat[./]completions/,
         embedding: /embeddings/,
@@ -82,7 +82,7 @@ describe('the code of a request', () => {
     const [route] = modelOf('test', ['chat']).routes;
     const upstream = { ...route?.upstream, formats: ['completions'] };
     const model = modelOf('test', ['chat'], { routes: [{ ...route, upstream } as never] });
-    const call = exampleCall(model, apiUrl, 'Hello');
+    const call = createExampleCall(model, apiUrl, 'Hello');
     expect(writeCode('curl', call)).toContain('/v1/completions');
   });
 });

@@ -6,7 +6,7 @@ import {
   describeOrder,
   describePass,
   describeReminder,
-  passOf,
+  determinePass,
 } from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
 
@@ -22,11 +22,11 @@ function account(...periods: readonly (readonly [from: number, to: number])[]): 
 }
 
 const pass = (owner: AccountRecord, language: 'en' | 'id' = 'en') =>
-  describePass(passOf(owner, now), now, reader(language)) as Record<string, unknown> & {
+  describePass(determinePass(owner, now), now, reader(language)) as Record<string, unknown> & {
     remaining?: { text: string };
     ticks: { used: string; left: string };
   };
-const reminder = (owner: AccountRecord) => describeReminder(passOf(owner, now), now, '/buy', reader());
+const reminder = (owner: AccountRecord) => describeReminder(determinePass(owner, now), now, '/buy', reader());
 
 describe('a pass', () => {
   it('counts down to the end of the last adjacent period', () => {
@@ -85,7 +85,7 @@ describe('the reminder', () => {
     ['order', 'Your order was refunded.'],
     ['gift', 'The gift that gave you your days was refunded to its giver.'],
   ] as const)('says that the %s was refunded, and asks for no renewal', (refunded, text) => {
-    const ended = describeReminder(passOf(account([-72, -48]), now), now, '/buy', reader(), refunded);
+    const ended = describeReminder(determinePass(account([-72, -48]), now), now, '/buy', reader(), refunded);
     expect(ended?.text).toMatch(new RegExp(`^${text}`));
     expect(ended?.text).not.toMatch(/renew/i);
   });

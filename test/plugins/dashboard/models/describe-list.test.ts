@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { describeList } from '../../../../plugins/dashboard/models/describe-list.ts';
 import {
-  addressOf,
-  everyModel,
-  matches,
+  buildModelsPath,
+  unfilteredQuery,
+  containsWords,
   modelPath,
   type ModelsQuery,
   readQuery,
@@ -21,7 +21,7 @@ const readings = [
   readingOf(modelOf('vectors', ['images'], { kind: 'embedding' }), { firstTokenMs: 300 }),
 ];
 const listOf = (query: Partial<ModelsQuery>, all = readings) =>
-  describeList(all, { ...everyModel, ...query }, reader, now);
+  describeList(all, { ...unfilteredQuery, ...query }, reader, now);
 const namesIn = (query: Partial<ModelsQuery>) => listOf(query).rows.map(({ name }) => name.slice('dp/'.length));
 
 describe('the list of models', () => {
@@ -96,8 +96,8 @@ describe('the address of the page', () => {
     { sort: { column: 'uptime', direction: 'ascending' } },
     { sort: { column: 'uptime', direction: 'descending' } },
   ] as Partial<ModelsQuery>[])('is read back as it was written: %j', (changes) => {
-    const query = { ...everyModel, ...changes };
-    const { searchParams } = new URL(addressOf(query), 'https://x');
+    const query = { ...unfilteredQuery, ...changes };
+    const { searchParams } = new URL(buildModelsPath(query), 'https://x');
     expect(readQuery(Object.fromEntries(searchParams))).toEqual(query);
   });
 
@@ -106,7 +106,7 @@ describe('the address of the page', () => {
     { sort: '__proto__', page: '1e9', can: ',' },
     { sort: '-', page: '-1', kind: '' },
   ])('means every model where it makes no sense: %j', (query) => {
-    expect(readQuery(query)).toEqual(everyModel);
+    expect(readQuery(query)).toEqual(unfilteredQuery);
   });
 
   it('of a model has the slashes of its name, and nothing else that a path could misread', () => {
@@ -119,6 +119,6 @@ describe('the address of the page', () => {
     ['dp mistral', false],
     ['', true],
   ])('finds by words in any case: %s', (search, isFound) => {
-    expect(matches(search, ['dp/gpt-6-sol', 'Anthropic'])).toBe(isFound);
+    expect(containsWords(search, ['dp/gpt-6-sol', 'Anthropic'])).toBe(isFound);
   });
 });

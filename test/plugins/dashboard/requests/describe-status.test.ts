@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorKinds } from '#core/platform/errors/table.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { whyWithoutAttempts } from '../../../../plugins/dashboard/requests/detail-page.ts';
+import { explainMissingAttempts } from '../../../../plugins/dashboard/requests/detail-page.ts';
 import { describeStatus } from '../../../../plugins/dashboard/requests/describe-status.ts';
 import { readerOf, recordOf } from './fixture.ts';
 
@@ -62,8 +62,10 @@ describe('the status of a request', () => {
 describe('a request without attempts', () => {
   it('found no route in service, or was rejected before', () => {
     const failed = { outcome: 'failed', status: 503, error_code: 'unavailable' } as const;
-    expect(whyWithoutAttempts(recordOf(failed))).toBe('unrouted');
-    expect(whyWithoutAttempts(recordOf({ ...failed, outcome: 'refused', model: null }))).toBe('refused');
-    expect(whyWithoutAttempts(recordOf({ outcome: 'refused', error_code: 'rate_limited' as never }))).toBe('refused');
+    expect(explainMissingAttempts(recordOf(failed))).toBe('unrouted');
+    expect(explainMissingAttempts(recordOf({ ...failed, outcome: 'refused', model: null }))).toBe('refused');
+    expect(explainMissingAttempts(recordOf({ outcome: 'refused', error_code: 'rate_limited' as never }))).toBe(
+      'refused',
+    );
   });
 });

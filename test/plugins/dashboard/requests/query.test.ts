@@ -1,31 +1,38 @@
 import { describe, expect, it } from 'vitest';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { addressOf, filterOf, isNarrowed, readQuery } from '../../../../plugins/dashboard/requests/query.ts';
+import {
+  buildRequestsPath,
+  createFilter,
+  hasFilters,
+  readQuery,
+} from '../../../../plugins/dashboard/requests/query.ts';
 
 const now = Date.UTC(2026, 10, 22, 14, 32, 7);
-const filterFor = (query: Record<string, string>) => filterOf(readQuery(query), 'account', now);
+const filterFor = (query: Record<string, string>) => createFilter(readQuery(query), 'account', now);
 
 describe('the address of the list', () => {
   it('is read and written again without loss', () => {
     const before = createRequestId(now);
     const query = { show: 'errors', model: 'dp/gpt-6-sol', status: '502', time: '7d', before, live: '0' };
-    const written = new URL(addressOf(readQuery(query), { before }), 'http://localhost');
+    const written = new URL(buildRequestsPath(readQuery(query), { before }), 'http://localhost');
     expect(Object.fromEntries(written.searchParams)).toEqual(query);
   });
 
   it('is short for the list as it comes', () => {
-    expect(addressOf(readQuery({}))).toBe('/dashboard/requests');
+    expect(buildRequestsPath(readQuery({}))).toBe('/dashboard/requests');
   });
 
   it('names an account only on the list of all accounts', () => {
     const query = { account: 'ani@example.com' };
-    expect(addressOf(readQuery(query))).toBe('/dashboard/requests');
-    expect(addressOf(readQuery(query, '/operator/requests'))).toBe('/operator/requests?account=ani%40example.com');
+    expect(buildRequestsPath(readQuery(query))).toBe('/dashboard/requests');
+    expect(buildRequestsPath(readQuery(query, '/operator/requests'))).toBe(
+      '/operator/requests?account=ani%40example.com',
+    );
   });
 
   it('leads to the beginning again when a filter changes', () => {
     const query = readQuery({ before: createRequestId(now), live: '0' });
-    expect(addressOf(query, { show: 'cached' })).toBe('/dashboard/requests?show=cached&live=0');
+    expect(buildRequestsPath(query, { show: 'cached' })).toBe('/dashboard/requests?show=cached&live=0');
   });
 
   it.each([
@@ -42,7 +49,10 @@ describe('the address of the list', () => {
     ['model', 'x'.repeat(201)],
   ])('ignores the invalid %s "%s", and the page reports it', (name, value) => {
     const query = readQuery({ [name]: value });
-    expect([addressOf(query), query.ignored.map((entry) => entry.name)]).toEqual(['/dashboard/requests', [name]]);
+    expect([buildRequestsPath(query), query.ignored.map((entry) => entry.name)]).toEqual([
+      '/dashboard/requests',
+      [name],
+    ]);
   });
 
   it('shortens what it does not understand', () => {
@@ -80,7 +90,7 @@ describe('the filter of the list', () => {
   });
 
   it('does not narrow the list if it only has a time', () => {
-    expect([isNarrowed(readQuery({ time: '7d' })), isNarrowed(readQuery({ model: 'dp/gpt-6-sol' }))]).toEqual([
+    expect([hasFilters(readQuery({ time: '7d' })), hasFilters(readQuery({ model: 'dp/gpt-6-sol' }))]).toEqual([
       false,
       true,
     ]);

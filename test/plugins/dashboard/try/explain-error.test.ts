@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Translator } from '#core/web/texts/translator.ts';
-import { causeOf, explainError, tryCauses } from '../../../../plugins/dashboard/try/explain-error.ts';
+import { findCause, explainError, tryCauses } from '../../../../plugins/dashboard/try/explain-error.ts';
 import en from '../../../../plugins/dashboard/try/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/try/texts/id.json' with { type: 'json' };
 
@@ -21,7 +21,7 @@ describe('a failed request', () => {
     [500, 'failed'],
     [503, 'failed'],
   ] as const)('is explained, for the status %i, as %s', (status, cause) => {
-    expect(causeOf(status)).toBe(cause);
+    expect(findCause(status)).toBe(cause);
   });
 
   it('has a title and a text for each cause', () => {

@@ -10,7 +10,7 @@ import { type DescribedError, describeErrors } from './errors.ts';
 export interface DescribedEndpoint {
   readonly endpoint: Endpoint;
   readonly documentation: EndpointDocumentation;
-  /** Path as shown to readers: `{id*}`, which may contain slashes, is `{id}`. */
+  /** Path as shown to readers, with `{id}` instead of `{id*}`. */
   readonly path: string;
   readonly summary: string;
 }
@@ -35,13 +35,13 @@ export interface DescribedApi {
   readonly errors: readonly DescribedError[];
 }
 
-/** Describes content shared by the page, the OpenAPI document and llms.txt. */
+/** Describes the content that the page, the OpenAPI document and llms.txt share. */
 export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
   const stages = host.documentation();
-  const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...ownHeaders];
-  const limits = [...stages.flatMap((stage) => stage.limits ?? []), bodyLimit(host)];
+  const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...gatewayHeaders];
+  const limits = [...stages.flatMap((stage) => stage.limits ?? []), describeBodyLimit(host)];
   return {
-    addresses: addressesOf(host.service.baseUrl),
+    addresses: describeAddresses(host.service.baseUrl),
     endpoints: endpoints.flatMap((endpoint) => describeEndpoint(endpoint, t)),
     headers: headers.map(({ text, values, ...header }) => ({ ...header, text: t(text, values) })),
     limits: limits.map(({ text, values }) => t(text, values)),
@@ -50,7 +50,7 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
 }
 
 /** Headers that the gateway sets regardless of its stages. */
-const ownHeaders: readonly DocumentedHeader[] = [
+const gatewayHeaders: readonly DocumentedHeader[] = [
   {
     name: 'x-request-id',
     in: 'response',
@@ -61,12 +61,12 @@ const ownHeaders: readonly DocumentedHeader[] = [
   { name: 'x-should-retry', in: 'response', text: 'docs.header.should_retry', example: 'false' },
 ];
 
-function bodyLimit(host: Host) {
+function describeBodyLimit(host: Host) {
   const { max_body_bytes: bytes } = host.section(listen);
   return { text: 'docs.limit.body', values: { size: Math.floor(bytes / 1_048_576) } };
 }
 
-function addressesOf(baseUrl: string): BaseAddress[] {
+function describeAddresses(baseUrl: string): BaseAddress[] {
   return dialectNames.map((dialect) => {
     const { clients, basePath } = dialects[dialect];
     return { dialect, clients, url: baseUrl + basePath };

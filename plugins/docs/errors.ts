@@ -8,7 +8,7 @@ export interface DescribedError {
   readonly status: number;
   /** Value in the error object of each dialect: the code if there is one, otherwise the type. */
   readonly words: Readonly<Record<Dialect, string>>;
-  /** Meaning of the error and its remedy. */
+  /** Meaning of the error and the remedy. */
   readonly text: string;
   /** True if the same request may succeed later. */
   readonly canRetry: boolean;
@@ -16,12 +16,12 @@ export interface DescribedError {
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
 
-/** Describes every error code, by status. */
+/** Describes all error codes, sorted by status. */
 export function describeErrors(t: Translate): DescribedError[] {
-  return codes.map((code) => describe(code, t)).toSorted((a, b) => a.status - b.status);
+  return codes.map((code) => describeError(code, t)).toSorted((a, b) => a.status - b.status);
 }
 
-function describe(code: ErrorCode, t: Translate): DescribedError {
+function describeError(code: ErrorCode, t: Translate): DescribedError {
   const error = new GatewayError(code, '');
   const words = dialectNames.map((dialect) => {
     const { type, code: word } = error.wording(dialect);

@@ -7,7 +7,7 @@ import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';
-import { docsPage, docsSamples } from './page.ts';
+import { docsPage, writeDocsSamples } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -22,15 +22,15 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Documents for programs are in English and the same for all clients, so they are generated once per configuration. */
+/** Adds the routes of the documents for programs. They are in English, and generated once per configuration for all clients. */
 function routeDocuments(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');
   const serve = (path: string, type: string, write: (api: DescribedApi, host: Host) => string) => {
-    const written = new WeakMap<Host, string>();
-    const read = (host: Host): string => {
-      const text = written.get(host) ?? write(describeApi(gateway.endpoints, host, t), host);
-      written.set(host, text);
+    const texts = new WeakMap<Host, string>();
+    const readText = (host: Host): string => {
+      const text = texts.get(host) ?? write(describeApi(gateway.endpoints, host, t), host);
+      texts.set(host, text);
       return text;
     };
     server.route({
@@ -39,7 +39,7 @@ function routeDocuments(server: Server): void {
       options: { auth: false, state: { parse: false } },
       handler(_request: Request, h: ResponseToolkit) {
         return h
-          .response(read(server.host()))
+          .response(readText(server.host()))
           .type(type)
           .header('cache-control', 'no-cache')
           .header('access-control-allow-origin', '*');
@@ -51,6 +51,6 @@ function routeDocuments(server: Server): void {
     return JSON.stringify(writeOpenApi(api, service, model), null, 1);
   });
   serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
-    writeLlmsText(api, host.service, host.catalog, { samples: docsSamples(host), hasSetup: hasSetup(gateway) }),
+    writeLlmsText(api, host.service, host.catalog, { samples: writeDocsSamples(host), hasSetup: hasSetup(gateway) }),
   );
 }

@@ -13,11 +13,11 @@ export function writeLlmsText(
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
-    ...(hasSetup ? [['Setup of coding tools', setupLines(baseUrl)] as const] : []),
+    ...(hasSetup ? [['Setup of coding tools', writeSetupLines(baseUrl)] as const] : []),
     ['Models', listed.map(({ name: model }) => `- ${model}`)],
     ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],
-    ['Request headers', headerLines(api, 'request')],
-    ['Response headers', headerLines(api, 'response')],
+    ['Request headers', writeHeaderLines(api, 'request')],
+    ['Response headers', writeHeaderLines(api, 'response')],
     ['Limits', api.limits.map((limit) => `- ${limit}`)],
     ['Errors', api.errors.map(({ status, words, text }) => `- ${status} ${words.openai}: ${text}`)],
     ['Examples', samples.flatMap(({ name: title, code }) => [`### ${title}`, '', '```', code, '```', ''])],
@@ -32,15 +32,15 @@ export function writeLlmsText(
   return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');
 }
 
-function setupLines(baseUrl: string): string[] {
+function writeSetupLines(baseUrl: string): string[] {
   return [
     `- Linux, macOS: \`${setupCommand('posix', baseUrl)}\``,
     `- Windows PowerShell: \`${setupCommand('powershell', baseUrl)}\``,
-    '- The script asks for the key on the terminal; `--dry-run` shows what it would change, `--undo` takes it back.',
+    '- The script asks for the key on the terminal; `--dry-run` shows what it would change, `--undo` reverts it.',
   ];
 }
 
-function headerLines({ headers }: DescribedApi, side: DescribedHeader['in']): string[] {
+function writeHeaderLines({ headers }: DescribedApi, side: DescribedHeader['in']): string[] {
   return headers
     .filter((header) => header.in === side)
     .map(({ name, example, text }) => `- \`${name}: ${example}\`: ${text}`);

@@ -6,18 +6,20 @@ import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describ
 /** Writes the OpenAPI 3.1 document of the described API. @param model model used in examples */
 export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
   const credentials = api.headers.filter(({ isCredential }) => isCredential === true);
-  const schemes = Object.fromEntries(credentials.map((header) => [schemeName(header), securityScheme(header)]));
+  const schemes = Object.fromEntries(
+    credentials.map((header) => [chooseSchemeName(header), writeSecurityScheme(header)]),
+  );
   return toJson({
     openapi: '3.1.1',
     info: { title: `${name} API`, version: '1', description: api.limits.map((limit) => `- ${limit}`).join('\n') },
     servers: [{ url: baseUrl }],
-    security: credentials.map((header) => ({ [schemeName(header)]: [] })),
-    tags: [...new Set(api.endpoints.map(tagOf))].map((tag) => ({ name: tag })),
+    security: credentials.map((header) => ({ [chooseSchemeName(header)]: [] })),
+    tags: [...new Set(api.endpoints.map(chooseTag))].map((tag) => ({ name: tag })),
     paths: writePaths(api, model),
     components: {
       securitySchemes: schemes,
       schemas: Object.fromEntries(dialectNames.map((dialect) => [`${dialect}_error`, dialects[dialect].errorSchema])),
-      headers: Object.fromEntries(headersOf(api, 'response').map((header) => [header.name, describeHeader(header)])),
+      headers: Object.fromEntries(filterHeaders(api, 'response').map((header) => [header.name, writeHeader(header)])),
     },
   });
 }
@@ -27,59 +29,73 @@ function toJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-function headersOf({ headers }: DescribedApi, side: DescribedHeader['in'], dialect?: Dialect): DescribedHeader[] {
-  const isFor = (header: DescribedHeader) => dialect === undefined || (header.dialect ?? dialect) === dialect;
-  return headers.filter((header) => header.in === side && header.isCredential !== true && isFor(header));
+function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in'], dialect?: Dialect): DescribedHeader[] {
+  const appliesTo = (header: DescribedHeader) => dialect === undefined || (header.dialect ?? dialect) === dialect;
+  return headers.filter((header) => header.in === side && header.isCredential !== true && appliesTo(header));
 }
 
-/** Key in `components`: contains only letters and hyphens. */
-function schemeName({ name }: DescribedHeader): string {
+/** Chooses the key in `components`, which may contain only letters and hyphens. */
+function chooseSchemeName({ name }: DescribedHeader): string {
   return name === 'Authorization' ? 'bearer' : name;
 }
 
-function securityScheme({ name, text: description }: DescribedHeader): object {
+function writeSecurityScheme({ name, text: description }: DescribedHeader): object {
   return name === 'Authorization'
     ? { type: 'http', scheme: 'bearer', description }
     : { type: 'apiKey', in: 'header', name, description };
 }
 
-function describeHeader({ text, example }: DescribedHeader): object {
+function writeHeader({ text, example }: DescribedHeader): object {
   return { description: text, schema: { type: 'string' }, example };
 }
 
-function tagOf({ endpoint }: DescribedEndpoint): string {
+function chooseTag({ endpoint }: DescribedEndpoint): string {
   return endpoint.format?.name ?? 'account';
 }
 
-/** Groups endpoints by path, since endpoints that share a path differ in their methods. */
+/** Writes the operations by path and method. */
 function writePaths(api: DescribedApi, model: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const names = new Map<string, number>();
-  for (const one of api.endpoints) {
-    const count = (names.get(one.endpoint.name) ?? 0) + 1;
-    names.set(one.endpoint.name, count);
-    const id = count === 1 ? one.endpoint.name : `${one.endpoint.name}_${count}`;
-    (paths[one.path] ??= {})[one.endpoint.method.toLowerCase()] = writeOperation(api, one, id, model);
+  for (const describedEndpoint of api.endpoints) {
+    const count = (names.get(describedEndpoint.endpoint.name) ?? 0) + 1;
+    names.set(describedEndpoint.endpoint.name, count);
+    const id = count === 1 ? describedEndpoint.endpoint.name : `${describedEndpoint.endpoint.name}_${count}`;
+    (paths[describedEndpoint.path] ??= {})[describedEndpoint.endpoint.method.toLowerCase()] = writeOperation(
+      api,
+      describedEndpoint,
+      id,
+      model,
+    );
   }
   return paths;
 }
 
-function writeOperation(api: DescribedApi, one: DescribedEndpoint, operationId: string, model: string): object {
-  const { endpoint, documentation, summary } = one;
+function writeOperation(
+  api: DescribedApi,
+  describedEndpoint: DescribedEndpoint,
+  operationId: string,
+  model: string,
+): object {
+  const { endpoint, documentation, summary } = describedEndpoint;
   const { reference } = documentation;
   return {
     operationId,
     summary,
-    tags: [tagOf(one)],
+    tags: [chooseTag(describedEndpoint)],
     ...(reference !== undefined && { externalDocs: { url: reference } }),
     ...(endpoint.isPublic === true && { security: [] }),
-    parameters: [...pathParameters(one), ...queryParameters(one), ...requestHeaders(api, one)],
-    requestBody: requestBody(one, model),
-    responses: writeResponses(api, one),
+    parameters: [
+      ...writePathParameters(describedEndpoint),
+      ...writeQueryParameters(describedEndpoint),
+      ...writeRequestHeaders(api, describedEndpoint),
+    ],
+    requestBody: writeRequestBody(describedEndpoint, model),
+    responses: writeResponses(api, describedEndpoint),
   };
 }
 
-function pathParameters({ path }: DescribedEndpoint): object[] {
+function writePathParameters({ path }: DescribedEndpoint): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -88,21 +104,21 @@ function pathParameters({ path }: DescribedEndpoint): object[] {
   }));
 }
 
-function queryParameters({ documentation: { query = {} } }: DescribedEndpoint): object[] {
+function writeQueryParameters({ documentation: { query = {} } }: DescribedEndpoint): object[] {
   return Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-/** Headers of stages apply to model calls only. */
-function requestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
+/** Writes the request headers. Headers of stages apply to model calls only. */
+function writeRequestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
   if (!endpoint.isMetered) return [];
-  return headersOf(api, 'request', dialectOf(endpoint)).map((header) => ({
+  return filterHeaders(api, 'request', chooseDialect(endpoint)).map((header) => ({
     name: header.name,
     in: 'header',
-    ...describeHeader(header),
+    ...writeHeader(header),
   }));
 }
 
-function requestBody(
+function writeRequestBody(
   { documentation: { body, example, isForm } }: DescribedEndpoint,
   model: string,
 ): object | undefined {
@@ -111,14 +127,14 @@ function requestBody(
   return { required: true, content: { [isForm === true ? 'multipart/form-data' : 'application/json']: media } };
 }
 
-function dialectOf({ format, dialect = 'openai' }: DescribedEndpoint['endpoint']): Dialect {
+function chooseDialect({ format, dialect = 'openai' }: DescribedEndpoint['endpoint']): Dialect {
   return format?.dialect ?? dialect;
 }
 
 function writeResponses(api: DescribedApi, { endpoint, documentation: { stream } }: DescribedEndpoint): object {
-  const dialect = dialectOf(endpoint);
+  const dialect = chooseDialect(endpoint);
   const headers = Object.fromEntries(
-    headersOf(api, 'response', dialect === 'google' ? 'openai' : dialect).map(({ name }) => [
+    filterHeaders(api, 'response', dialect === 'google' ? 'openai' : dialect).map(({ name }) => [
       name,
       { $ref: `#/components/headers/${name}` },
     ]),

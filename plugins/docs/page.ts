@@ -26,21 +26,26 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
         connect: wellKnownPaths.connect,
         addresses: api.addresses,
         groups: groupEndpoints(api),
-        requestHeaders: headersOf(api, 'request'),
-        responseHeaders: headersOf(api, 'response'),
+        requestHeaders: filterHeaders(api, 'request'),
+        responseHeaders: filterHeaders(api, 'response'),
         limits: api.limits,
         errors: api.errors,
         code: {
           panel: 'samples',
-          ...describeSamples(docsSamples(host), query['sample'], t('docs.start'), (id) => `/docs?sample=${id}#start`),
+          ...describeSamples(
+            writeDocsSamples(host),
+            query['sample'],
+            t('docs.start'),
+            (id) => `/docs?sample=${id}#start`,
+          ),
         },
       };
     },
   };
 }
 
-/** Examples with the official SDKs; the language is given unless the name contains it. */
-export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSample[] {
+/** Writes the examples with the official SDKs, and adds the language to their names. */
+export function writeDocsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSample[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
   return writeSamples(host, ids).map((sample) => {
@@ -49,10 +54,10 @@ export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSam
   });
 }
 
-/** Endpoints by format in registration order; those without a format come last. */
+/** Groups endpoints by format in registration order; endpoints without a format come last. */
 function groupEndpoints({ endpoints }: DescribedApi) {
-  const named = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
-  return Object.entries(named)
+  const groups = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
+  return Object.entries(groups)
     .toSorted(([a], [b]) => Number(a === '') - Number(b === ''))
     .map(([format, members = []]) => ({
       format,
@@ -60,6 +65,6 @@ function groupEndpoints({ endpoints }: DescribedApi) {
     }));
 }
 
-function headersOf({ headers }: DescribedApi, side: DescribedHeader['in']) {
+function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in']) {
   return headers.filter((header) => header.in === side);
 }

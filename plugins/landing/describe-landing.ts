@@ -5,20 +5,20 @@ import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pag
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { noteUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
-import { describeModels, moreModels } from './models.ts';
+import { describeModels, describeMoreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
-import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
+import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
 
-/** Describes the content of the front page, ready to be printed. It claims only what this configuration provides. */
+/** Describes the content of the front page, which claims only capabilities of this configuration. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
   const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
   const isForSale = hasSignIn && getConfiguredProvider(host) !== undefined;
-  const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
-  const command = hasSetup(gateway) ? [oneCommand(request)] : [];
-  const plansSoldOut = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();
-  const soldOut = describeSoldOut(request, plansSoldOut);
+  const backedCount = catalog.models.filter(({ routes }) => routes.length > 1).length;
+  const setupSamples = hasSetup(gateway) ? [describeSetupCommand(request)] : [];
+  const soldOutPlans = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();
+  const soldOut = describeSoldOut(request, soldOutPlans);
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -26,16 +26,16 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     lead: isForSale ? t('landing.lead_days', listDays(request)) : t('landing.lead'),
     soldOut,
     facts: isForSale ? describeFacts(request, soldOut !== undefined) : [],
-    pass: samplePass(request),
-    rows: sampleRows(catalog, request),
+    pass: describeSamplePass(request),
+    rows: describeSampleRows(catalog, request),
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: describeDifferences(request),
-    plans: describePlans(request, isForSale, plansSoldOut, soldOut !== undefined),
-    connectLead: t(command.length === 0 ? 'landing.connect_lead' : 'landing.connect_lead_command'),
+    plans: describePlans(request, isForSale, soldOutPlans, soldOut !== undefined),
+    connectLead: t(setupSamples.length === 0 ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(
       [
         ...writeSamples(host, ['openai-python', 'anthropic-python', 'gemini-python']),
-        ...command,
+        ...setupSamples,
         ...writeSamples(host, ['claude-code']),
       ],
       query['sample'],
@@ -43,10 +43,10 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
       (id) => `/?sample=${id}#connect`,
     ),
     docs: hasDocs ? '/docs' : '',
-    failover: backed > 0 ? failoverText(backed, catalog.models.length, t) : '',
-    attempts: sampleAttempts(request),
+    failover: backedCount > 0 ? describeFailover(backedCount, catalog.models.length, t) : '',
+    attempts: describeSampleAttempts(request),
     models: await describeModels(gateway, request),
-    moreModels: gateway.pages.some(({ path }) => path === '/status') ? moreModels(request) : '',
+    moreModels: gateway.pages.some(({ path }) => path === '/status') ? describeMoreModels(request) : '',
   };
 }
 
@@ -59,8 +59,8 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
   }
 }
 
-/** The command for the reader's operating system, with a description. */
-function oneCommand({ t, userAgent, host }: PageRequest): OfferedSample {
+/** Describes the setup command for the reader's operating system. */
+function describeSetupCommand({ t, userAgent, host }: PageRequest): OfferedSample {
   const { text, value } = setupSample(userAgent, host.service.baseUrl);
   return {
     id: 'one-command',
@@ -70,7 +70,10 @@ function oneCommand({ t, userAgent, host }: PageRequest): OfferedSample {
   };
 }
 
-function failoverText(backed: number, all: number, t: PageRequest['t']): string {
-  const who = backed === all ? t('landing.backups_all') : t('landing.backups_some', { count: backed, all });
-  return `${who} ${t('landing.attempts_seen')}`;
+function describeFailover(backedCount: number, modelCount: number, t: PageRequest['t']): string {
+  const sentence =
+    backedCount === modelCount
+      ? t('landing.backups_all')
+      : t('landing.backups_some', { count: backedCount, all: modelCount });
+  return `${sentence} ${t('landing.attempts_seen')}`;
 }

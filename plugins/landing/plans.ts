@@ -8,22 +8,22 @@ import type { PageRequest } from '#core/web/pages/page.ts';
  *
  * @param isForSale true if the plans can be bought here
  * @param soldOut plans that are sold out to the reader
- * @param isSaidOnce true if all plans are sold out and a notice above the cards states it
+ * @param hasNotice true if a notice above the cards states that all plans are sold out
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
   isForSale: boolean,
   soldOut: SoldOutPlans,
-  isSaidOnce = false,
+  hasNotice = false,
 ) {
   const currency = host.section(currencySection);
   const describeOffer = (days: number) => {
     const reason = isForSale ? soldOut.get(days) : undefined;
     if (reason === undefined) return {};
     const buy = t('landing.wait');
-    return isSaidOnce
+    return hasNotice
       ? { buy }
-      : { soldOut: t('landing.sold_out'), freeAt: freeAtText(reason.freeAt, { t, format }), buy };
+      : { soldOut: t('landing.sold_out'), freeAt: formatFreeAt(reason.freeAt, { t, format }), buy };
   };
   return host.section(plansSection).map(({ days, price, label, recommended = false }) => ({
     days: format.number(days),
@@ -41,20 +41,20 @@ export function describePlans(
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
+function formatFreeAt(freeAt: number | undefined, { t, format }: Reader): string {
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** Describes the notice that all plans are sold out, with the time when the first is available again; undefined while one is available. */
+/** Describes the notice that all plans are sold out, with the earliest time of a free place; undefined while a plan is available. */
 export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
-  const known = reasons.flatMap((reason) => reason?.freeAt ?? []);
-  const freeAt = known.length === 0 ? undefined : Math.min(...known);
-  return { kind: 'warn', title: request.t('landing.sold_out'), text: freeAtText(freeAt, request) } as const;
+  const freeTimes = reasons.flatMap((reason) => reason?.freeAt ?? []);
+  const freeAt = freeTimes.length === 0 ? undefined : Math.min(...freeTimes);
+  return { kind: 'warn', title: request.t('landing.sold_out'), text: formatFreeAt(freeAt, request) } as const;
 }
 
-/** Describes facts below the buttons, each true for this configuration. */
+/** Describes the facts below the buttons. */
 export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boolean): string[] {
   const prices = host.section(plansSection).map(({ price }) => price);
   const price = format.money(Math.min(...prices), host.section(currencySection));
@@ -64,19 +64,19 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
 
 /** Formats days: `1, 3, 7 or 30`. */
 export function listDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
-  const all = host.section(plansSection).map((plan) => plan.days);
+  const planDays = host.section(plansSection).map((plan) => plan.days);
   const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(
-    all.map(String),
+    planDays.map(String),
   );
-  return { days, count: all.at(-1) ?? 0 };
+  return { days, count: planDays.at(-1) ?? 0 };
 }
 
-/** Differences between the plans besides duration. A weight is not a limit: it matters only while an upstream is full. */
+/** Describes the differences between plans besides duration. A weight is not a limit; it matters only while an upstream is full. */
 export function describeDifferences({ host, t }: PageRequest): string {
-  const all = host.section(plansSection).map(({ limits = {} }) => limits);
-  const limits = all.map((one) => Object.entries({ ...one, weight: 1 }).toSorted());
-  if (!areEqual(limits)) return t('landing.plans_lead_limits');
-  return t(areEqual(all.map(({ weight = 1 }) => weight)) ? 'landing.plans_lead' : 'landing.plans_lead_weight');
+  const planLimits = host.section(plansSection).map(({ limits = {} }) => limits);
+  const entries = planLimits.map((limits) => Object.entries({ ...limits, weight: 1 }).toSorted());
+  if (!areEqual(entries)) return t('landing.plans_lead_limits');
+  return t(areEqual(planLimits.map(({ weight = 1 }) => weight)) ? 'landing.plans_lead' : 'landing.plans_lead_weight');
 }
 
 function areEqual(values: readonly unknown[]): boolean {

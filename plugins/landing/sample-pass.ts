@@ -3,54 +3,54 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-const day = 86_400_000;
+const dayMs = 86_400_000;
 /** Remaining share of the sample pass: 4 d 07:12:45 of 7 days. */
-const leftShare = 371_565 / 604_800;
+const remainingShare = 371_565 / 604_800;
 
-/** Returns a sample pass: the recommended plan, or the middle one. Its countdown does not run. */
-export function samplePass({ host, t, format }: PageRequest) {
+/** Describes a sample pass of the recommended or middle plan. Its countdown does not run. */
+export function describeSamplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
-  const sold = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
-  const days = sold?.days ?? 7;
-  const length = days * day;
-  const left = Math.round((leftShare * length) / 1_000) * 1_000;
+  const samplePlan = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
+  const days = samplePlan?.days ?? 7;
+  const lengthMs = days * dayMs;
+  const remainingMs = Math.round((remainingShare * lengthMs) / 1_000) * 1_000;
   const now = host.now();
-  const end = now + left;
+  const end = now + remainingMs;
   return {
     label: t('landing.sample.label', { count: days }),
     status: { text: t('landing.sample') },
-    remaining: format.remaining(left),
-    ticks: ticks(days, end - length, end, now),
-    starts: { label: t('landing.sample.started'), ...format.shortDay(new Date(end - length)) },
+    remaining: format.remaining(remainingMs),
+    ticks: ticks(days, end - lengthMs, end, now),
+    starts: { label: t('landing.sample.started'), ...format.shortDay(new Date(end - lengthMs)) },
     ends: { label: t('landing.sample.ends'), ...format.dayTime(new Date(end)) },
   };
 }
 
-/** Ms to the first token and total ms, for the rows under the sample pass. */
-const rows = [
+/** Ms to the first token and total ms of the rows below the sample pass. */
+const sampleTimings = [
   { firstToken: 710, total: 6840 },
   { firstToken: 1090, total: 4280 },
   { firstToken: 1400, total: 2020 },
 ] as const;
 
-/** Returns up to three sample requests to models of this catalog; one to a model with a backup shows failover. */
-export function sampleRows({ models }: Catalog, { format }: PageRequest) {
-  const shown = models.slice(0, rows.length);
-  const backed = shown.filter(({ routes }) => routes.length > 1);
-  const withFailover = backed[1] ?? backed[0];
-  return shown.map((model, index) => {
-    const { firstToken, total } = rows[index] ?? rows[0];
+/** Describes up to three sample requests to models of this catalog; a model with a backup shows failover. */
+export function describeSampleRows({ models }: Catalog, { format }: PageRequest) {
+  const sampleModels = models.slice(0, sampleTimings.length);
+  const modelsWithBackup = sampleModels.filter(({ routes }) => routes.length > 1);
+  const failoverModel = modelsWithBackup[1] ?? modelsWithBackup[0];
+  return sampleModels.map((model, index) => {
+    const { firstToken, total } = sampleTimings[index] ?? sampleTimings[0];
     return {
       model: model.publicName,
-      hasFailover: model === withFailover,
+      hasFailover: model === failoverModel,
       total: format.duration(total).text,
-      bar: latencyBar(firstToken, total, rows[0].total),
+      bar: latencyBar(firstToken, total, sampleTimings[0].total),
     };
   });
 }
 
-/** Returns a request whose first route failed, on a single time axis. */
-export function sampleAttempts({ t, format }: PageRequest) {
+/** Describes the attempts of a sample request whose first route failed, on a single time axis. */
+export function describeSampleAttempts({ t, format }: PageRequest) {
   const [failedAt, firstToken, total] = [412, 1090, 4280];
   const values = { input: 1284, output: 402, time: format.duration(firstToken).text };
   return [

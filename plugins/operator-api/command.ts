@@ -5,7 +5,7 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { apiTokens } from './tokens-resource.ts';
 import type { Scope } from './tokens.ts';
 
-const tokens = () => import('./tokens.ts');
+const loadTokens = () => import('./tokens.ts');
 
 /** `daypass operator-token …`: tokens of the operator's API. */
 export const operatorTokenCommand: Command = {
@@ -15,7 +15,7 @@ export const operatorTokenCommand: Command = {
     parser
       .command('create')
       .description('create a token and print it, once')
-      .argument('<name>', 'which program uses it', parseLine)
+      .argument('<name>', 'name of the program that uses it', parseLine)
       .addOption(
         new Option('--scope <scope>', 'read, or act to change accounts and orders')
           .choices(['read', 'act'])
@@ -24,7 +24,7 @@ export const operatorTokenCommand: Command = {
       .option('--days <days>', 'days until it expires, 1 to 3650', parseInteger(1, 3_650), 90)
       .action((name: string, options: { scope: Scope; days: number }) =>
         context.withHost(async ({ database }) => {
-          const token = await (await tokens()).createToken(database, { name, ...options });
+          const token = await (await loadTokens()).createToken(database, { name, ...options });
           if (token === undefined)
             throw new CommandFailed(`A token with the name ${name} exists. Choose another name.`);
           context.print(token);
@@ -33,11 +33,11 @@ export const operatorTokenCommand: Command = {
     addListCommand(parser, context, apiTokens);
     parser
       .command('revoke')
-      .description('refuse a token from now on')
-      .argument('<name>', 'its name', parseLine)
+      .description('revoke a token')
+      .argument('<name>', 'name of the token', parseLine)
       .action((name: string) =>
         context.withHost(async ({ database }) => {
-          if (!(await (await tokens()).revokeToken(database, name)))
+          if (!(await (await loadTokens()).revokeToken(database, name)))
             throw new CommandFailed(`No token in force has the name ${name}.`, 3);
           context.print(`revoked ${name}`);
         }),

@@ -26,7 +26,7 @@ export const OperatorCall = defineEntity({
     key: impersonal(p.text().primary()),
     /** SHA-256 of method, path and body. */
     sha256: impersonal(p.blob()),
-    /** Null while the call runs, or if the process died meanwhile. */
+    /** Status of the response; null while the call runs, or if the process ended before it did. */
     status: p.integer().nullable(),
     answer: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()').index('operator_call_created'),

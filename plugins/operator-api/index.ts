@@ -14,7 +14,7 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.command(operatorTokenCommand);
     gateway.resource(apiTokens);
-    gateway.job(retention);
+    gateway.job(retentionJob);
     gateway.onConfigured((server, host) => {
       if (host.section(operatorApiSection).enabled)
         server.route(operatorApiRoutes(() => server.host(), gateway.operatorReadings));
@@ -22,9 +22,9 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-const retention: JobDefinition = {
+const retentionJob: JobDefinition = {
   name: 'remove-old-operator-calls',
-  description: 'Deletes the answers that repeated calls of the operator API got, after a day.',
+  description: 'Deletes responses stored for repeated calls of the operator API, after a day.',
   schedule: { pattern: '47 3 * * *' },
   run: (_data, { database }) => removeOldCalls(database),
 };

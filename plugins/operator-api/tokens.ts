@@ -18,19 +18,19 @@ export interface TokenRecord {
   readonly revokedAt: Date | undefined;
 }
 
-/** @returns the token, which cannot be read again; undefined if the name is taken */
+/** Creates a token. @returns the token, which cannot be read again; undefined if the name is taken */
 export async function createToken(
   database: Queries,
   { name, scope, days }: { readonly name: string; readonly scope: Scope; readonly days: number },
 ): Promise<string | undefined> {
   const token = `op_${randomBytes(32).toString('base64url')}`;
-  const created = await database.query<unknown>(
+  const inserted = await database.query<unknown>(
     `insert into operator_token (id, name, sha256, scope, expires_at)
      values (?, ?, decode(?, 'hex'), ?, clock_timestamp() + make_interval(days => ?))
      on conflict (name) do nothing returning 1`,
     [randomUUIDv7(), name, hash('sha256', token), scope, days],
   );
-  return created.length > 0 ? token : undefined;
+  return inserted.length > 0 ? token : undefined;
 }
 
 /** Lists tokens, newest first. */
@@ -45,7 +45,7 @@ export async function listTokens(database: Queries, limit: number): Promise<Toke
   return rows.map(toRecord);
 }
 
-/** @returns false if no active token has this name */
+/** Revokes a token. @returns false if no active token has this name */
 export async function revokeToken(database: Queries, name: string): Promise<boolean> {
   const revoked = await database.query<unknown>(
     'update operator_token set revoked_at = clock_timestamp() where name = ? and revoked_at is null returning 1',
@@ -54,7 +54,7 @@ export async function revokeToken(database: Queries, name: string): Promise<bool
   return revoked.length > 0;
 }
 
-/** Finds the active token of a request and records its use. */
+/** Finds the active token of a request and records its use; undefined if there is none. */
 export async function useToken(
   database: Queries,
   token: string,

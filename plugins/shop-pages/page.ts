@@ -5,15 +5,15 @@ import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { describeSeller } from './seller.ts';
 import { isDraft, shopPages, titleOf, visibleTexts } from './shop-pages.ts';
 
-const linked = ['terms', 'privacy', 'refunds', 'contact'] as const;
+const linkedNames = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
 /** Aliases that people and payment providers try. */
-const otherNames: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
+const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
 
-/** Serves each page of the folder under its name. */
+/** Page that serves each page of the folder under its name. */
 export const shopPage: Page = {
   path: '/{name}',
-  has: (host, name) => shopPages(host).texts.has(otherNames.get(name) ?? name),
+  has: (host, name) => shopPages(host).texts.has(aliases.get(name) ?? name),
   role: 'public',
   ...markdownLook,
   paths: (host) =>
@@ -25,25 +25,25 @@ export const shopPage: Page = {
     const { name = '' } = request.params;
     const { texts } = shopPages(host);
     const page = visibleTexts(texts.get(name), request);
-    if (page === undefined) return redirectOther(name, request);
+    if (page === undefined) return redirectAlias(name, request);
     const text = page[languageOf(page, language)];
     return {
       ...(await describeMarkdown(page, request)),
       version: text?.version === undefined ? '' : t('shop_pages.version', { version: text.version }),
       facts: name === 'contact' ? describeSeller(request) : undefined,
-      notice: text !== undefined && isDraft(text) ? draftNotice(text.unfilled, request) : undefined,
+      notice: text !== undefined && isDraft(text) ? describeDraftNotice(text.unfilled, request) : undefined,
     };
   },
 };
 
-function redirectOther(name: string, request: PageRequest): Redirect {
-  const other = otherNames.get(name);
-  if (other !== undefined && visibleTexts(shopPages(request.host).texts.get(other), request) !== undefined)
-    return new Redirect(`/${other}`);
+function redirectAlias(name: string, request: PageRequest): Redirect {
+  const target = aliases.get(name);
+  if (target !== undefined && visibleTexts(shopPages(request.host).texts.get(target), request) !== undefined)
+    return new Redirect(`/${target}`);
   throw new PageError(404, 'error.404.text');
 }
 
-function draftNotice(unfilled: readonly string[], { t }: PageRequest) {
+function describeDraftNotice(unfilled: readonly string[], { t }: PageRequest) {
   const text =
     unfilled.length === 0
       ? t('shop_pages.draft_more')
@@ -51,19 +51,19 @@ function draftNotice(unfilled: readonly string[], { t }: PageRequest) {
   return { kind: 'warn', title: t('shop_pages.draft'), text };
 }
 
-const isLinked = (name: string) => linked.some((one) => one === name);
+const isLinked = (name: string) => linkedNames.some((linkedName) => linkedName === name);
 
-/** Links for the footer, the sign-in and the checkout: only pages that the reader can open. */
+/** Lists links to the pages that the reader can open, for the footer, the sign-in and the checkout. */
 export const shopLinks: ReadSiteLinks = (reader) => {
-  const all = shopPages(reader.host).texts;
-  const pages = [...all].flatMap(([name, page]) => {
+  const allTexts = shopPages(reader.host).texts;
+  const pages = [...allTexts].flatMap(([name, page]) => {
     const texts = visibleTexts(page, reader);
     return texts === undefined ? [] : [{ name, path: `/${name}`, label: titleOf(texts, reader.language) }];
   });
-  const more = pages.filter(({ name }) => !isLinked(name)).map(({ path, label }) => ({ path, label }));
+  const otherPages = pages.filter(({ name }) => !isLinked(name)).map(({ path, label }) => ({ path, label }));
   return {
     ...Object.fromEntries(pages.filter(({ name }) => isLinked(name)).map(({ name, path }) => [name, path])),
-    more,
-    textsAt: (path) => visibleTexts(all.get(path.slice(1)), reader),
+    more: otherPages,
+    textsAt: (path) => visibleTexts(allTexts.get(path.slice(1)), reader),
   };
 };

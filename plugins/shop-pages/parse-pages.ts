@@ -3,38 +3,38 @@ import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
 import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** All Markdown files except README.md; any other file name that is not a page's is a mistake. */
+/** Matches all Markdown files except for README.md. A file that it matches and that is not named like a page is a mistake. */
 export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
 
-/** Pages of the folder. */
+/** Pages of the folder, and mistakes in its files. */
 export interface ShopPages {
   /** Texts by page name: `terms`. */
   readonly texts: ReadonlyMap<string, PageTexts>;
   readonly mistakes: readonly { readonly file: string; readonly wrong: string; readonly right: string }[];
 }
 
-const known = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
+const parsedPages = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
 
 /** Parses the files of a configuration only once. */
 export function readShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
-  const read = known.get(files) ?? parseAll(files);
-  known.set(files, read);
-  return read;
+  const content = parsedPages.get(files) ?? parseFiles(files);
+  parsedPages.set(files, content);
+  return content;
 }
 
-function parseAll(files: ReadonlyMap<string, FolderFile>): ShopPages {
+function parseFiles(files: ReadonlyMap<string, FolderFile>): ShopPages {
   const texts = new Map<string, Partial<Record<Language, PageText>>>();
   const mistakes: { file: string; wrong: string; right: string }[] = [];
-  for (const [file, read] of files) {
-    const [, name = '', written] = fileName.exec(file) ?? [];
-    const language = languages.find((candidate) => candidate === written);
-    if (!('text' in read)) mistakes.push({ file, ...read });
+  for (const [file, content] of files) {
+    const [, name = '', languageCode] = fileName.exec(file) ?? [];
+    const language = languages.find((candidate) => candidate === languageCode);
+    if (!('text' in content)) mistakes.push({ file, ...content });
     else if (language === undefined)
       mistakes.push({ file, wrong: 'is not named like a page', right: 'name it like terms.en.md or terms.id.md' });
     else {
-      const text = parsePageText(read.text, name);
+      const text = parsePageText(content.text, name);
       mistakes.push(...text.mistakes.map((mistake) => ({ file, ...mistake })));
       texts.set(name, { ...texts.get(name), [language]: text });
     }

@@ -1,17 +1,17 @@
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
-import { draftsOf, isPublic, shopPages } from './shop-pages.ts';
+import { listDrafts, isPublic, shopPages } from './shop-pages.ts';
 
-const listed = 10;
+const maxFiles = 10;
 
-/** Pages that customers do not see yet; only a hint on a local machine. */
+/** Reports pages that customers do not see yet; only as information on a local machine. */
 export const draftPages: ProblemKind = {
   name: 'draft_pages',
   order: 85,
   find({ host, t }) {
-    const drafts = draftsOf(shopPages(host));
+    const drafts = listDrafts(shopPages(host));
     const [first] = drafts;
     if (first === undefined) return [];
-    const files = [...drafts.slice(0, listed), ...(drafts.length > listed ? ['…'] : [])].join(', ');
+    const files = [...drafts.slice(0, maxFiles), ...(drafts.length > maxFiles ? ['…'] : [])].join(', ');
     return [
       {
         severity: isPublic(host) ? 'warn' : 'info',

@@ -5,50 +5,50 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { languages } from '#core/web/texts/texts.ts';
 import { backupSection } from './other-sections.ts';
-import { priceNotes, sellerNotes } from './review-facts.ts';
-import { draftsOf, shopPages } from './shop-pages.ts';
+import { findPriceMistakes, findSellerMistakes } from './review-facts.ts';
+import { listDrafts, shopPages } from './shop-pages.ts';
 
 /** Reports drafts, and data processing of this configuration that the privacy page does not mention. */
 export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
     const pages = shopPages(host);
-    const missing = missingNotes(host);
+    const missing = findMissingPages(host);
     if (pages.texts.size === 0) return missing.length === 0 ? undefined : { value: 'none', notice: missing };
     return {
       value: [...pages.texts.keys()].map((name) => `/${name}`).join(', '),
       notice: [
         ...missing,
-        ...draftNotes(host),
-        ...linkNotes(host),
-        ...privacyNotes(host),
-        ...sellerNotes(host),
-        ...priceNotes(host),
+        ...describeDrafts(host),
+        ...findRefusedLinks(host),
+        ...findPrivacyGaps(host),
+        ...findSellerMistakes(host),
+        ...findPriceMistakes(host),
       ],
     };
   },
 };
 
 /** Finds missing pages that a shop needs. If the terms are hosted elsewhere, the other pages may be there as well. */
-function missingNotes(host: ReviewedHost): string[] {
+function findMissingPages(host: ReviewedHost): string[] {
   if (!isOpenShop(host.section)) return [];
   const { terms, privacy } = host.section(service);
   const { texts } = shopPages(host);
-  const needed = [
+  const requiredPages = [
     ...(terms === undefined ? ['terms'] : []),
     ...(privacy === undefined ? ['privacy'] : []),
     ...(terms?.startsWith('/') === false ? [] : ['refunds', 'contact']),
   ];
-  const missing = needed.filter((name) => !texts.has(name)).map((name) => `/${name}`);
+  const missing = requiredPages.filter((name) => !texts.has(name)).map((name) => `/${name}`);
   if (missing.length === 0) return [];
-  const why = missing.includes('/terms') ? 'buyers accept no terms, and payment providers' : 'payment providers';
+  const reason = missing.includes('/terms') ? 'buyers accept no terms, and payment providers' : 'payment providers';
   return [
-    `no page is at ${missing.join(', ')}: ${why} look for them; \`daypass init --pages\` writes drafts to fill in`,
+    `no page is at ${missing.join(', ')}: ${reason} look for them; \`daypass init --pages\` writes drafts to fill in`,
   ];
 }
 
-function draftNotes(host: ReviewedHost): string[] {
-  const drafts = draftsOf(shopPages(host));
+function describeDrafts(host: ReviewedHost): string[] {
+  const drafts = listDrafts(shopPages(host));
   if (drafts.length === 0) return [];
   return [
     `pages has drafts, which customers do not see at a public URL: ${drafts.join(', ')}; fill in each {{…}}, and remove "draft: true"`,
@@ -57,7 +57,7 @@ function draftNotes(host: ReviewedHost): string[] {
 
 const refusedLink = /\]\((?!https:\/\/|mailto:|\/(?!\/)|#)[^)\s]+/;
 
-function linkNotes(host: ReviewedHost): string[] {
+function findRefusedLinks(host: ReviewedHost): string[] {
   return [...shopPages(host).texts].flatMap(([name, page]) =>
     languages.flatMap((language) => {
       const [link] = refusedLink.exec(page[language]?.body ?? '') ?? [];
@@ -69,41 +69,49 @@ function linkNotes(host: ReviewedHost): string[] {
   );
 }
 
-/** Processing of personal data that a privacy notice must mention, with a check for its wording. */
-function processing(host: ReviewedHost): { readonly what: string; readonly named: (text: string) => boolean }[] {
-  const { keep_days: days, content } = logOptions(host);
+/** Lists the processing of personal data that a privacy notice must mention, each with a check of the wording. */
+function listProcessing(
+  host: ReviewedHost,
+): { readonly what: string; readonly isMentioned: (text: string) => boolean }[] {
+  const { keep_days: days, content } = readLogOptions(host);
   return [
-    ...foreignHosts(host).map((name) => ({ what: `the host ${name}`, named: (text: string) => namesHost(text, name) })),
+    ...listForeignHosts(host).map((name) => ({
+      what: `the host ${name}`,
+      isMentioned: (text: string) => mentionsHost(text, name),
+    })),
     ...(days === undefined
       ? []
       : [
           {
             what: `records of requests for ${days} days (log.keep_days)`,
-            named: (text: string) => namesDays(text, days),
+            isMentioned: (text: string) => mentionsDays(text, days),
           },
         ]),
-    ...(content === true ? [{ what: 'recorded prompts and responses (log.content)', named: saysRecorded }] : []),
+    ...(content === true
+      ? [{ what: 'recorded prompts and responses (log.content)', isMentioned: statesRecording }]
+      : []),
     ...(host.section(backupSection).every === undefined
       ? []
-      : [{ what: 'backups (backup)', named: (text: string) => /\bbackups?\b|\bcadangan\b/i.test(text) }]),
+      : [{ what: 'backups (backup)', isMentioned: (text: string) => /\bbackups?\b|\bcadangan\b/i.test(text) }]),
   ];
 }
 
-function privacyNotes(host: ReviewedHost): string[] {
+function findPrivacyGaps(host: ReviewedHost): string[] {
   const page = shopPages(host).texts.get('privacy');
   if (page === undefined) return [];
   return languages.flatMap((language) => {
     const text = page[language];
-    const missing = text === undefined ? [] : processing(host).filter(({ named }) => !named(words(text)));
+    const missing =
+      text === undefined ? [] : listProcessing(host).filter(({ isMentioned }) => !isMentioned(joinText(text)));
     if (missing.length === 0) return [];
     return [`pages: privacy.${language}.md does not name ${missing.map(({ what }) => what).join(', ')}`];
   });
 }
 
-const words = ({ title, body }: PageText) => `${title}\n${body}`;
+const joinText = ({ title, body }: PageText) => `${title}\n${body}`;
 
-/** True if the text names the host or one of its parent domains. */
-function namesHost(text: string, host: string): boolean {
+/** Returns true if the text names the host or one of its parent domains. */
+function mentionsHost(text: string, host: string): boolean {
   const labels = host.split('.');
   const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
   return domains.some((domain) =>
@@ -111,16 +119,16 @@ function namesHost(text: string, host: string): boolean {
   );
 }
 
-/** Table rows have retention times of their own: a row counts only if it is about request records. */
-function namesDays(text: string, days: number): boolean {
-  const named = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
-  const about = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
-  const counted = text.split('\n').filter((line) => !line.trimStart().startsWith('|') || about.test(line));
-  return named.test(counted.join('\n'));
+/** Returns true if the text names the retention time. A table row counts only if it is about request records. */
+function mentionsDays(text: string, days: number): boolean {
+  const daysPattern = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
+  const requestWords = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
+  const relevantLines = text.split('\n').filter((line) => !line.trimStart().startsWith('|') || requestWords.test(line));
+  return daysPattern.test(relevantLines.join('\n'));
 }
 
-/** True if a sentence states that prompts are recorded, without a negation. */
-function saysRecorded(text: string): boolean {
+/** Returns true if a sentence states that prompts are recorded, without a negation. */
+function statesRecording(text: string): boolean {
   return text
     .split(/[.!?|]\s|\n\n/)
     .some(
@@ -131,8 +139,8 @@ function saysRecorded(text: string): boolean {
     );
 }
 
-/** Hosts of enabled upstreams outside this machine and its network, in alphabetical order. */
-export function foreignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
+/** Lists the hosts of enabled upstreams outside this machine and its network, in alphabetical order. */
+export function listForeignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
   const hosts = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => !isDemo && (isEnabled || includesOff))
     .map(({ baseUrl }) => URL.parse(baseUrl)?.hostname ?? '')
@@ -145,7 +153,7 @@ interface LogOptions {
   readonly content?: boolean;
 }
 
-/** Returns the options of the stage `log`, which another plugin owns; empty if the pipeline does not contain it. */
-export function logOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
+/** Reads the options of the stage `log`, which belongs to a different plugin; empty if the pipeline lacks the stage. */
+export function readLogOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
   return (stages.find(({ definition }) => definition.name === 'log')?.options ?? {}) as LogOptions;
 }

@@ -4,7 +4,7 @@ import { object, string } from '#core/platform/schema.ts';
 import { largestPage } from '#core/web/markdown/page-text.ts';
 import { isMarkdown, readShopPages, type ShopPages } from './parse-pages.ts';
 
-const mostFiles = 100;
+const maxFiles = 100;
 
 /** `pages` in gateway.yaml. A missing folder counts as empty. */
 export const pagesSection = defineSection({
@@ -19,17 +19,17 @@ export const pagesSection = defineSection({
       ),
     },
   ),
-  folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: largestPage, maxFiles: mostFiles }),
+  folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: largestPage, maxFiles }),
   check({ folder }, report, all) {
     const pages = readShopPages(all.files?.(pagesSection) ?? new Map());
-    for (const { file, wrong, right } of pages.mistakes)
-      report(['pages', 'folder'], `${folder}/${file} ${wrong}`, right);
+    for (const { file, wrong, right: remedy } of pages.mistakes)
+      report(['pages', 'folder'], `${folder}/${file} ${wrong}`, remedy);
     for (const name of pages.texts.keys()) {
-      if (!isTaken(name, all.pagePaths)) continue;
-      const right = 'give the file another name';
-      report(['pages', 'folder'], `${folder}/${name} is for /${name}, which is a page of the gateway`, right);
+      if (!isGatewayPath(name, all.pagePaths)) continue;
+      const remedy = 'give the file another name';
+      report(['pages', 'folder'], `${folder}/${name} is for /${name}, which is a page of the gateway`, remedy);
     }
-    requireServed(pages, report, all);
+    checkLinkedPages(pages, report, all);
   },
 });
 
@@ -48,12 +48,12 @@ const reserved = new Set([
   'live',
 ]);
 
-function isTaken(name: string, paths: readonly string[]): boolean {
+function isGatewayPath(name: string, paths: readonly string[]): boolean {
   return reserved.has(name) || paths.includes(`/${name}`);
 }
 
-/** Checks that footer links resolve; skipped with third-party plugins, which may serve paths that are not pages. */
-function requireServed(
+/** Reports footer links without a page, unless there are third-party plugins, which may serve paths that are not pages. */
+function checkLinkedPages(
   { texts }: ShopPages,
   report: Report,
   all: SectionValues & { readonly pagePaths: readonly string[] },

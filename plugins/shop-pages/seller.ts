@@ -12,6 +12,6 @@ export function describeSeller({
     [t('shop_pages.address'), address],
     [t('shop_pages.registrations'), registrations.length === 0 ? undefined : registrations.join(', ')],
   ];
-  const known = facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
-  return known.length === 0 ? undefined : known;
+  const knownFacts = facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
+  return knownFacts.length === 0 ? undefined : knownFacts;
 }

@@ -6,7 +6,7 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { readShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
-/** Pages of the current configuration. */
+/** Returns the pages of the current configuration. */
 export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return readShopPages(files(pagesSection));
 }
@@ -17,11 +17,11 @@ export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
 }
 
 /** Lists the files with drafts: `terms.en.md`. */
-export function draftsOf({ texts }: ShopPages): string[] {
+export function listDrafts({ texts }: ShopPages): string[] {
   return [...texts].flatMap(([name, page]) =>
     languages
       .filter((language) => page[language] !== undefined && isDraft(page[language]))
-      .map((one) => `${name}.${one}.md`),
+      .map((shownLanguage) => `${name}.${shownLanguage}.md`),
   );
 }
 
@@ -30,17 +30,19 @@ export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isPr
   return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
 }
 
-/** Returns the texts of a page that a reader may see: drafts are visible to operators, and to everyone on a local machine. */
+/** Returns the texts of a page that a reader may see. Drafts are visible to operators, and to all readers on a local machine. */
 export function visibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
 ): PageTexts | undefined {
   if (page === undefined) return undefined;
   const seesDrafts = isOperator || !isPublic(host);
-  const shown = languages.filter(
+  const shownLanguages = languages.filter(
     (language) => page[language] !== undefined && (seesDrafts || !isDraft(page[language])),
   );
-  return shown.length === 0 ? undefined : Object.fromEntries(shown.map((one) => [one, page[one]]));
+  return shownLanguages.length === 0
+    ? undefined
+    : Object.fromEntries(shownLanguages.map((shownLanguage) => [shownLanguage, page[shownLanguage]]));
 }
 
 /** Returns the title in the reader's language. */

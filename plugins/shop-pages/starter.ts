@@ -12,92 +12,96 @@ import {
   sellerSection,
   signInSection,
 } from './other-sections.ts';
-import { foreignHosts, logOptions } from './review.ts';
+import { listForeignHosts, readLogOptions } from './review.ts';
 import { pagesSection } from './section.ts';
 
-const names = ['terms', 'privacy', 'refunds', 'contact'];
+const pageNames = ['terms', 'privacy', 'refunds', 'contact'];
 
-const titles: Readonly<Record<string, string>> = {
+const providerTitles: Readonly<Record<string, string>> = {
   google: 'Google',
   github: 'GitHub',
   midtrans: 'Midtrans',
   xendit: 'Xendit',
 };
 
-/** Writes drafts of the usual pages, filled in from this configuration; unknown values stay as `{{…}}`. */
+/** Writes drafts of the usual pages with values from this configuration. Unknown values stay as `{{…}}`. */
 export async function writeDrafts(host: ReviewedHost): Promise<(readonly [path: string, text: string])[]> {
   const { folder } = host.section(pagesSection);
-  const files = names.flatMap((name) => languages.map((language) => ({ name: `${name}.${language}.md`, language })));
+  const files = pageNames.flatMap((name) =>
+    languages.map((language) => ({ name: `${name}.${language}.md`, language })),
+  );
   return Promise.all(
     files.map(async ({ name, language }) => {
       const draft = await readFile(new URL(`drafts/${name}`, import.meta.url), 'utf8');
-      return [`${folder}/${name}`, fill(draft, valuesIn(language, host))] as const;
+      return [`${folder}/${name}`, fillDraft(draft, listValues(language, host))] as const;
     }),
   );
 }
 
-function fill(draft: string, values: Readonly<Record<string, string | undefined>>): string {
+function fillDraft(draft: string, values: Readonly<Record<string, string | undefined>>): string {
   return draft
     .replaceAll(/^\{\{(\w+)\}\}\n/gm, (line, name: string) => (values[name] === '' ? '' : line))
-    .replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => values[name] ?? place)
+    .replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder)
     .replaceAll(/\n{3,}/g, '\n\n')
     .replaceAll(/(?<=\S) {2,}/g, ' ');
 }
 
-/** Values by placeholder name; undefined or missing if only the operator knows them. */
-function valuesIn(language: Language, host: ReviewedHost): Readonly<Record<string, string | undefined>> {
+/** Lists the values by placeholder name. A value that only the operator knows is undefined or missing. */
+function listValues(language: Language, host: ReviewedHost): Readonly<Record<string, string | undefined>> {
   const { name, base_url: site, contact, time_zone: timeZone } = host.section(service);
   const seller = host.section(sellerSection);
-  const { keep_days: days } = logOptions(host);
+  const { keep_days: days } = readLogOptions(host);
   const { provider, order_minutes: minutes } = host.section(paymentsSection);
   return {
     date: formatLocalTime(new Date(), timeZone).day,
     service: name,
     site: site === undefined || site === '' ? undefined : site.replace(/\/+$/, ''),
-    contact: contact === undefined || contact === exampleContact ? undefined : linkTo(contact),
+    contact: contact === undefined || contact === exampleContact ? undefined : writeContactLink(contact),
     seller: seller.name,
     address: seller.address?.replaceAll(/\s*\n\s*/g, ', '),
-    plans: plansIn(language, host),
-    tax: taxIn(language, seller.tax),
+    plans: writePlans(language, host),
+    tax: writeTax(language, seller.tax),
     order_minutes: String(minutes),
     keep_days: days === undefined ? undefined : String(days),
     keep_years: String(seller.keep_years),
-    content: contentIn(language, host),
-    backup: backupIn(language, host),
-    ...consentsIn(language, host),
-    ...dataRequestsIn(language, host),
-    vendors: vendorsIn(host),
+    content: describeContent(language, host),
+    backup: describeBackup(language, host),
+    ...describeConsents(language, host),
+    ...describeDataRequests(language, host),
+    vendors: listVendors(host),
     payment_provider:
-      provider === undefined || ['sandbox', 'none'].includes(provider) ? undefined : (titles[provider] ?? provider),
-    sign_in: signInIn(language, host),
+      provider === undefined || ['sandbox', 'none'].includes(provider)
+        ? undefined
+        : (providerTitles[provider] ?? provider),
+    sign_in: describeSignIn(language, host),
   };
 }
 
 const exampleContact = 'mailto:you@example.com';
 
-function linkTo(contact: string): string {
+function writeContactLink(contact: string): string {
   return `[${contact.replace(/^(?:mailto:|https?:\/\/)/, '')}](${contact})`;
 }
 
-function plansIn(language: Language, host: ReviewedHost): string {
+function writePlans(language: Language, host: ReviewedHost): string {
   const currency = host.section(currencySection);
   const [head, unit] = language === 'en' ? ['| Days | Price |', 'days'] : ['| Hari | Harga |', 'hari'];
   const rows = host.section(plansSection).map(({ days, price }) => {
-    const shown = language === 'en' && days === 1 ? 'day' : unit;
-    return `| ${days} ${shown} | ${formatMoneyForTerminal(price, currency)} |`;
+    const dayWord = language === 'en' && days === 1 ? 'day' : unit;
+    return `| ${days} ${dayWord} | ${formatMoneyForTerminal(price, currency)} |`;
   });
   return [head, '|---|---:|', ...rows].join('\n');
 }
 
-function taxIn(language: Language, stated: unknown): string {
-  const taxes = [stated].flat().filter((one) => typeof one === 'object') as { readonly name: string }[];
+function writeTax(language: Language, configuredTax: unknown): string {
+  const taxes = [configuredTax].flat().filter((tax) => typeof tax === 'object') as { readonly name: string }[];
   const included = [...new Set(taxes.map(({ name }) => name))].join(', ');
   if (included === '') return '';
   return language === 'en' ? `They include ${included}.` : `Harga sudah termasuk ${included}.`;
 }
 
-function contentIn(language: Language, host: ReviewedHost): string {
-  const { content, keep_days: days } = logOptions(host);
+function describeContent(language: Language, host: ReviewedHost): string {
+  const { content, keep_days: days } = readLogOptions(host);
   if (language === 'en')
     return content === true
       ? `Prompts and answers are recorded for ${days} days, to find faults and misuse.`
@@ -107,7 +111,7 @@ function contentIn(language: Language, host: ReviewedHost): string {
     : 'Prompt dan jawaban diteruskan dan tidak dicatat. Jika diminta sebuah tool, layanan menyimpan jawaban agar tool itu dapat melanjutkannya.';
 }
 
-function backupIn(language: Language, host: ReviewedHost): string {
+function describeBackup(language: Language, host: ReviewedHost): string {
   const { every, keep } = host.section(backupSection);
   if (every === undefined) return '';
   const unit = { hour: ['hour', 'jam'], day: ['day', 'hari'], week: ['week', 'minggu'] }[every] ?? [every, every];
@@ -116,11 +120,11 @@ function backupIn(language: Language, host: ReviewedHost): string {
     : `Cadangan (backup) dibuat setiap ${unit[1]}; ${keep} yang terakhir disimpan.`;
 }
 
-/** Consents asked for at checkout, in their own words. */
-function consentsIn(language: Language, host: ReviewedHost) {
-  const asked = Object.values(host.section(consentsSection)).map(({ label }) => `“${label[language]}”`);
-  if (asked.length === 0) return { consents: '', consents_kept: '' };
-  const list = new Intl.ListFormat(language, { type: 'conjunction' }).format(asked);
+/** Describes the consents requested at checkout, with their labels. */
+function describeConsents(language: Language, host: ReviewedHost) {
+  const consentLabels = Object.values(host.section(consentsSection)).map(({ label }) => `“${label[language]}”`);
+  if (consentLabels.length === 0) return { consents: '', consents_kept: '' };
+  const list = new Intl.ListFormat(language, { type: 'conjunction' }).format(consentLabels);
   return language === 'en'
     ? {
         consents: `Only with your consent, which you give and take back on the page [Consents](/account/consents): ${list}.`,
@@ -134,8 +138,8 @@ function consentsIn(language: Language, host: ReviewedHost) {
       };
 }
 
-/** Page for customers' data requests if it is enabled, and the time to answer. */
-function dataRequestsIn(language: Language, host: ReviewedHost) {
+/** Describes the page for customers' data requests if it is enabled, and the response time. */
+function describeDataRequests(language: Language, host: ReviewedHost) {
   const { enabled, answer_hours: hours, keep_years: years } = host.section(dataRequestsSection);
   const unit = language === 'en' ? (hours === 1 ? 'hour' : 'hours') : 'jam';
   const isDays = hours > 24 && hours % 24 === 0;
@@ -156,15 +160,15 @@ function dataRequestsIn(language: Language, host: ReviewedHost) {
       };
 }
 
-function vendorsIn(host: ReviewedHost): string | undefined {
-  const hosts = foreignHosts(host, true);
+function listVendors(host: ReviewedHost): string | undefined {
+  const hosts = listForeignHosts(host, true);
   return hosts.length === 0 ? undefined : hosts.map((name) => `- ${name}`).join('\n');
 }
 
-function signInIn(language: Language, host: ReviewedHost): string {
+function describeSignIn(language: Language, host: ReviewedHost): string {
   const providers = Object.entries(host.section(signInSection))
     .filter(([, { client_id: client = '' }]) => client !== '')
-    .map(([name]) => titles[name] ?? name);
+    .map(([name]) => providerTitles[name] ?? name);
   if (providers.length === 0) return '';
   const list = new Intl.ListFormat(language, { type: 'disjunction' }).format(providers);
   return language === 'en'

@@ -17,77 +17,77 @@ interface FeedSource {
 /** Maximum entries of a feed. */
 const maxFeedEntries = 50;
 
-/** Returns `/status.atom` (RFC 4287): one entry per incident, updated when the incident ends. */
-export function toAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
+/** Writes `/status.atom` (RFC 4287) with one entry per incident, which is updated when the incident ends. */
+export function writeAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, maxFeedEntries);
-  // Without entries the feed changes at most once a day, so feed readers need not download it again.
-  const updated = Math.max(...entries.map(updatedAt), entries.length > 0 ? 0 : startOfDay(at));
+  // Without entries the feed changes only once a day, so feed readers need not download it again.
+  const updated = Math.max(...entries.map(readUpdateTime), entries.length > 0 ? 0 : startOfDay(at));
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">`,
-    `<id>${escape(page)}</id>`,
-    `<title>${escape(t('status.feed.name', { service }))}</title>`,
-    `<updated>${timeOf(updated)}</updated>`,
-    `<author><name>${escape(service)}</name></author>`,
-    `<link rel="alternate" type="text/html" href="${escape(page)}"/>`,
-    `<link rel="self" type="application/atom+xml" href="${escape(`${page}.atom?language=${language}`)}"/>`,
-    ...entries.map((incident) => toEntry(incident, page, t)),
+    `<id>${escapeXml(page)}</id>`,
+    `<title>${escapeXml(t('status.feed.name', { service }))}</title>`,
+    `<updated>${formatTime(updated)}</updated>`,
+    `<author><name>${escapeXml(service)}</name></author>`,
+    `<link rel="alternate" type="text/html" href="${escapeXml(page)}"/>`,
+    `<link rel="self" type="application/atom+xml" href="${escapeXml(`${page}.atom?language=${language}`)}"/>`,
+    ...entries.map((incident) => writeEntry(incident, page, t)),
     '</feed>',
     '',
   ].join('\n');
 }
 
-function toEntry(incident: Incident, page: string, t: Translate): string {
+function writeEntry(incident: Incident, page: string, t: Translate): string {
   const { id, startedAt } = incident;
   return [
     '<entry>',
     `<id>urn:uuid:${id}</id>`,
-    `<title>${escape(incidentTitle(incident, t))}</title>`,
-    `<published>${timeOf(startedAt)}</published>`,
-    `<updated>${timeOf(updatedAt(incident))}</updated>`,
-    `<link rel="alternate" type="text/html" href="${escape(`${page}#incident-${id}`)}"/>`,
-    `<content type="text">${escape(describe(incident, t))}</content>`,
+    `<title>${escapeXml(incidentTitle(incident, t))}</title>`,
+    `<published>${formatTime(startedAt)}</published>`,
+    `<updated>${formatTime(readUpdateTime(incident))}</updated>`,
+    `<link rel="alternate" type="text/html" href="${escapeXml(`${page}#incident-${id}`)}"/>`,
+    `<content type="text">${escapeXml(describeIncident(incident, t))}</content>`,
     '</entry>',
   ].join('\n');
 }
 
-/** Times are in UTC, because the time zone of a feed reader is unknown. */
-function describe(incident: Incident, t: Translate): string {
+/** Describes an incident with times in UTC, because the time zone of a feed reader is unknown. */
+function describeIncident(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
   const endedAt = endOf(incident);
   const lowest =
     lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;
-  if (endedAt === undefined) return t('status.since', { time: clockOf(startedAt) }) + lowest;
+  if (endedAt === undefined) return t('status.since', { time: formatClock(startedAt) }) + lowest;
   const minutes = Math.max(1, Math.round((endedAt - startedAt) / 60_000));
-  const span = { start: clockOf(startedAt), end: clockOf(endedAt), duration: `${minutes} min` };
+  const span = { start: formatClock(startedAt), end: formatClock(endedAt), duration: `${minutes} min` };
   return `${t(spanKeys[outcomeOf(incident)], span)}.${lowest}`;
 }
 
-/** Time of an entry's latest change: the end of the incident, or its start. */
-function updatedAt({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
+/** Returns the time of an incident's latest change, epoch ms. */
+function readUpdateTime({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
   return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }
 
-function timeOf(time: number): string {
+function formatTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** `2026-11-22 13:58 UTC`. */
-function clockOf(time: number): string {
-  return `${timeOf(time).slice(0, 16).replace('T', ' ')} UTC`;
+/** Formats a time: `2026-11-22 13:58 UTC`. */
+function formatClock(time: number): string {
+  return `${formatTime(time).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-const entities: Readonly<Record<string, string>> = {
+const xmlEntities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
 };
 
-function escape(text: string): string {
+function escapeXml(text: string): string {
   // Control characters are not allowed in XML 1.0, not even escaped.
-  return text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '').replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? '');
+  return text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '').replaceAll(/[&<>"]/g, (character) => xmlEntities[character] ?? '');
 }
 
 function startOfDay(time: Date): number {

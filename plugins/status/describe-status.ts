@@ -8,18 +8,18 @@ import { describePages } from '#core/web/pages/pagination.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
 import { incidentTitle, spanKeys } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
-import { verdictOf } from './verdict.ts';
+import { describeVerdict } from './verdict.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Days shown on phones: the style sheet hides the earlier ones. */
-const daysOnPhones = 45;
-/** Decimals of all percentages: healthy services differ only in the second one. */
-const precision = 2;
-/** Maximum incidents listed. */
-const listedIncidents = 20;
+/** Days shown on phones; the style sheet hides earlier days. */
+const phoneDays = 45;
+/** Decimals of all percentages, because healthy services differ only in the second decimal. */
+const shareDigits = 2;
+/** Maximum listed incidents. */
+const maxIncidents = 20;
 
-/** Describes the content of the page, ready to be printed. */
+/** Describes the content of the page. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
@@ -28,7 +28,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
   const updated = format.clock(at);
   return {
     service,
-    verdict: verdictOf(
+    verdict: describeVerdict(
       health.map(({ state }) => state),
       t,
     ),
@@ -41,18 +41,18 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader, at.getTime())),
     pages: describePages(status.page, health.length, 'status.shown', (page) => `/status?page=${page}`, reader),
-    past: past.slice(0, listedIncidents).map((incident) => describePast(incident, credited, reader)),
+    past: past.slice(0, maxIncidents).map((incident) => describePast(incident, credited, reader)),
   };
 }
 
-/** Notice about missing or outdated parts while the database does not respond. */
+/** Describes the notice about missing or outdated parts while the database does not respond. */
 function describeMissing(hasHistory: boolean, t: Reader['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };
 }
 
-/** A current incident: its kind, its start, and its effect on requests. */
-function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus, { t, format }: Reader) {
+/** Describes a current incident: its kind, its start, and its effect on requests. */
+function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = incidentTitle(incident, t);
   const since = t('status.since', { time: sinceText(startedAt, format, at.getTime()) });
@@ -60,9 +60,9 @@ function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus,
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };
   }
-  const health = all.find(({ id: name }) => name === model);
+  const health = models.find(({ id: name }) => name === model);
   const share = computeAnsweredShare(health?.traffic);
-  const answered = share === undefined ? undefined : format.percent(share, precision);
+  const answered = share === undefined ? undefined : format.percent(share, shareDigits);
   const key = health === undefined || !isOnBackup(health.routes) ? 'share' : 'backup';
   const effect =
     answered === undefined
@@ -73,7 +73,7 @@ function describeCurrent(incident: Incident, { health: all, at }: ServiceStatus,
   return { id, kind: kind === 'down' ? 'bad' : 'warn', title, text: `${since} ${effect}`.trim() };
 }
 
-/** True if a route is out and another one takes its requests. */
+/** Returns true if a route is out, and another route serves its requests. */
 function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
   const states = new Set(routes.map(availabilityOf));
   return (states.has('out') || states.has('unproven')) && states.has('available');
@@ -89,7 +89,7 @@ function describeModel({ health, days, answered, checkup }: ModelStatus, { t, fo
     answered:
       answered === undefined
         ? t('status.unanswered')
-        : t('status.answered', { share: format.percent(answered, precision) }),
+        : t('status.answered', { share: format.percent(answered, shareDigits) }),
     checkup: checkup === undefined ? undefined : describeCheckup(checkup, { t, format }),
     hasDays: days.length > 0,
     badDaysLabel: t('status.bad_days', { count: badDays.length }),
@@ -97,11 +97,11 @@ function describeModel({ health, days, answered, checkup }: ModelStatus, { t, fo
   };
 }
 
-/** "Probed 28 Nov, 14:02: as declared, fingerprint unchanged". */
+/** Describes a probe: "Probed 28 Nov, 14:02: as declared, fingerprint unchanged". */
 function describeCheckup({ at, isPassed, isSameModel }: ModelCheckup, { t, format }: Reader): string {
   const fingerprint = isSameModel === undefined ? [] : [t(`status.fingerprint.${isSameModel ? 'same' : 'changed'}`)];
-  const found = [t(`status.probe.${isPassed ? 'passed' : 'failed'}`), ...fingerprint].join(', ');
-  return t('status.probe', { time: format.dayTime(new Date(at)).text, found });
+  const result = [t(`status.probe.${isPassed ? 'passed' : 'failed'}`), ...fingerprint].join(', ');
+  return t('status.probe', { time: format.dayTime(new Date(at)).text, found: result });
 }
 
 function describeBars(model: string, days: readonly DayStatus[], t: Reader['t']) {
@@ -112,7 +112,7 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
     bars: dayBars(states),
     label: t('status.bars', { model, count: days.length, bad, none }),
     ago: t('status.ago', { count: days.length }),
-    agoOnPhones: t('status.ago', { count: daysOnPhones }),
+    agoOnPhones: t('status.ago', { count: phoneDays }),
     // The share covers all days, even on phones.
     ofDays: t('status.of_days', { count: days.length }),
   };
@@ -124,7 +124,7 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
     ...dayText(day, format),
     status: {
       kind: state === 'bad' ? 'bad' : 'warn',
-      text: answered === undefined ? '' : format.percent(answered, precision),
+      text: answered === undefined ? '' : format.percent(answered, shareDigits),
     },
     cause: causes.length > 0 ? [...new Set(causes)].join(' ') : t('status.cause.share'),
   };
@@ -155,6 +155,6 @@ function describePast(incident: Incident, credited: ServiceStatus['credited'], {
       ? t('status.credit', { count: Math.max(1, Math.round((credited.get(id) ?? 0) / 60_000)) })
       : '',
     lowest:
-      lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered, precision) }),
+      lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered, shareDigits) }),
   };
 }

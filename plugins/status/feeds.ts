@@ -6,68 +6,68 @@ import { noticesToJson } from '#core/web/pages/notices.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { toAtom } from './atom.ts';
-import { toJson } from './json.ts';
+import { writeAtom } from './atom.ts';
+import { writeJson } from './json.ts';
 import { pageFor, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
 /** Lifetime of a feed in caches, seconds. */
-const maxAge = 10;
+const maxAgeSeconds = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
-/** Lifetime of the text that all clients get, and deadline for creating it, ms. */
-const ages = { json: 1_000, deadline: 10_000 };
-/** Cached texts, one per language and page; a text has at most half a megabyte. */
-const keptTexts = 20;
+/** Lifetime of the text for all clients, and the timeout for creating it. */
+const cacheMs = { json: 1_000, deadline: 10_000 };
+/** Maximum cached texts, one per language and page. A text has at most half a megabyte. */
+const maxTexts = 20;
 
-const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: keptTexts }));
+const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
 
 /**
- * Creates the routes `/status.json` and `/status.atom`, the same for all clients; `?language=id` selects Indonesian, `?page=2` further
+ * Creates the routes `/status.json` and `/status.atom`, with the same responses for all clients. `?language=id` selects Indonesian, `?page=2` further
  * models. Concurrent requests for `/status.json` share one text.
  */
 export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [
-    route('/status.json', async (request, h) => {
+    createRoute('/status.json', async (request, h) => {
       const language = languageOf(request);
       const page = pageFor(request.query['page'], host().catalog.models.length).number;
-      return send(h, await jsonOf(gateway, host(), language, page).get(), 'application/json');
+      return send(h, await getCachedJson(gateway, host(), language, page).get(), 'application/json');
     }),
-    route('/status.atom', async (request, h) => {
+    createRoute('/status.atom', async (request, h) => {
       const { incidents, at } = await readServiceStatus(gateway, host());
       const { name, baseUrl } = host().service;
       const language = languageOf(request);
       const t = translator.in(language);
-      return send(h, toAtom({ service: name, baseUrl, language, t, incidents, at }), 'application/atom+xml');
+      return send(h, writeAtom({ service: name, baseUrl, language, t, incidents, at }), 'application/atom+xml');
     }),
   ];
 }
 
-function jsonOf(gateway: StatusRegistry, host: Host, language: Language, page: number) {
+function getCachedJson(gateway: StatusRegistry, host: Host, language: Language, page: number) {
   const texts = jsonTexts(host);
   const key = `${language} ${page}`;
-  const known = texts.get(key);
-  if (known !== undefined) return known;
+  const cachedText = texts.get(key);
+  if (cachedText !== undefined) return cachedText;
   const text = new FreshValue({
-    maxAgeMs: ages.json,
-    timeoutMs: ages.deadline,
+    maxAgeMs: cacheMs.json,
+    timeoutMs: cacheMs.deadline,
     now: () => performance.now(),
     async read() {
       const [status, notices] = await Promise.all([
         readServiceStatus(gateway, host, String(page)),
         noticesToJson(gateway.noticeSources, host, language),
       ]);
-      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, notices));
+      return JSON.stringify(writeJson(status, host.service.name, translator.in(language), language, notices));
     },
   });
   texts.set(key, text);
   return text;
 }
 
-function route(path: string, handler: Lifecycle.Method): ServerRoute {
+function createRoute(path: string, handler: Lifecycle.Method): ServerRoute {
   return { method: 'GET', path, options: { auth: false, state: { parse: false } }, handler };
 }
 
@@ -75,11 +75,11 @@ function send(h: ResponseToolkit, body: string, type: string) {
   return h
     .response(body)
     .type(type)
-    .header('cache-control', `public, max-age=${maxAge}`)
+    .header('cache-control', `public, max-age=${maxAgeSeconds}`)
     .header('access-control-allow-origin', '*');
 }
 
 function languageOf({ query }: Request): Language {
-  const wanted: unknown = query['language'];
-  return languages.find((language) => language === wanted) ?? languages[0];
+  const requested: unknown = query['language'];
+  return languages.find((language) => language === requested) ?? languages[0];
 }

@@ -1,13 +1,13 @@
 import type { Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** Describes an incident in one sentence without vendor names; in the present tense during the incident. */
+/** Describes an incident in one sentence without vendor names. A current incident is in the present tense. */
 export function incidentTitle({ model, kind, cause, endedAt, calmSince, quietSince }: Incident, t: Translate): string {
   const isNow = (endedAt ?? calmSince ?? quietSince) === undefined;
   return t(isNow ? `status.now.${kind}.${cause}` : `status.then.${kind}.${cause}`, { model });
 }
 
-/** Describes the span of a past incident and how it ended. */
+/** Keys of the texts with the span of a past incident, by its outcome. */
 export const spanKeys = {
   recovered: 'status.until',
   no_traffic: 'status.quiet',

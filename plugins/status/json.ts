@@ -4,10 +4,10 @@ import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
-import { verdictOf } from './verdict.ts';
+import { describeVerdict } from './verdict.ts';
 
-/** Writes `/status.json`. Times are RFC 3339, shares 0 to 1 rounded down, unknown values null; counts are not published. */
-export function toJson(
+/** Writes `/status.json`. Times are RFC 3339, shares are 0 to 1 and rounded down, unknown values are null. Counts are not published. */
+export function writeJson(
   status: ServiceStatus,
   service: string,
   t: Translate,
@@ -15,7 +15,7 @@ export function toJson(
   notices: Readonly<Record<string, readonly object[]>> = {},
 ): object {
   const { at, health, models, page, incidents, credited, isComplete } = status;
-  const verdict = verdictOf(
+  const verdict = describeVerdict(
     health.map(({ state }) => state),
     t,
   );
@@ -33,37 +33,37 @@ export function toJson(
     ...notices,
     // Repeated, so that a notice source with the same name cannot replace these members.
     ...summary,
-    models: models.map(modelToJson),
-    incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
+    models: models.map(writeModel),
+    incidents: incidents.map((incident) => writeIncident(incident, credited.get(incident.id), t)),
   };
 }
 
-function modelToJson({ health, days, answered, checkup }: ModelStatus): object {
+function writeModel({ health, days, answered, checkup }: ModelStatus): object {
   const { id, state, since, failedAt, firstTokenMs } = health;
   return {
     id,
     status: state,
-    since: timeOf(since),
-    failed_at: timeOf(failedAt),
+    since: formatTime(since),
+    failed_at: formatTime(failedAt),
     first_token_ms: firstTokenMs === undefined ? null : Math.round(firstTokenMs),
-    answered: shareOf(answered),
-    days: days.map(dayToJson),
-    ...(checkup !== undefined && { probe: checkupToJson(checkup) }),
+    answered: roundShare(answered),
+    days: days.map(writeDay),
+    ...(checkup !== undefined && { probe: writeCheckup(checkup) }),
   };
 }
 
-function checkupToJson({ at, isPassed, isSameModel }: ModelCheckup): object {
+function writeCheckup({ at, isPassed, isSameModel }: ModelCheckup): object {
   const fingerprint = isSameModel === undefined ? null : isSameModel ? 'unchanged' : 'changed';
-  return { at: timeOf(at), status: isPassed ? 'passed' : 'failed', fingerprint };
+  return { at: formatTime(at), status: isPassed ? 'passed' : 'failed', fingerprint };
 }
 
-const statusOfDays = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;
+const dayStatuses = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;
 
-function dayToJson({ day, state, answered }: DayStatus): object {
-  return { date: day, status: statusOfDays[state], answered: shareOf(answered) };
+function writeDay({ day, state, answered }: DayStatus): object {
+  return { date: day, status: dayStatuses[state], answered: roundShare(answered) };
 }
 
-function incidentToJson(incident: Incident, credited: number | undefined, t: Translate): object {
+function writeIncident(incident: Incident, credited: number | undefined, t: Translate): object {
   const { id, model, kind, lowestAnswered, startedAt, calmSince } = incident;
   const endedAt = endOf(incident);
   return {
@@ -71,20 +71,20 @@ function incidentToJson(incident: Incident, credited: number | undefined, t: Tra
     model,
     status: kind,
     title: incidentTitle(incident, t),
-    lowest_answered: shareOf(lowestAnswered),
-    started_at: timeOf(startedAt),
-    calm_since: timeOf(calmSince),
-    ended_at: timeOf(endedAt),
+    lowest_answered: roundShare(lowestAnswered),
+    started_at: formatTime(startedAt),
+    calm_since: formatTime(calmSince),
+    ended_at: formatTime(endedAt),
     credited_seconds: credited === undefined ? null : Math.round(credited / 1_000),
     outcome: endedAt === undefined ? null : outcomeOf(incident),
   };
 }
 
-function timeOf(time: number | undefined): string | null {
+function formatTime(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString();
 }
 
-/** Four digits, rounded down: a partial share is never shown as 1. */
-function shareOf(share: number | undefined): number | null {
+/** Rounds a share down to four digits, so that a partial share is never 1. */
+function roundShare(share: number | undefined): number | null {
   return share === undefined ? null : Math.floor(share * 10_000) / 10_000;
 }

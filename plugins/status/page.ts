@@ -4,14 +4,14 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 
-/** Update interval of an open page without new data, seconds. */
-const interval = 5;
+/** Update interval of an open page without new data. */
+const intervalSeconds = 5;
 
-/** Creates `/status`: a public page. */
+/** Creates the public page `/status`. */
 export function statusPage(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>,
 ): Page {
-  const values = async (request: PageRequest) => {
+  const describeContent = async (request: PageRequest) => {
     const { host, query } = request;
     const [status, notices] = await Promise.all([
       readServiceStatus(gateway, host, query['page']),
@@ -27,16 +27,16 @@ export function statusPage(
     navigation: { label: 'status.navigation', icon: 'pulse', order: 40 },
     template: 'status/page.eta',
     styles: ['status/status.css'],
-    show: async (request) => ({ ...(await values(request)), refreshSeconds: 60 }),
+    show: async (request) => ({ ...(await describeContent(request)), refreshSeconds: 60 }),
     live: {
       topics: ['health'],
-      everySeconds: interval,
+      everySeconds: intervalSeconds,
       parts: {
         'status-now': 'status/now.eta',
         'status-models': 'status/models.eta',
         'status-past': 'status/past.eta',
       },
-      values,
+      values: describeContent,
     },
   };
 }

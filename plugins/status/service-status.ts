@@ -11,7 +11,7 @@ import { type DayStatus, describeDays, listLastDays } from '#core/business/model
 /** State of the service, independent of the language. */
 export interface ServiceStatus {
   readonly at: Date;
-  /** All models; if there are several pages, those in trouble come first. */
+  /** All models; models in trouble come first if there are several pages. */
   readonly health: readonly ModelHealth[];
   /** Models on this page. */
   readonly models: readonly ModelStatus[];
@@ -20,7 +20,7 @@ export interface ServiceStatus {
   readonly incidents: readonly Incident[];
   /** Ms credited to customers, by incident. */
   readonly credited: ReadonlyMap<string, number>;
-  /** False while the database does not respond: model states then come from breakers only. */
+  /** False while the database does not respond and the states of models come from breakers only. */
   readonly isComplete: boolean;
   /** False if no history is available. If `isComplete` is false, the history may be an hour old. */
   readonly hasHistory: boolean;
@@ -32,15 +32,15 @@ export interface ModelStatus {
   readonly days: readonly DayStatus[];
   /** Share of answered requests in these days, 0 to 1; undefined without requests. */
   readonly answered: number | undefined;
-  /** Undefined if it is unknown or not published. */
+  /** Latest probe of the model; undefined if it is unknown or not published. */
   readonly checkup?: ModelCheckup | undefined;
 }
 
-/** Reads the status, at most a few seconds old. Never rejects, and takes about a second at most. @param wanted page number as entered */
+/** Reads the status, at most a few seconds old. Never rejects, and takes about a second at most. @param requestedPage page number as entered */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,
-  wanted?: unknown,
+  requestedPage?: unknown,
 ): Promise<ServiceStatus> {
   const readings = getHealthReadings(host);
   const [health, answers, incidents, credited = new Map<string, number>(), checkups] = await Promise.all([
@@ -53,22 +53,24 @@ export async function readServiceStatus(
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
   const days = listLastDays(formatLocalTime(at, timeZone).day, historyDays);
-  const ofModels = Map.groupBy(incidents ?? [], ({ model }) => model);
-  const page = pageFor(wanted, health.length);
-  const all =
-    page.count > 1 ? health.toSorted((first, second) => severityOf(first.state) - severityOf(second.state)) : health;
-  const models = entriesOn(page, all).map((model): ModelStatus => {
+  const incidentsByModel = Map.groupBy(incidents ?? [], ({ model }) => model);
+  const page = pageFor(requestedPage, health.length);
+  const sortedHealth = page.count > 1 ? health.toSorted((a, b) => severityOf(a.state) - severityOf(b.state)) : health;
+  const models = entriesOn(page, sortedHealth).map((model): ModelStatus => {
     const checkup = checkups?.get(model.id);
     if (answers === undefined) return { health: model, days: [], answered: undefined, checkup };
-    const own = ofModels.get(model.id) ?? [];
-    return { health: model, checkup, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
+    const modelIncidents = incidentsByModel.get(model.id) ?? [];
+    return { health: model, checkup, ...describeDays(days, answers.get(model.id) ?? [], modelIncidents, timeZone) };
   });
   const hasHistory = answers !== undefined && incidents !== undefined;
   const isComplete = hasHistory && !readings.incidents.isStale && !readings.days.isStale;
-  return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
+  return { at, health: sortedHealth, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/** Finds the nearest existing page of models. @param wanted page number as entered */
-export function pageFor(wanted: unknown, models: number): ListPage {
-  return pageNear(typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1, models);
+/** Finds the nearest existing page of models. @param requestedPage page number as entered */
+export function pageFor(requestedPage: unknown, models: number): ListPage {
+  return pageNear(
+    typeof requestedPage === 'string' && /^\d{1,6}$/.test(requestedPage) ? Number(requestedPage) : 1,
+    models,
+  );
 }

@@ -8,14 +8,14 @@ export interface Verdict {
 }
 
 /** Summarizes all models in one sentence. */
-export function verdictOf(states: readonly ModelState[], t: Translate): Verdict {
-  const count = (state: ModelState) => states.filter((one) => one === state).length;
+export function describeVerdict(states: readonly ModelState[], t: Translate): Verdict {
+  const count = (state: ModelState) => states.filter((other) => other === state).length;
   const [down, degraded] = [count('down'), count('degraded')];
   const total = states.length;
   if (total === 0) return { state: 'no_data', text: t('status.verdict.none') };
-  const [only] = states;
-  if (total === 1 && (only === 'down' || only === 'degraded' || only === 'unknown'))
-    return { state: only, text: t(`status.verdict_only.${only}`) };
+  const [onlyState] = states;
+  if (total === 1 && (onlyState === 'down' || onlyState === 'degraded' || onlyState === 'unknown'))
+    return { state: onlyState, text: t(`status.verdict_only.${onlyState}`) };
   if (down > 0 && degraded > 0)
     return { state: 'down', text: t('status.verdict.both', { count: down, degraded, total }) };
   if (down > 0) return { state: 'down', text: t('status.verdict.down', { count: down, total }) };

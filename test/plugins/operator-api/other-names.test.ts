@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { withOwnNames } from '../../../plugins/operator-api/other-names.ts';
+import { renameMembers } from '../../../plugins/operator-api/other-names.ts';
 import { registeredHere } from '../../support/registered.ts';
 
 const { actions } = await registeredHere();
@@ -22,5 +22,5 @@ it.each([
   ['told', { text: { fr: 'x' }, form: 'a' }, { text_fr: 'x', form: 'a' }],
 ])('a body of %s may have the names of commands and gateway.yaml: %j', (name, given, own) => {
   expect(Object.keys(inputOf(name).properties ?? {}).length).toBeGreaterThan(0);
-  expect(withOwnNames(inputOf(name), given)).toEqual(own);
+  expect(renameMembers(inputOf(name), given)).toEqual(own);
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { toAtom } from '../../../plugins/status/atom.ts';
-import { toJson } from '../../../plugins/status/json.ts';
+import { writeAtom } from '../../../plugins/status/atom.ts';
+import { writeJson } from '../../../plugins/status/json.ts';
 import type { ServiceStatus } from '../../../plugins/status/service-status.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
 
@@ -31,7 +31,7 @@ function incident(change: Partial<Incident> = {}): Incident {
 
 function atomOf(incidents: Incident[], service = 'Daypass'): string {
   const t = translator.in('en');
-  return toAtom({ service, baseUrl: 'https://ai.example.com', language: 'en', t, incidents, at });
+  return writeAtom({ service, baseUrl: 'https://ai.example.com', language: 'en', t, incidents, at });
 }
 
 describe('the Atom feed', () => {
@@ -92,7 +92,7 @@ describe('the JSON of the status', () => {
   };
 
   it('names states, shares rounded down, and incidents', () => {
-    expect(JSON.parse(JSON.stringify(toJson(status, 'Daypass', translator.in('en'), 'en')))).toEqual({
+    expect(JSON.parse(JSON.stringify(writeJson(status, 'Daypass', translator.in('en'), 'en')))).toEqual({
       service: 'Daypass',
       status: 'degraded',
       description: 'The model is degraded',
@@ -131,19 +131,19 @@ describe('the JSON of the status', () => {
   it('leads to the next models, and judges all', () => {
     const worse = { ...health, id: 'dp/z', state: 'down' as const };
     const first = { ...status, health: [worse, health], page: { number: 1, count: 2 } };
-    expect(toJson(first, 'Daypass', translator.in('id'), 'id')).toMatchObject({
+    expect(writeJson(first, 'Daypass', translator.in('id'), 'id')).toMatchObject({
       status: 'down',
       model_count: 2,
       next: '/status.json?language=id&page=2',
     });
     const last = { ...first, page: { number: 2, count: 2 } };
-    expect(toJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({ status: 'down', next: null });
+    expect(writeJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({ status: 'down', next: null });
   });
 
   it('tells an incident that was over from one without traffic since its last failure', () => {
     const failedAt = Date.parse('2031-05-12T10:31:00Z');
     const quiet = incident({ endedAt: undefined, failedAt, quietSince: at.getTime() });
-    const { incidents } = toJson({ ...status, incidents: [incident(), quiet] }, 'x', translator.in('en'), 'en') as {
+    const { incidents } = writeJson({ ...status, incidents: [incident(), quiet] }, 'x', translator.in('en'), 'en') as {
       incidents: object[];
     };
     expect(incidents).toMatchObject([
@@ -155,7 +155,7 @@ describe('the JSON of the status', () => {
 
   it('tells an incident whose model was removed from one that was over', () => {
     const removed = incident({ isRemoved: true });
-    const { incidents } = toJson({ ...status, incidents: [removed] }, 'x', translator.in('en'), 'en') as {
+    const { incidents } = writeJson({ ...status, incidents: [removed] }, 'x', translator.in('en'), 'en') as {
       incidents: object[];
     };
     expect(incidents).toMatchObject([{ outcome: 'removed' }]);
@@ -164,7 +164,7 @@ describe('the JSON of the status', () => {
 
   it('keeps its own members beside a source of notices with the name of one', () => {
     const notices = { service: [], next: [{}], incidents: [{}], parades: [{ title: 'x' }] };
-    expect(toJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
+    expect(writeJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
       service: 'Daypass',
       next: null,
       incidents: [{ model: 'dp/<b>&"' }],
@@ -173,6 +173,6 @@ describe('the JSON of the status', () => {
   });
 
   it('names no route and no fault', () => {
-    expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
+    expect(JSON.stringify(writeJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
   });
 });

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
-import { verdictOf } from '../../../plugins/status/verdict.ts';
+import { describeVerdict } from '../../../plugins/status/verdict.ts';
 
 const translator = new Translator([statusTexts]);
 
 function say(...states: ModelState[]): string[] {
-  return (['en', 'id'] as const).map((language) => verdictOf(states, translator.in(language)).text);
+  return (['en', 'id'] as const).map((language) => describeVerdict(states, translator.in(language)).text);
 }
 
 describe('the verdict', () => {
   it('is good when every model works, used or not', () => {
     expect(say('working', 'no_data')).toEqual(['All models work', 'Semua model normal']);
-    expect(verdictOf(['working', 'no_data'], translator.in('en')).state).toBe('working');
+    expect(describeVerdict(['working', 'no_data'], translator.in('en')).state).toBe('working');
   });
 
   it('counts what is degraded or down', () => {
@@ -34,7 +34,7 @@ describe('the verdict', () => {
       '1 dari 2 model belum dipakai lagi sejak gagal',
     ]);
     expect(say('unknown', 'degraded')[0]).toBe('1 of 2 models is degraded');
-    expect(verdictOf(['unknown', 'no_data'], translator.in('en')).state).toBe('unknown');
+    expect(describeVerdict(['unknown', 'no_data'], translator.in('en')).state).toBe('unknown');
   });
 
   it('does not count a single model', () => {

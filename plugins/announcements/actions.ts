@@ -19,10 +19,10 @@ import {
 import { boolean, object } from '#core/platform/schema.ts';
 
 /*
- * Actions on announcements. Their implementation is imported on use: loading MikroORM would slow down every command.
+ * Actions on announcements. Their implementation is imported on use, because loading MikroORM would slow down every command.
  */
 
-const announcements = () => import('./announcements.ts');
+const loadAnnouncements = () => import('./announcements.ts');
 
 /** Members of an announcement. */
 const members = {
@@ -33,80 +33,85 @@ const members = {
   audience: { enum: ['all', 'customers'], description: 'customers: on their home page, not on the status page.' },
   since: time,
   until: time,
-  model: text('The model that it is about; default: the whole service.'),
+  model: text('The affected model; default: the whole service.'),
   text_en: lines('What happens, in English.', 300),
   text_id: lines('What happens, in Indonesian.', 300),
 } as const;
-const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
+const requiredMembers = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
 
-const input = object(required, members);
+const input = object(requiredMembers, members);
 
 type AnnouncementInput = InputOf<typeof input>;
 
-function inputOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
-  return { model: undefined, ...words, text: { en: en.trim(), id: id.trim() } };
+function parseMembers({ text_en: en, text_id: id, ...submitted }: AnnouncementInput) {
+  return { model: undefined, ...submitted, text: { en: en.trim(), id: id.trim() } };
 }
 
-/** Shared subject of all records: an announcement that has ended has no page. */
-const all: SubjectKind = { name: 'announcements' };
-const one: SubjectKind = {
+/** Shared subject of all records, because an announcement that has ended has no page. */
+const listSubject: SubjectKind = { name: 'announcements' };
+const announcementSubject: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {
     const { findAnnouncement } = await import('./announcements.ts');
     const announcement = await findAnnouncement(database, handle);
-    if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
+    if (announcement !== undefined) return { id: announcement.id, recordedAt: listSubject.name };
     throw new ActionRefused(`Announcement ${handle} not found.`, 'not_found');
   },
 };
 
-const inLanguage =
-  (own: string): MemberDescriber<string> =>
-  (said, telling) =>
-    telling.language === own ? describeQuoted(said, telling) : '';
+const describeInLanguage =
+  (textLanguage: string): MemberDescriber<string> =>
+  (value, reader) =>
+    reader.language === textLanguage ? describeQuoted(value, reader) : '';
 const tells = {
   kind: describeChoice('operator.announcement_kind'),
   audience: describeChoice('operator.audience'),
   model: describeAsIs,
   since: describeSince,
   until: describeUntil,
-  text_en: inLanguage('en'),
-  text_id: inLanguage('id'),
+  text_en: describeInLanguage('en'),
+  text_id: describeInLanguage('id'),
 };
 
 export const createAction = defineAction({
   name: 'announcement.create',
-  subject: all,
-  summary: 'announce something to customers for a span, in both languages, and mail it where wanted',
-  input: object(required, {
+  subject: listSubject,
+  summary: 'announce something to customers for a span, in both languages, and email it if requested',
+  input: object(requiredMembers, {
     ...members,
-    mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
+    mail: boolean(
+      'Whether accounts with paid time get an email; for a model, only accounts that used it in the last 30 days.',
+    ),
   }),
   tells: { ...tells, mail: describeFlag('operator.told.mail') },
-  async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
-    const { createAnnouncement } = await announcements();
-    const { id, mailCount } = await createAnnouncement(host, inputOf(words), { createdBy: operator.name, isMailed });
+  async perform(host, _id, { mail: isMailed = false, ...submitted }, operator) {
+    const { createAnnouncement } = await loadAnnouncements();
+    const { id, mailCount } = await createAnnouncement(host, parseMembers(submitted), {
+      createdBy: operator.name,
+      isMailed,
+    });
     return { announcement: id, mails: mailCount };
   },
 });
 
 export const changeAction = defineAction({
   name: 'announcement.change',
-  subject: one,
-  summary: 'change an announcement that has not ended; sends no further mail',
+  subject: announcementSubject,
+  summary: 'change an announcement that has not ended; sends no further email',
   input,
   tells,
-  async perform(host, id, words) {
-    await (await announcements()).changeAnnouncement(host, id, inputOf(words));
+  async perform(host, id, submitted) {
+    await (await loadAnnouncements()).changeAnnouncement(host, id, parseMembers(submitted));
   },
 });
 
 export const endAction = defineAction({
   name: 'announcement.end',
-  subject: one,
+  subject: announcementSubject,
   summary: 'end an announcement before its time',
   input: object({}),
   isDanger: true,
   async perform({ database }, id) {
-    await (await announcements()).endAnnouncement(database, id);
+    await (await loadAnnouncements()).endAnnouncement(database, id);
   },
 });

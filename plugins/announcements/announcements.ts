@@ -12,7 +12,7 @@ import { recordMails } from './record-mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** `all`: also visitors, on the status page and in its feed. `customers`: only customers, on their home page. */
+/** `all`: customers, and visitors of the status page and its feed. `customers`: only customers, on their home page. */
 export type AnnouncementAudience = 'all' | 'customers';
 
 /** An operator's message to customers. Times are epoch ms. */
@@ -34,7 +34,7 @@ export interface StoredAnnouncement extends Announcement {
   readonly endedAt: number | undefined;
 }
 
-/** Operator's input; the model may be any of its names. */
+/** Operator's input. The model may have any of its names. */
 export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> {
   /** Start, RFC 3339. */
   readonly since: string;
@@ -42,11 +42,11 @@ export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> 
 }
 
 /**
- * Publishes an announcement, and sends it by mail if requested (`record-mails.ts`).
+ * Publishes an announcement, and sends it by email if requested (`record-mails.ts`).
  *
- * @returns its id and the number of mails
+ * @returns the announcement's id and the number of emails
  * @throws ActionRefused `not_found` for an unknown model
- * @throws AccountError `span`, or `no_mail` if mails are requested and the gateway sends none
+ * @throws AccountError `span`, or `no_mail` if emails are requested and the gateway cannot send any
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
@@ -73,7 +73,7 @@ export async function createAnnouncement(
 }
 
 /**
- * Updates an announcement that has not ended. Sends no further mail.
+ * Updates an announcement that has not ended. Sends no further email.
  *
  * @throws ActionRefused `not_found` for an unknown model, or if the announcement has ended
  * @throws AccountError `span`
@@ -85,12 +85,12 @@ export async function changeAnnouncement(
 ): Promise<void> {
   const { kind, audience, text } = input;
   const { from, until, model } = await parseInput(host, input);
-  const changed = await host.database.query(
+  const updatedRows = await host.database.query(
     `update announcement set kind = ?, audience = ?, model = ?, text_en = ?, text_id = ?, starts_at = ?, ends_at = ?
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), id],
   );
-  if (changed.length === 0) throw announcementNotFound();
+  if (updatedRows.length === 0) throw createNotFound();
 }
 
 /**
@@ -99,15 +99,15 @@ export async function changeAnnouncement(
  * @throws ActionRefused `not_found` if it has ended
  */
 export async function endAnnouncement(database: Queries, id: string): Promise<void> {
-  const changed = await database.query(
+  const updatedRows = await database.query(
     `update announcement set ended_at = clock_timestamp()
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [id],
   );
-  if (changed.length === 0) throw announcementNotFound();
+  if (updatedRows.length === 0) throw createNotFound();
 }
 
-function announcementNotFound(): ActionRefused {
+function createNotFound(): ActionRefused {
   return new ActionRefused('The announcement does not exist, or it has ended.', 'not_found');
 }
 

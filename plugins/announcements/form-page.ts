@@ -6,10 +6,10 @@ import { changeAction, createAction, endAction } from './actions.ts';
 import { type Announcement, findAnnouncement, isOpen, type StoredAnnouncement } from './announcements.ts';
 import { announcementsPath as path } from './resource.ts';
 
-const hour = 3_600_000; // ms
+const hourMs = 3_600_000;
 
-/** Error field of `not_found`: only the model can be missing on these pages. */
-const errors = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
+/** Fields that show an error, by error. Only the model can be missing on these pages. */
+const errorFields = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
 
 /** `/operator/announcements/new`: creates an announcement. */
 export const newAnnouncementPage: Page = plainPage(
@@ -18,15 +18,15 @@ export const newAnnouncementPage: Page = plainPage(
     path,
     find(request) {
       const { t, host } = request;
-      const now = Math.ceil(host.now() / hour) * hour;
-      const draft = { kind: 'note', audience: 'all', from: now, until: now + 24 * hour } as const;
+      const now = Math.ceil(host.now() / hourMs) * hourMs;
+      const draft = { kind: 'note', audience: 'all', from: now, until: now + 24 * hourMs } as const;
       const mail = sendsMail(host.section)
         ? {}
         : { isDisabled: true, hint: t('operator.act.announcement.error.no_mail') };
-      return describe(request, t('operator.act.announcement.create'), draft, { mail });
+      return describeForm(request, t('operator.act.announcement.create'), draft, { mail });
     },
   },
-  { path: `${path}/new`, errors },
+  { path: `${path}/new`, errors: errorFields },
 );
 
 /** `/operator/announcements/{id}`: changes an announcement that has not ended. */
@@ -38,38 +38,38 @@ export const editAnnouncementPage: Page = plainPage(
       const { t } = request;
       const announcement = await requireAnnouncement(request);
       const { id } = announcement;
-      const other = { path: `${path}/${id}/end`, label: t('operator.act.announcement.end') };
+      const endLink = { path: `${path}/${id}/end`, label: t('operator.act.announcement.end') };
       const question = t('operator.act.announcement.change.question');
-      return { ...describe(request, question, announcement), id, other };
+      return { ...describeForm(request, question, announcement), id, other: endLink };
     },
   },
-  { path: `${path}/{id}`, title: 'operator.act.announcement.change.question', errors },
+  { path: `${path}/{id}`, title: 'operator.act.announcement.change.question', errors: errorFields },
 );
 
 /** `/operator/announcements/{id}/end`: asks whether to end an announcement early. */
 export const endPage: Page = plainPage(endAction, {
   path: `${path}/{id}`,
   async find(request) {
-    const { id, text: said } = await requireAnnouncement(request);
-    return { id, name: said[request.language], path };
+    const { id, text } = await requireAnnouncement(request);
+    return { id, name: text[request.language], path };
   },
 });
 
-/** @throws PageError 404 for an announcement that does not exist or has ended */
+/** Reads the announcement named in the path. @throws PageError 404 if it does not exist or has ended */
 async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;
   return notFound('operator.announcement_unknown', { path, label: 'operator.announcements' });
 }
 
-function describe(
+function describeForm(
   { t, host }: PageRequest,
   question: string,
-  { kind, audience, model, text: said, from, until }: Partial<Announcement> & Pick<Announcement, 'from' | 'until'>,
+  { kind, audience, model, text, from, until }: Partial<Announcement> & Pick<Announcement, 'from' | 'until'>,
   fields: PageSubject['fields'] = {},
 ): PageSubject {
-  const known = host.catalog.models.map(({ publicName }) => publicName);
-  const models = model === undefined || known.includes(model) ? known : [model, ...known];
+  const modelNames = host.catalog.models.map(({ publicName }) => publicName);
+  const models = model === undefined || modelNames.includes(model) ? modelNames : [model, ...modelNames];
   return {
     id: '',
     name: '',
@@ -88,8 +88,8 @@ function describe(
           ...models.map((name) => ({ value: name, label: name })),
         ],
       },
-      text_en: { value: said?.en },
-      text_id: { value: said?.id },
+      text_en: { value: text?.en },
+      text_id: { value: text?.id },
       ...fields,
     },
   };

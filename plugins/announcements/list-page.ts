@@ -6,8 +6,8 @@ import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { announcements, announcementsPath } from './resource.ts';
 
-/** Number of announcements and actions listed. */
-const listed = 50;
+/** Maximum listed announcements, and maximum listed actions. */
+const maxListed = 50;
 
 /** `/operator/announcements`: current, future and past announcements from this page and gateway.yaml. */
 export const announcementsPage = tablesPage({
@@ -20,23 +20,23 @@ export const announcementsPage = tablesPage({
   async read(request) {
     const { host } = request;
     const [stored, actions] = await Promise.all([
-      listAnnouncements(host.database, listed),
-      listActions(host.database, { subject: 'announcements', limit: listed }),
+      listAnnouncements(host.database, maxListed),
+      listActions(host.database, { subject: 'announcements', limit: maxListed }),
     ]);
     const now = host.now();
     const configured = configuredAnnouncements(host).filter(({ until }) => now < until);
-    const open = [...stored.filter((one) => isOpen(one, now)), ...configured];
-    const over = stored.filter((one) => !isOpen(one, now));
-    const table = (title: string, entries: readonly (StoredAnnouncement | Announcement)[]) =>
+    const openAnnouncements = [...stored.filter((announcement) => isOpen(announcement, now)), ...configured];
+    const endedAnnouncements = stored.filter((announcement) => !isOpen(announcement, now));
+    const describeTable = (title: string, entries: readonly (StoredAnnouncement | Announcement)[]) =>
       fieldTable(request, 'announcements', title, entries, announcements.view.page);
     return {
       isEmpty: stored.length === 0 && configured.length === 0,
       sections: [
-        table(
+        describeTable(
           'operator.announcements_open',
-          open.toSorted((first, second) => first.from - second.from),
+          openAnnouncements.toSorted((a, b) => a.from - b.from),
         ),
-        table('operator.announcements_over', over),
+        describeTable('operator.announcements_over', endedAnnouncements),
         actionTable(actions, request),
       ],
     };

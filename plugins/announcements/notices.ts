@@ -4,19 +4,19 @@ import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notice
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
 
-/** Ms before its start from which maintenance is announced. */
-const notice = 7 * 86_400_000;
-/** Ms of caching for stored announcements, so that the public page need not query for each visitor, and works if the query fails. */
-const ages = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
+/** Time before its start from which maintenance is shown. */
+const maintenanceLeadMs = 7 * 86_400_000;
+/** Cache of stored announcements, so that the public page does not query for each visitor, and works if the query fails. */
+const cacheOptions = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
 
-const storedAnnouncements = cacheReading(ages, ({ database }) => listOpenAnnouncements(database));
+const storedAnnouncements = cacheReading(cacheOptions, ({ database }) => listOpenAnnouncements(database));
 
 /**
- * Announcements to show now, earliest start first: those of gateway.yaml and, while the database responds, those of operators. Does not
- * reject.
+ * Lists the announcements of gateway.yaml and of operators to show now, earliest start first. Never rejects; operators' announcements are
+ * missing while the database does not respond.
  *
  * @param now epoch ms
- * @param readers visitors do not see announcements for customers only
+ * @param readers announcements for customers are hidden from visitors
  */
 export async function currentAnnouncements(host: Host, now: number, readers: NoticeReaders): Promise<Announcement[]> {
   const stored = await storedAnnouncements(host)
@@ -24,11 +24,11 @@ export async function currentAnnouncements(host: Host, now: number, readers: Not
     .catch(() => []);
   return [...configuredAnnouncements(host), ...stored]
     .filter(({ audience }) => audience === 'all' || readers === 'customers')
-    .filter(({ kind, from, until }) => now < until && now >= from - (kind === 'maintenance' ? notice : 0))
-    .toSorted((first, second) => first.from - second.from);
+    .filter(({ kind, from, until }) => now < until && now >= from - (kind === 'maintenance' ? maintenanceLeadMs : 0))
+    .toSorted((a, b) => a.from - b.from);
 }
 
-/** Announcements of gateway.yaml, including past and future ones. */
+/** Lists all announcements of gateway.yaml, including past and future announcements. */
 export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
@@ -49,8 +49,8 @@ export async function describeAnnouncements(
   const { host, t, format, language } = request;
   const announcements = await currentAnnouncements(host, now, readers);
   return announcements.map(({ kind, text, model, from, until }) => {
-    const said = model === undefined ? text[language] : `${model}: ${text[language]}`;
-    if (kind === 'note') return { kind: 'info', title: said };
+    const message = model === undefined ? text[language] : `${model}: ${text[language]}`;
+    if (kind === 'note') return { kind: 'info', title: message };
     const [start, end] = [new Date(from), new Date(until)];
     const isOneDay = format.day(start).text === format.day(end).text;
     const span = {
@@ -58,11 +58,11 @@ export async function describeAnnouncements(
       end: (isOneDay ? format.shortTime(end) : format.dayTime(end)).text,
     };
     const key = now < from ? 'announcement.planned' : 'announcement.running';
-    return { kind: now < from ? 'info' : 'warn', title: t(key, span), text: said };
+    return { kind: now < from ? 'info' : 'warn', title: t(key, span), text: message };
   });
 }
 
-/** Announcements for the status page, its JSON, and the home page. */
+/** Shows announcements on the status page, in its JSON, and on the home page. */
 export const announcementNotices: NoticeSource = {
   name: 'announcements',
   show: describeAnnouncements,

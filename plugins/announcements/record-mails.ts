@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Period of use, days: accounts that used the model in it get a mail about it. */
-const usedWithin = 30;
+/** Days in which recipients of an announcement about a model have used the model. */
+const usageDays = 30;
 
 /**
- * Records the event `announcement.published` for each recipient: accounts with an address and paid time, now or later, that have not
- * unsubscribed. If the announcement is about a model, only accounts that used it recently receive it. Bulk version of `recordEvent`.
+ * Records the event `announcement.published` for each recipient: accounts with an address and present or future paid time that have not
+ * unsubscribed. An announcement about a model goes only to accounts that used it recently. Bulk version of `recordEvent`.
  *
  * @param model public name
  * @returns the number of accounts
@@ -25,7 +25,7 @@ export async function recordMails(
        from account a
        where a.email is not null and a.deleted_at is null and a.blocked_at is null and a.unsubscribed_at is null
          and exists (select from ${periodsInForce} p where p.account_id = a.id and p.ends_at > clock_timestamp())
-         ${model === undefined ? '' : `and (${usedIn('usage_hour')} or ${usedIn('usage_delta')})`}
+         ${model === undefined ? '' : `and (${usageCondition('usage_hour')} or ${usageCondition('usage_delta')})`}
        on conflict (dedupe_key) do nothing returning id
      ), counted as (select count(*)::float8 as count, max(id)::text as last from recorded)
      select count, case when last is null then null else pg_notify('${eventChannel}', last)::text end from counted`,
@@ -34,8 +34,8 @@ export async function recordMails(
   return row?.count ?? 0;
 }
 
-/** SQL condition: the account has requests for a model in a usage table. */
-function usedIn(table: string): string {
+/** Builds the SQL condition that the account has requests for a model in a usage table. */
+function usageCondition(table: string): string {
   return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
-    and u.hour > clock_timestamp() - interval '${usedWithin} days')`;
+    and u.hour > clock_timestamp() - interval '${usageDays} days')`;
 }

@@ -3,30 +3,32 @@ import { defineView } from '#core/web/resources/field.ts';
 import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { Announcement, StoredAnnouncement } from './announcements.ts';
 
-type Listed = StoredAnnouncement | Announcement;
+type ListedAnnouncement = StoredAnnouncement | Announcement;
 
-/** Page of an announcement that has not ended; the list is its parent page. */
+/** Path of the list; the page of an announcement that has not ended is below it. */
 export const announcementsPath = '/operator/announcements';
 
-const kinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
+const stateKinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
 
-/** Operators' announcements; the page also lists the announcements in gateway.yaml. */
+/** Operators' announcements. The page lists the announcements in gateway.yaml as well. */
 export const announcements = defineResource({
   name: 'announcement',
-  summary: 'list announcements of operators, the newest first',
+  summary: 'list announcements of operators, newest first',
   query: object({ after: afterEntry('announcement') }),
-  view: defineView<Listed>()(
+  view: defineView<ListedAnnouncement>()(
     {
-      announcement: { type: 'id', value: (one) => ('id' in one ? one.id : undefined) },
+      announcement: { type: 'id', value: (announcement) => ('id' in announcement ? announcement.id : undefined) },
       text: {
         type: 'text',
         label: 'operator.announcement_text',
         fit: 'text',
         at: 'title',
         value: ({ text }) => text.en,
-        cell(one, { language, host }) {
-          const text = one.text[language];
-          return 'id' in one && isShown(one, host.now()) ? { text, path: `${announcementsPath}/${one.id}` } : text;
+        cell(announcement, { language, host }) {
+          const text = announcement.text[language];
+          return 'id' in announcement && isShown(announcement, host.now())
+            ? { text, path: `${announcementsPath}/${announcement.id}` }
+            : text;
         },
       },
       kind: {
@@ -49,20 +51,25 @@ export const announcements = defineResource({
       state: {
         type: 'state',
         at: 'end',
-        value: (one, now) => (isShown(one, now) ? 'open' : 'ended'),
-        cell(one, { t, host }) {
-          const state = stateOf(one, host.now());
-          return { text: t(`operator.announcement_state.${state}`), kind: kinds[state] };
+        value: (announcement, now) => (isShown(announcement, now) ? 'open' : 'ended'),
+        cell(announcement, { t, host }) {
+          const state = determineState(announcement, host.now());
+          return { text: t(`operator.announcement_state.${state}`), kind: stateKinds[state] };
         },
       },
-      by: { type: 'text', fit: 'brief', at: 'hide', value: (one) => ('id' in one ? one.createdBy : 'gateway.yaml') },
+      by: {
+        type: 'text',
+        fit: 'brief',
+        at: 'hide',
+        value: (announcement) => ('id' in announcement ? announcement.createdBy : 'gateway.yaml'),
+      },
     },
     ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
   ),
   async list({ database }, { after }, { limit }) {
     const { listAnnouncements } = await import('./announcements.ts');
-    const { entries, next } = await readPage(limit, (most) => listAnnouncements(database, most, after));
-    // Adds the times as dates; the members with the same times in epoch ms remain until 0.7.
+    const { entries, next } = await readPage(limit, (maxEntries) => listAnnouncements(database, maxEntries, after));
+    // Adds the times as dates. The members with the times in epoch ms are deprecated and will be removed in 0.7.
     const withTimes = entries.map((entry) => ({
       ...entry,
       startsAt: new Date(entry.from),
@@ -73,14 +80,14 @@ export const announcements = defineResource({
   },
 });
 
-/** @param now epoch ms */
-function stateOf(one: Listed, now: number): keyof typeof kinds {
-  if ('endedAt' in one && one.endedAt !== undefined) return 'ended';
-  if (now >= one.until) return 'over';
-  return now < one.from ? 'planned' : 'shown';
+/** Determines the state. @param now epoch ms */
+function determineState(announcement: ListedAnnouncement, now: number): keyof typeof stateKinds {
+  if ('endedAt' in announcement && announcement.endedAt !== undefined) return 'ended';
+  if (now >= announcement.until) return 'over';
+  return now < announcement.from ? 'planned' : 'shown';
 }
 
-/** True if the announcement is or will be shown. */
-function isShown(one: Listed, now: number): boolean {
-  return ['planned', 'shown'].includes(stateOf(one, now));
+/** Returns true if the announcement is or will be shown. */
+function isShown(announcement: ListedAnnouncement, now: number): boolean {
+  return ['planned', 'shown'].includes(determineState(announcement, now));
 }

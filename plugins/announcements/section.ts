@@ -6,7 +6,7 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 const textSchema = string({ minLength: 1, maxLength: 300 });
 const timeSchema = string({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$' });
 
-/** `announcements` in gateway.yaml: messages to customers, each shown for a time span. */
+/** The section `announcements`: messages to customers, each shown for a time span. */
 export const announcementsSection = defineSection({
   name: 'announcements',
   schema: array(
@@ -37,7 +37,7 @@ export const announcementsSection = defineSection({
     'Messages to customers on the status page, their home page and in /status.json, for a period of time.',
   ),
   check(announcements, report, all) {
-    const known = all.names(models);
+    const modelNames = all.names(models);
     for (const [index, { from, until, model }] of announcements.entries()) {
       const path = ['announcements', index];
       for (const [name, time] of [
@@ -47,11 +47,11 @@ export const announcementsSection = defineSection({
         if (Number.isNaN(Date.parse(time)))
           report([...path, name], `is "${time}", which is not a valid time`, 'correct the day or the hour');
       if (Date.parse(from) >= Date.parse(until)) report([...path, 'until'], 'is not after `from`', 'use a later time');
-      if (model !== undefined && known !== undefined && !known.includes(model))
+      if (model !== undefined && modelNames !== undefined && !modelNames.includes(model))
         report(
           [...path, 'model'],
           `names the model "${model}", which does not exist`,
-          `use one of: ${known.join(', ')}`,
+          `use one of: ${modelNames.join(', ')}`,
         );
     }
   },

@@ -7,11 +7,11 @@ export type ModelWork = 'start' | 'thinking' | 'token';
 
 export interface TimedChunk {
   readonly data: object | '[DONE]';
-  /** Chunks that follow work carry content; the others are structure. */
+  /** Simulated work before a chunk with content; undefined for chunks with structure only. */
   readonly after?: ModelWork;
 }
 
-/** An answer in both shapes, written from one script. */
+/** An answer as a complete response and as a stream, from the same script. */
 export interface ChatAnswer {
   whole(): object;
   chunks(): readonly TimedChunk[];
@@ -24,12 +24,12 @@ interface WholeCall {
 }
 
 /**
- * Answers in Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is the member that DeepSeek
+ * Creates the answer in the format of Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is the member that DeepSeek
  * added for reasoning.
  *
  * @throws ChatRequestError if the tool choice requires a tool that is not in the request
  */
-export function answerChat(request: DemoRequest): ChatAnswer {
+export function createChatAnswer(request: DemoRequest): ChatAnswer {
   const script = writeScript(request);
   const id = createId('chatcmpl-');
   const head = { id, created: Math.floor(Date.now() / 1000), model: request.model, system_fingerprint: 'demo' };
@@ -42,7 +42,9 @@ export function answerChat(request: DemoRequest): ChatAnswer {
     whole: () => ({
       ...head,
       object: 'chat.completion',
-      choices: [{ index: 0, message: writeMessage(script, calls), finish_reason: script.finish, logprobs: null }],
+      choices: [
+        { index: 0, message: writeAssistantMessage(script, calls), finish_reason: script.finish, logprobs: null },
+      ],
       usage: writeUsage(script),
     }),
     chunks: () => writeChunks(script, calls, head, request.includesUsage),
@@ -53,7 +55,7 @@ export function createId(prefix: string): string {
   return `${prefix}demo${randomBytes(10).toString('hex')}`;
 }
 
-function writeMessage({ steps }: DemoScript, calls: readonly WholeCall[]): object {
+function writeAssistantMessage({ steps }: DemoScript, calls: readonly WholeCall[]): object {
   const reasoning = steps.find(({ type }) => type === 'reasoning');
   const text = steps.find(({ type }) => type === 'text');
   return {
@@ -79,20 +81,20 @@ function writeChunks(
       ...(includesUsage && { usage: null }),
     });
   const callSteps = script.steps.filter(isToolCall);
-  const deltas = script.steps.flatMap((step): TimedChunk[] => {
+  const chunks = script.steps.flatMap((step): TimedChunk[] => {
     const name = step.type === 'reasoning' ? 'reasoning_content' : 'content';
-    const written = isToolCall(step)
+    const deltas = isToolCall(step)
       ? writeCallDeltas(step, calls, callSteps.indexOf(step))
       : step.tokens.map((token) => ({ [name]: token }));
-    const first = step.type === 'reasoning' ? 'thinking' : 'token';
-    return written.map((delta, index) => ({ data: choice(delta), after: index === 0 ? first : 'token' }));
+    const firstWork = step.type === 'reasoning' ? 'thinking' : 'token';
+    return deltas.map((delta, index) => ({ data: choice(delta), after: index === 0 ? firstWork : 'token' }));
   });
   return [
     {
       data: choice({ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }),
       after: 'start',
     },
-    ...deltas,
+    ...chunks,
     { data: choice({}, script.finish) },
     ...(includesUsage ? [{ data: chunk({ choices: [], usage: writeUsage(script) }) }] : []),
     { data: '[DONE]' },
@@ -100,9 +102,9 @@ function writeChunks(
 }
 
 function writeCallDeltas({ tool, tokens }: ToolCallStep, calls: readonly WholeCall[], index: number): object[] {
-  const opening = { index, id: calls[index]?.id, type: 'function', function: { name: tool.name, arguments: '' } };
+  const firstDelta = { index, id: calls[index]?.id, type: 'function', function: { name: tool.name, arguments: '' } };
   return [
-    { tool_calls: [opening] },
+    { tool_calls: [firstDelta] },
     ...tokens.map((token) => ({ tool_calls: [{ index, function: { arguments: token } }] })),
   ];
 }

@@ -1,8 +1,8 @@
-/** The request cannot be answered as it is. */
+/** A request that the demo rejects. */
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
   readonly status: number;
-  /** The request member at fault. */
+  /** Name of the invalid member of the request; null if the error concerns no member. */
   readonly param: string | null;
 
   constructor(message: string, param: string | null = null, status = 400) {
@@ -12,7 +12,7 @@ export class ChatRequestError extends Error {
   }
 }
 
-const types: Readonly<Record<number, { type: string; code: string }>> = {
+const errorTypes: Readonly<Record<number, { type: string; code: string }>> = {
   401: { type: 'invalid_request_error', code: 'invalid_api_key' },
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 };
@@ -20,5 +20,5 @@ const types: Readonly<Record<number, { type: string; code: string }>> = {
 /** Writes the body of an error. Source: OpenAI API reference, "Error codes". */
 export function writeChatError(status: number, message: string, param: string | null = null): object {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-  return { error: { message, type, param, code: null, ...types[status] } };
+  return { error: { message, type, param, code: null, ...errorTypes[status] } };
 }

@@ -3,19 +3,19 @@ import { ChatRequestError } from './chat-error.ts';
 import { describePicture } from './picture.ts';
 import { countTokens } from './tokens.ts';
 
-/** The part of a Chat Completions request that the demo reads. */
+/** Members of a Chat Completions request that the demo supports. */
 export interface DemoRequest {
   readonly model: string;
   readonly isStream: boolean;
   readonly includesUsage: boolean;
-  /** The dialogue without instructions: the demo follows none. */
+  /** Messages without instructions, which the demo ignores. */
   readonly messages: readonly DemoMessage[];
   readonly tools: readonly DemoTool[];
   /** Tools that may be called; undefined allows all of them. */
   readonly allowedTools: readonly string[] | undefined;
   readonly toolMode: 'auto' | 'none' | 'required';
   readonly allowsParallelCalls: boolean;
-  /** Undefined if the request does not set it; the prompt then decides. */
+  /** Undefined if the request does not set it and the prompt decides. */
   readonly wantsReasoning: boolean | undefined;
   /** JSON Schema that the answer must satisfy. */
   readonly schema: JsonObject | undefined;
@@ -53,9 +53,9 @@ export function readChatRequest(body: JsonObject): DemoRequest {
   return {
     model,
     isStream: body['stream'] === true,
-    includesUsage: member(body['stream_options'], 'include_usage') === true,
+    includesUsage: readMember(body['stream_options'], 'include_usage') === true,
     messages: readMessages(messages),
-    tools: objectsIn(tools).flatMap(readTool),
+    tools: filterObjects(tools).flatMap(readTool),
     ...readToolChoice(body['tool_choice']),
     allowsParallelCalls: body['parallel_tool_calls'] !== false,
     wantsReasoning: typeof effort === 'string' ? effort !== 'none' : undefined,
@@ -66,59 +66,59 @@ export function readChatRequest(body: JsonObject): DemoRequest {
   };
 }
 
-export function lastUserText({ messages }: DemoRequest): string {
+export function findLastUserText({ messages }: DemoRequest): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
 }
 
-/** Returns the tool results that the assistant has not answered yet. */
-export function openToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
+/** Finds the tool results after the assistant's last message. */
+export function findOpenToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
 }
 
 function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
-  const calls = messages.flatMap((message) => objectsIn(message['tool_calls']));
-  const names = new Map(calls.map((call) => [call['id'], nameOf(call['function'])]));
+  const calls = messages.flatMap((message) => filterObjects(message['tool_calls']));
+  const names = new Map(calls.map((call) => [call['id'], readName(call['function'])]));
   return messages.flatMap(({ role, content, tool_call_id: id }): DemoMessage[] => {
-    if (role === 'tool') return [{ role, text: textOf(content), tool: names.get(id) }];
-    return role === 'user' || role === 'assistant' ? [{ role, text: textOf(content) }] : [];
+    if (role === 'tool') return [{ role, text: joinText(content), tool: names.get(id) }];
+    return role === 'user' || role === 'assistant' ? [{ role, text: joinText(content) }] : [];
   });
 }
 
-/** Joins the text parts of a content; images appear as their description, other parts as their type. */
-function textOf(content: JsonValue | undefined): string {
+/** Joins the parts of a content. Images become their description, other parts without text their type. */
+function joinText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
-  return objectsIn(content)
+  return filterObjects(content)
     .map(({ text, type, image_url: image }) => {
       if (typeof text === 'string') return text;
-      const seen = type === 'image_url' ? describePicture(member(image, 'url')) : undefined;
-      return seen === undefined ? `[${typeof type === 'string' ? type : 'part'}]` : `[picture of ${seen}]`;
+      const colours = type === 'image_url' ? describePicture(readMember(image, 'url')) : undefined;
+      return colours === undefined ? `[${typeof type === 'string' ? type : 'part'}]` : `[picture of ${colours}]`;
     })
     .join('\n');
 }
 
 function readTool({ function: definition }: JsonObject): DemoTool[] {
-  const name = nameOf(definition);
-  const parameters = member(definition, 'parameters');
+  const name = readName(definition);
+  const parameters = readMember(definition, 'parameters');
   return name === '' ? [] : [{ name, schema: isJsonObject(parameters) ? parameters : {} }];
 }
 
 function readToolChoice(choice: JsonValue | undefined): Pick<DemoRequest, 'toolMode' | 'allowedTools'> {
   if (choice === 'none' || choice === 'required') return { toolMode: choice, allowedTools: undefined };
-  const named = member(choice, 'function');
-  if (named !== undefined) return { toolMode: 'required', allowedTools: [nameOf(named)] };
-  const allowed = member(choice, 'allowed_tools');
-  if (allowed === undefined) return { toolMode: 'auto', allowedTools: undefined };
+  const namedFunction = readMember(choice, 'function');
+  if (namedFunction !== undefined) return { toolMode: 'required', allowedTools: [readName(namedFunction)] };
+  const allowedChoice = readMember(choice, 'allowed_tools');
+  if (allowedChoice === undefined) return { toolMode: 'auto', allowedTools: undefined };
   return {
-    toolMode: member(allowed, 'mode') === 'required' ? 'required' : 'auto',
-    allowedTools: objectsIn(member(allowed, 'tools')).map((tool) => nameOf(tool['function'])),
+    toolMode: readMember(allowedChoice, 'mode') === 'required' ? 'required' : 'auto',
+    allowedTools: filterObjects(readMember(allowedChoice, 'tools')).map((tool) => readName(tool['function'])),
   };
 }
 
 function readSchema(format: JsonValue | undefined): JsonObject | undefined {
-  const type = member(format, 'type');
+  const type = readMember(format, 'type');
   if (type === 'json_object') return { type: 'object', properties: { demo: { type: 'string' } } };
   if (type !== 'json_schema') return undefined;
-  const schema = member(member(format, 'json_schema'), 'schema');
+  const schema = readMember(readMember(format, 'json_schema'), 'schema');
   return isJsonObject(schema) ? schema : {};
 }
 
@@ -129,15 +129,15 @@ function readLimit(body: JsonObject, name: string): number | undefined {
   throw new ChatRequestError(`\`${name}\` must be a positive integer.`, name);
 }
 
-function nameOf(definition: JsonValue | undefined): string {
-  const name = member(definition, 'name');
+function readName(definition: JsonValue | undefined): string {
+  const name = readMember(definition, 'name');
   return typeof name === 'string' ? name : '';
 }
 
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+function filterObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+function readMember(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return isJsonObject(value) ? value[name] : undefined;
 }

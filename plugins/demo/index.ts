@@ -13,7 +13,7 @@ const demo: Vendor = {
     { match: 'moderation', kind: 'moderation' },
     { match: 'rerank', kind: 'rerank' },
   ],
-  baseUrl: 'http://demo.invalid/v1', // Replaced by the server's address, which is known once the server listens.
+  baseUrl: 'http://demo.invalid/v1', // Replaced by the server's URL once the server listens.
   auth: 'none',
   isDemo: true,
   start: async ({ log }) => (await import('./server.ts')).startDemoUpstream({ log }),

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** RGB of the named colours. */
+/** RGB values of the named colours. */
 const colours: Readonly<Record<string, readonly number[]>> = {
   red: [255, 0, 0],
   green: [0, 128, 0],
@@ -14,8 +14,8 @@ const colours: Readonly<Record<string, readonly number[]>> = {
 const maxPixelBytes = 4_194_304;
 
 /**
- * Describes the colours in the middle of the four quarters of a picture, row by row. Undefined unless it is a plain PNG in a data URL: 8
- * bits per colour, one chunk of pixels, no filters. Source: W3C, "Portable Network Graphics", sections 5 and 7.
+ * Describes the colours in the middle of the four quarters of a picture, row by row. Supports only a plain PNG in a data URL, with 8 bits
+ * per colour, one chunk of pixels and no filters; otherwise returns undefined. Source: W3C, "Portable Network Graphics", sections 5 and 7.
  */
 export function describePicture(url: JsonValue | undefined): string | undefined {
   const encoded = /^data:image\/png;base64,(.+)$/s.exec(typeof url === 'string' ? url : '')?.[1];
@@ -25,16 +25,16 @@ export function describePicture(url: JsonValue | undefined): string | undefined 
   if (start < 33 || png.readUInt16BE(24) !== 0x0802) return undefined;
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const stride = 1 + 3 * width;
-  const pixels = unpack(png.subarray(start + 4, start + 4 + png.readUInt32BE(start - 4)));
+  const pixels = inflate(png.subarray(start + 4, start + 4 + png.readUInt32BE(start - 4)));
   if (pixels === undefined || pixels.length !== stride * height) return undefined;
-  const at = (x: number, y: number) => {
-    const begin = stride * Math.floor(height * y) + 1 + 3 * Math.floor(width * x);
-    return nearest([...pixels.subarray(begin, begin + 3)]);
+  const readColour = (x: number, y: number) => {
+    const offset = stride * Math.floor(height * y) + 1 + 3 * Math.floor(width * x);
+    return findNearestColour([...pixels.subarray(offset, offset + 3)]);
   };
-  return [at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)].join(', ');
+  return [readColour(0.25, 0.25), readColour(0.75, 0.25), readColour(0.25, 0.75), readColour(0.75, 0.75)].join(', ');
 }
 
-function unpack(data: Buffer): Buffer | undefined {
+function inflate(data: Buffer): Buffer | undefined {
   try {
     return inflateSync(data, { maxOutputLength: maxPixelBytes });
   } catch {
@@ -42,8 +42,10 @@ function unpack(data: Buffer): Buffer | undefined {
   }
 }
 
-function nearest(pixel: readonly number[]): string {
+function findNearestColour(pixel: readonly number[]): string {
   const distance = (colour: readonly number[]) =>
     colour.reduce((sum, value, index) => sum + (value - (pixel[index] ?? 0)) ** 2, 0);
-  return Object.entries(colours).reduce((best, one) => (distance(one[1]) < distance(best[1]) ? one : best))[0];
+  return Object.entries(colours).reduce((best, candidate) =>
+    distance(candidate[1]) < distance(best[1]) ? candidate : best,
+  )[0];
 }

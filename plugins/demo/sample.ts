@@ -6,10 +6,10 @@ interface Hints {
   readonly numbers: readonly number[];
 }
 
-/** From this depth on only required members are made; one level deeper none at all, because schemas may be recursive. */
+/** Depth from which only required members and items are created, because schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
-/** Maximum number of resolved subschemas: a short schema can expand to millions. */
+/** Maximum resolved subschemas, because a short schema can expand to millions. */
 const maxSteps = 5_000;
 const maxStringLength = 1_000;
 const maxItems = 100;
@@ -28,22 +28,24 @@ const formatSamples: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
 };
 
-/** Finds quoted texts, then capitalised names, in the order of the prompt. */
+/** Finds hints in the prompt: quoted texts, then capitalised names, and numbers. */
 export function findHints(text: string): Hints {
-  const quotes = /["“`]([^"“”`\n]{1,80})["”`]/g;
-  const quoted = text.matchAll(quotes).map((match) => match[1] as string);
-  const bare = text.replaceAll(quotes, '');
-  const names = bare.matchAll(/(?<=[\p{Ll}\d,;:]\s|=)\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)*/gu).map(([name]) => name);
-  const numbers = bare.matchAll(/(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w.]*\w)/g).map(([number]) => Number(number));
-  return { text, strings: [...new Set([...quoted, ...names])], numbers: [...numbers] };
+  const quotePattern = /["“`]([^"“”`\n]{1,80})["”`]/g;
+  const quotedTexts = text.matchAll(quotePattern).map((match) => match[1] as string);
+  const unquotedText = text.replaceAll(quotePattern, '');
+  const names = unquotedText.matchAll(/(?<=[\p{Ll}\d,;:]\s|=)\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)*/gu).map(([name]) => name);
+  const numbers = unquotedText
+    .matchAll(/(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w.]*\w)/g)
+    .map(([number]) => Number(number));
+  return { text, strings: [...new Set([...quotedTexts, ...names])], numbers: [...numbers] };
 }
 
 /**
- * Makes a small value that satisfies a JSON Schema. `pattern`, `not` and `if` are ignored.
+ * Creates a small value that satisfies a JSON Schema. `pattern`, `not` and `if` are ignored.
  *
- * @param turn samples of the same schema with different turns use different hints
+ * @param turn number of the sample; samples of the same schema with different turns use different hints
  */
-export function sampleOf(schema: JsonObject, hints: Hints, turn = 0): JsonValue {
+export function createSample(schema: JsonObject, hints: Hints, turn = 0): JsonValue {
   return new Sampler(schema, hints, turn).sample(schema, 0);
 }
 
@@ -59,12 +61,12 @@ class Sampler {
     this.#turn = turn;
   }
 
-  sample(given: JsonValue | undefined, depth: number): JsonValue {
-    const schema = this.#resolve(given, depth);
+  sample(input: JsonValue | undefined, depth: number): JsonValue {
+    const schema = this.#resolve(input, depth);
     if (this.#stepsLeft <= 0) return null;
     if (schema['const'] !== undefined) return schema['const'];
     if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return this.#choose(schema['enum']);
-    switch (typeOf(schema)) {
+    switch (findType(schema)) {
       case 'object':
         return this.#object(schema, depth);
       case 'array':
@@ -82,14 +84,14 @@ class Sampler {
   }
 
   /** Follows references, merges `allOf`, and takes the first alternative that is not null. */
-  #resolve(given: JsonValue | undefined, depth: number): JsonObject {
+  #resolve(input: JsonValue | undefined, depth: number): JsonObject {
     if (depth > maxDepth || --this.#stepsLeft <= 0) return { type: 'null' };
-    if (!isJsonObject(given)) return {};
-    const { $ref: reference, allOf, anyOf, oneOf, ...own } = given;
+    if (!isJsonObject(input)) return {};
+    const { $ref: reference, allOf, anyOf, oneOf, ...members } = input;
     const options = [anyOf, oneOf].filter(Array.isArray).map((list) => list.find(isNotNull) ?? list[0]);
     const target = typeof reference === 'string' ? [this.#follow(reference)] : [];
     const parts = [...target, ...(Array.isArray(allOf) ? allOf : []), ...options];
-    return parts.map((part) => this.#resolve(part, depth + 1)).reduce(merge, own);
+    return parts.map((part) => this.#resolve(part, depth + 1)).reduce(mergeSchemas, members);
   }
 
   #follow(reference: string): JsonValue | undefined {
@@ -115,9 +117,9 @@ class Sampler {
 
   #array(schema: JsonObject, depth: number): JsonValue[] {
     const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
-    const least = numberIn(schema['minItems']) ?? 0;
-    const wanted = Math.max(least, tuple.length, depth < plainDepth ? 1 : 0);
-    const length = Math.min(wanted, numberIn(schema['maxItems']) ?? wanted, maxItems);
+    const minLength = readNumber(schema['minItems']) ?? 0;
+    const preferredLength = Math.max(least, tuple.length, depth < plainDepth ? 1 : 0);
+    const length = Math.min(preferredLength, readNumber(schema['maxItems']) ?? preferredLength, maxItems);
     return Array.from({ length }, (_, index) => {
       if (index > 0) this.#turn++;
       return this.sample(tuple[index] ?? schema['items'] ?? true, depth + 1);
@@ -128,22 +130,22 @@ class Sampler {
     const { format } = schema;
     if (typeof format === 'string' && formatSamples[format] !== undefined) return formatSamples[format];
     const [text = this.#turn === 0 ? 'demo' : `demo ${this.#turn + 1}`] = rotate(this.#hints.strings, this.#turn);
-    const least = Math.min(numberIn(schema['minLength']) ?? 0, maxStringLength);
-    return text.slice(0, numberIn(schema['maxLength'])).padEnd(least, '.');
+    const minLength = Math.min(readNumber(schema['minLength']) ?? 0, maxStringLength);
+    return text.slice(0, readNumber(schema['maxLength'])).padEnd(minLength, '.');
   }
 
   #number(schema: JsonObject): number {
-    const step = numberIn(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : undefined);
-    const low = numberIn(schema['minimum']) ?? numberIn(schema['exclusiveMinimum']);
-    const high = numberIn(schema['maximum']) ?? numberIn(schema['exclusiveMaximum']);
-    const bounds = [low, high].filter((bound) => bound !== undefined);
-    const near = bounds.flatMap((bound) => {
+    const step = readNumber(schema['multipleOf']) ?? (findType(schema) === 'integer' ? 1 : undefined);
+    const lowerBound = readNumber(schema['minimum']) ?? readNumber(schema['exclusiveMinimum']);
+    const upperBound = readNumber(schema['maximum']) ?? readNumber(schema['exclusiveMaximum']);
+    const bounds = [lowerBound, upperBound].filter((bound) => bound !== undefined);
+    const boundaryValues = bounds.flatMap((bound) => {
       const onStep = step === undefined ? bound : Math.ceil(bound / step) * step;
       return [onStep, onStep + (step ?? 1), onStep - (step ?? 1)];
     });
-    const middle = ((low ?? 0) + (high ?? 0)) / 2;
-    const candidates = [...rotate(this.#hints.numbers, this.#turn), 1, step ?? 1, ...near, middle, 0];
-    return candidates.find((value) => isWithin(value, schema, step)) ?? 0;
+    const middle = ((lowerBound ?? 0) + (upperBound ?? 0)) / 2;
+    const candidates = [...rotate(this.#hints.numbers, this.#turn), 1, step ?? 1, ...boundaryValues, middle, 0];
+    return candidates.find((value) => satisfiesBounds(value, schema, step)) ?? 0;
   }
 
   #choose(values: readonly JsonValue[]): JsonValue {
@@ -153,7 +155,7 @@ class Sampler {
   }
 }
 
-function typeOf(schema: JsonObject): string {
+function findType(schema: JsonObject): string {
   const { type } = schema;
   if (typeof type === 'string') return type;
   if (Array.isArray(type))
@@ -163,8 +165,8 @@ function typeOf(schema: JsonObject): string {
   return 'string';
 }
 
-/** Merges two schemas: members of the second win; properties and required names are united. */
-function merge(first: JsonObject, second: JsonObject): JsonObject {
+/** Merges two schemas. Members of the second take precedence; properties and required names are merged. */
+function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();
   return {
@@ -184,17 +186,17 @@ function rotate<T>(values: readonly T[], turn: number): T[] {
   return [...values.slice(start), ...values.slice(0, start)];
 }
 
-function numberIn(value: JsonValue | undefined): number | undefined {
+function readNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-function isWithin(value: number, schema: JsonObject, step: number | undefined): boolean {
+function satisfiesBounds(value: number, schema: JsonObject, step: number | undefined): boolean {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema;
   return (
-    value >= (numberIn(minimum) ?? -Infinity) &&
-    value > (numberIn(exclusiveMinimum) ?? -Infinity) &&
-    value <= (numberIn(maximum) ?? Infinity) &&
-    value < (numberIn(exclusiveMaximum) ?? Infinity) &&
+    value >= (readNumber(minimum) ?? -Infinity) &&
+    value > (readNumber(exclusiveMinimum) ?? -Infinity) &&
+    value <= (readNumber(maximum) ?? Infinity) &&
+    value < (readNumber(exclusiveMaximum) ?? Infinity) &&
     (step === undefined || Number.isInteger(value / step))
   );
 }

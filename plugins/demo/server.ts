@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { createListener } from '#core/gateway/http/listener.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { answerChat, createId } from './chat-answer.ts';
+import { createChatAnswer, createId } from './chat-answer.ts';
 import { ChatRequestError, writeChatError } from './chat-error.ts';
-import { lastUserText, readChatRequest } from './chat-request.ts';
+import { findLastUserText, readChatRequest } from './chat-request.ts';
 import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
-import { type OtherAnswer, otherEndpoints, readForm, textsIn } from './other-answers.ts';
+import { type OtherAnswer, otherEndpoints, readForm, readTexts } from './other-answers.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
   /** URL with a secret path that only this process knows. */
@@ -19,13 +19,13 @@ export interface DemoUpstream extends AsyncDisposable {
 }
 
 interface DemoOptions {
-  /** Factor on every delay: 1 is as slow as a model, 0 answers at once. */
+  /** Factor on every delay: 1 is as slow as a model, 0 responds at once. */
   readonly delayFactor?: number;
   readonly log?: Pick<Logger, 'error'>;
 }
 
 const maxBodyBytes = 64 * 1024 * 1024;
-/** Longer than clients keep idle connections, so that none is closed under a request in flight. */
+/** Longer than clients keep idle connections, so that no connection is closed while a request is in flight. */
 const keepAliveTimeoutMs = 60_000;
 
 /** Starts the demo on a free port of 127.0.0.1. It needs no key and keeps no state. */
@@ -35,9 +35,9 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => response.destroy());
-    if (!isOwn(request, secret)) return refuse(response);
-    serve(request, response, delayFactor).catch((error: unknown) => {
-      // An incomplete request means that the client left while it was sending.
+    if (!removeSecret(request, secret)) return sendNotFound(response);
+    handleRequest(request, response, delayFactor).catch((error: unknown) => {
+      // An incomplete request means that the client disconnected while sending.
       if (!request.complete) return;
       log?.error('the demo upstream failed', error);
       if (response.headersSent) response.destroy();
@@ -59,53 +59,53 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-function isOwn(request: IncomingMessage, secret: string): boolean {
+function removeSecret(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);
   return url.startsWith(`${secret}/`);
 }
 
-/** Rejects other processes of this machine without reading their bodies: the demo has no limits and no keys. */
-function refuse(response: ServerResponse): void {
+/** Refuses other processes of this machine without reading their bodies, because the demo has neither limits nor keys. */
+function sendNotFound(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   sendJson(response, 404, writeChatError(404, 'Only the gateway itself can use the demo upstream.'));
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, delayFactor: number): Promise<void> {
+async function handleRequest(request: IncomingMessage, response: ServerResponse, delayFactor: number): Promise<void> {
   response.setHeader('x-demo', 'true').setHeader('x-request-id', createId('req_'));
   const path = (request.url ?? '').replace(/\?.*$/s, '');
   const delivery = new DemoDelivery(response, delayFactor);
   try {
     const body = await readBody(request);
     if (path === '/v1/models' && request.method === 'GET') return sendJson(response, 200, listModels());
-    const other = otherEndpoints.get(path.slice('/v1'.length));
-    if (other !== undefined) return await answerOther(request, body, other, delivery);
+    const otherEndpoint = otherEndpoints.get(path.slice('/v1'.length));
+    if (otherEndpoint !== undefined) return await serveOtherEndpoint(request, body, otherEndpoint, delivery);
     if (path !== '/v1/chat/completions') throw new ChatRequestError(`Path ${path} not found.`, null, 404);
     if (request.method !== 'POST') throw new ChatRequestError('Method not allowed; use POST.', null, 405);
     const chat = readChatRequest(parseBody(body));
-    await delivery.send(answerChat(chat), chat.isStream, findFault(chat.model, lastUserText(chat)));
+    await delivery.send(createChatAnswer(chat), chat.isStream, findFault(chat.model, findLastUserText(chat)));
   } catch (error) {
     if (!(error instanceof ChatRequestError)) throw error;
     sendJson(response, error.status, writeChatError(error.status, error.message, error.param));
   }
 }
 
-/** These endpoints support only the faults with a status or HTML. */
-async function answerOther(
+/** Serves an endpoint other than chat. It supports only the faults with a status or HTML. */
+async function serveOtherEndpoint(
   request: IncomingMessage,
   body: string,
   answer: (body: JsonObject) => OtherAnswer,
   delivery: DemoDelivery,
 ): Promise<void> {
   const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
-  const asked = isForm ? readForm(body) : parseBody(body);
-  const { type, body: content } = answer(asked);
-  const { model, prompt } = asked;
-  const fault = findFault(typeof model === 'string' ? model : '', textsIn(prompt).join('\n'));
+  const fields = isForm ? readForm(body) : parseBody(body);
+  const { type, body: content } = answer(fields);
+  const { model, prompt } = fields;
+  const fault = findFault(typeof model === 'string' ? model : '', readTexts(prompt).join('\n'));
   await delivery.sendOther(type, content, fault);
 }
 
-/** Reads even an oversized body to its end, so that the client reads the response. */
+/** Reads the body. Reads even an oversized body to its end, so that the client receives the response. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** Splits a text as a model would emit it: words with the space before them, long words in pieces. */
+/** Splits a text into tokens, as a model would: words with the space before them, long words in parts. */
 export function splitIntoTokens(text: string): string[] {
   return text.match(/\s*\S{1,12}|\s+/gu) ?? [];
 }
 
 const charactersPerToken = 4;
-/** A string of this length without a space is an encoded file, and costs as much as an image. */
+/** A string of this length without spaces counts as an encoded file, and costs as much as an image. */
 const encodedFile = { length: 2_000, tokens: 256 };
 
 /** Estimates the tokens of any part of a request from the length of its strings. */

@@ -2,10 +2,10 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Mail to the recipients of an announcement, selected by `recordMails`. */
+/** Email to the recipients of an announcement, whom `recordMails` selects. */
 export const announcementMail: MailKind = {
   event: 'announcement.published',
   delivery: 'optional',
   texts: { en, id },
-  load: async () => (await import('./writer.ts')).announced,
+  load: async () => (await import('./writer.ts')).writeAnnouncementMail,
 };

@@ -5,7 +5,7 @@ import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 
-export const announced: MailWriter<'announcement.published'> = {
+export const writeAnnouncementMail: MailWriter<'announcement.published'> = {
   async write({ host, payload, language, t, format, buttons, pages }) {
     const announcement = await findAnnouncement(host.database, payload.announcementId);
     if (announcement === undefined || !isOpen(announcement, host.now()))

@@ -142,7 +142,7 @@ export async function listOpenAnnouncements(database: Queries): Promise<StoredAn
 }
 
 /**
- * Lists all announcements, including ended ones, newest first.
+ * Lists all announcements, including ended announcements, newest first.
  *
  * @param limit at most 500
  * @param after id of the last announcement of the previous page

@@ -11,7 +11,7 @@ import { announcementsSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Temporary messages of operators to customers: on pages, by mail, by command and over the API. */
+/** Temporary messages from operators to customers, on pages and by email. */
 export const plugin: GatewayPlugin = {
   name: 'announcements',
   register({ gateway }) {

@@ -4,7 +4,7 @@ import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notice
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
 
-/** Time before its start from which maintenance is shown. */
+/** Maintenance is shown this long before its start. */
 const maintenanceLeadMs = 7 * 86_400_000;
 /** Cache of stored announcements, so that the public page does not query for each visitor, and works if the query fails. */
 const cacheOptions = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };

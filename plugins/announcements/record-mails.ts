@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Days in which recipients of an announcement about a model have used the model. */
+/** Recipients of an announcement about a model have used the model in the last `usageDays`. */
 const usageDays = 30;
 
 /**

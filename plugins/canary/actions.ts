@@ -16,7 +16,7 @@ import { integer, object } from '#core/platform/schema.ts';
 /** Minutes before a canary may be promoted automatically. */
 const defaultMinutes = 10;
 
-const number = integer({ minimum: 1 }, 'Number of the canary, so that no other one is meant.');
+const number = integer({ minimum: 1 }, 'Number of the running canary; a different number is refused.');
 const tells = { number: describeInText('operator.told.canary', 'number') };
 const loadCanaries = () => import('./record/canaries.ts');
 
@@ -24,19 +24,19 @@ export const startAction = (registry: Registry) =>
   defineAction({
     name: 'configuration.canary_begin',
     subject: configurationSubject,
-    summary: 'serve a file beside gateway.yaml to a share of the accounts',
+    summary: 'serve a different configuration file to a share of the accounts',
     input: object(['file', 'share'], {
       file: {
         ...text('Name of the file, in the folder of gateway.yaml on the instance that gets the call.', 100),
         pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
       },
       share: {
-        ...text('Of the accounts, from 0.01% to 99.99%, such as 10%.', 6),
+        ...text('Share of the accounts, from 0.01% to 99.99%, such as 10%.', 6),
         pattern: '^\\d{1,2}(\\.\\d{1,2})?%$',
       },
       minutes: integer(
         { minimum: 1, maximum: 1_440 },
-        `Before it may become full by itself. Default: ${defaultMinutes}.`,
+        `Minutes before it may be promoted automatically. Default: ${defaultMinutes}.`,
       ),
       note,
     }),

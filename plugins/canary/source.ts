@@ -20,18 +20,18 @@ function declareOptions(reload: Parser): void {
     .addOption(
       new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
     )
-    .option('--for <time>', 'how long, before it may become full by itself: 10m, 2h; default: 10m', parseTime)
+    .option('--for <time>', 'time before it may be promoted automatically: 10m, 2h; default: 10m', parseTime)
     .option('--note <text>', 'why', parseLine)
     .addOption(new Option('--full', 'serve the running canary to all accounts').conflicts(['canary', 'status']))
-    .addOption(new Option('--status', 'show the running canary beside the others').conflicts('canary'))
+    .addOption(new Option('--status', 'compare the running canary with the others').conflicts('canary'))
     .addHelpText(
       'after',
       `
-A canary serves the same accounts on all instances, and is judged by its failures, refusals and time to first token. It is rolled back
-automatically where the counts say that it is worse, and becomes full after its time where they say that it is no worse; with too few requests
-to tell it goes on. "daypass rollback" ends it. Requests in flight finish where they began.
+A canary serves the same accounts on all instances. It is compared with the others by failures, refusals and time to first token, and rolled
+back automatically if it is worse. If it is no worse, it is promoted to all accounts after its time; with too few requests for a verdict, it
+continues. "daypass rollback" ends it. Requests in flight finish on the configuration that they started with.
 
-A changed gateway.yaml is loaded at once, by all: write the change into another file.
+A change of gateway.yaml itself is loaded at once for all accounts, so write the change into a different file.
 
   daypass reload gateway.next.yaml --canary 10% --for 10m
   daypass reload --status`,

@@ -1,6 +1,6 @@
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 
-/** Pages to which other dashboard pages link. */
+/** Paths of pages that other dashboard pages link to. */
 export const connectPath = wellKnownPaths.connect;
 export const tryPath = '/dashboard/try';
 export const requestPath = (id: string) => `/dashboard/requests/${encodeURIComponent(id)}`;

@@ -6,7 +6,7 @@ interface Hints {
   readonly numbers: readonly number[];
 }
 
-/** Depth from which only required members and items are created, because schemas may be recursive. */
+/** Deeper schemas get only required members and items, because schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
 /** Maximum resolved subschemas, because a short schema can expand to millions. */
@@ -118,7 +118,7 @@ class Sampler {
   #array(schema: JsonObject, depth: number): JsonValue[] {
     const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
     const minLength = readNumber(schema['minItems']) ?? 0;
-    const preferredLength = Math.max(least, tuple.length, depth < plainDepth ? 1 : 0);
+    const preferredLength = Math.max(minItems, tuple.length, depth < plainDepth ? 1 : 0);
     const length = Math.min(preferredLength, readNumber(schema['maxItems']) ?? preferredLength, maxItems);
     return Array.from({ length }, (_, index) => {
       if (index > 0) this.#turn++;

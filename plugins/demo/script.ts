@@ -9,7 +9,7 @@ import {
 import { findHints, createSample } from './sample.ts';
 import { splitIntoTokens } from './tokens.ts';
 
-/** The demo's output in order, from which both the complete answer and the stream are written. */
+/** The demo's output in order. Both the complete response and the stream are written from it. */
 export interface DemoScript {
   readonly steps: readonly ScriptStep[];
   readonly finish: 'stop' | 'length' | 'tool_calls';

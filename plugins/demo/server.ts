@@ -12,9 +12,9 @@ import { findFault, modelNames } from './fault.ts';
 import { type OtherAnswer, otherEndpoints, readForm, readTexts } from './other-answers.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
-  /** URL with a secret path that only this process knows. */
+  /** URL with a secret path, known only to this process. */
   readonly url: string;
-  /** URL with the version segment, to which `/chat/completions` is appended. */
+  /** Base URL with the version segment; clients append `/chat/completions`. */
   readonly baseUrl: string;
 }
 

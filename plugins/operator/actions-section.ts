@@ -8,7 +8,7 @@ import { integer, object } from '#core/platform/schema.ts';
 /** The section `operator_actions`: settings of the record of operators' actions. */
 export const operatorActionsSection = defineSection({
   name: 'operator_actions',
-  schema: object({ default: {} }, 'Record of what operators have done on the operator pages.', {
+  schema: object({ default: {} }, 'Record of operator actions.', {
     keep_days: integer({ minimum: 90, maximum: 36_500, default: 1_095 }, 'Days to keep it.'),
   }),
   notices: (_value, all) =>

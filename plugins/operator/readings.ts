@@ -14,7 +14,7 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
-/** Ms after which a reading is refreshed, so that many operators cost as much as one. The stale value is shown meanwhile. */
+/** Lifetime of readings, so that many operators cost as much as one. A stale value is shown during a refresh. */
 const maxAgeMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const timeoutMs = 5_000;
 

@@ -35,7 +35,7 @@ export const OutageCredit = defineEntity({
       p.manyToOne(Account).primary().updateRule('no action').deleteRule('no action').index('outage_credit_account'),
     /** Credited seconds; 0 if other credits cover the time, or the daily limit is reached. */
     seconds: p.integer().check('seconds >= 0'),
-    /** The ledger entry of the credit; null if nothing was added. */
+    /** Ledger entry of the credit; null if no time was added. */
     period: () => p.manyToOne(PlanPeriod).nullable().deleteRule('no action'),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
   },

@@ -14,7 +14,7 @@ import { readCredits } from './status-credits.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Credits customers for the time in which models were down, and lets operators grant days for outages. */
+/** Credits customers for downtime of models, and lets operators grant days for outages. */
 export const plugin: GatewayPlugin = {
   name: 'outages',
   register({ gateway }) {

@@ -12,7 +12,7 @@ const maxOutages = 100;
 /** Credits ended outages. Outages found before the first approval, and unconfirmed outages, wait for the operator. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
-  description: 'Gives customers back the time in which models were down, once.',
+  description: 'Credits customers for the time in which models were down, once.',
   schedule: { every: intervalSeconds },
   attempts: 1,
   run: (_data, host) => creditOutages(host),
@@ -23,7 +23,7 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
   await findOutages(host);
   for (const outage of (await listOutages(host.database, maxOutages, 'automatic')).toReversed()) {
     const { accounts, seconds } = await creditOutage(host, outage);
-    host.log.info(`outage of ${outage.model}: ${accounts} accounts got ${seconds} s back`);
+    host.log.info(`outage of ${outage.model}: credited ${seconds} s to ${accounts} accounts`);
   }
 }
 
@@ -31,14 +31,14 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
 export const outageGauges = [
   gauge(
     'outages_waiting',
-    'Outages for which customers have not had their time back: those found before an operator has approved the first wait for him, and those that nothing confirms.',
+    'Outages that are neither credited nor declined. Outages found before the first approval, and unconfirmed outages, wait for an operator.',
     (host) =>
       readFigure(
         host,
         `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`,
       ),
   ),
-  gauge('outage_credit_seconds_total', 'Time that customers have had back for outages.', (host) =>
+  gauge('outage_credit_seconds_total', 'Time credited to customers for outages.', (host) =>
     readFigure(host, `select coalesce(sum(seconds), 0)::float8 as value from outage_credit`),
   ),
 ];

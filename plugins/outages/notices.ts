@@ -25,8 +25,8 @@ const ownNotice = { kind: 'info', isOwn: true } as const;
 const namedCredits = 3;
 
 /**
- * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several with the newest ones; undefined
- * without any.
+ * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several credits with the newest outages.
+ * Returns undefined without credits.
  */
 export function describeCredits(credits: readonly AccountCredit[], { t, format }: Reader): Notice | undefined {
   const [first, ...others] = credits;
@@ -38,14 +38,14 @@ export function describeCredits(credits: readonly AccountCredit[], { t, format }
       ...ownNotice,
       title: t('home.credit', { time: formatCredit(first.seconds), model: first.model, day: day(first.fromAt) }),
     };
-  const listed = credits
+  const listedOutages = credits
     .slice(0, namedCredits)
     .map(({ model, fromAt }) => t('home.credit_of', { model, day: day(fromAt) }));
-  const moreCount = credits.length - listed.length;
+  const moreCount = credits.length - listedOutages.length;
   return {
     ...ownNotice,
     title: t('home.credits', { time: formatCredit(credits.reduce((sum, { seconds }) => sum + seconds, 0)) }),
-    text: [...listed, ...(moreCount === 0 ? [] : [t('home.credits_more', { count: moreCount })])].join(' · '),
+    text: [...listedOutages, ...(moreCount === 0 ? [] : [t('home.credits_more', { count: moreCount })])].join(' · '),
   };
 }
 

@@ -14,10 +14,10 @@ import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 
 const pagePath = '/operator/accounts/outage';
-/** Maximum accounts named; the others are counted. */
+/** Maximum listed accounts; the others are only counted. */
 const maxAccounts = 100;
 
-/** The form uses the span and model of the shown accounts. */
+/** Form that grants days, with the span and model of the shown accounts. */
 const grantForm = actionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
     const { granted, skipped, failed } = result as unknown as OutageResult;
@@ -27,7 +27,7 @@ const grantForm = actionForm(grantAction, {
   },
 });
 
-/** Approves outages found before the first approval, and unconfirmed ones. */
+/** Form that approves the credit of a waiting outage. */
 const creditForm = actionForm(creditAction, {
   path: `${pagePath}/credit`,
   next: ({ accounts = 0 }) => `${pagePath}?credited=${String(accounts)}`,
@@ -59,7 +59,7 @@ export const declinePage: Page = plainPage(declineAction, {
   },
 });
 
-/** Maximum uncredited outages listed. */
+/** Maximum listed outages. */
 const maxOutages = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
@@ -73,10 +73,10 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** Maximum affected accounts named per outage. */
+/** Maximum listed accounts with failed requests, per outage. */
 const maxWitnesses = 10;
 
-/** Adds the accounts whose requests failed to the outage, so that the operator sees whether they caused it. */
+/** Describes a waiting outage with the accounts whose requests failed, so that the operator sees whether they caused it. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
   const witnesses = await listWitnesses(host.database, outage, maxWitnesses);

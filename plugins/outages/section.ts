@@ -1,13 +1,13 @@
 import { defineSection } from '#core/config/section.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
-/** The section `outages`: controls whether customers are credited for the time in which models were down. */
+/** The section `outages`: credits to customers for downtime of models. */
 export const outagesSection = defineSection({
   name: 'outages',
   schema: object({ default: {} }, 'Time that customers get back when every route of a model they use was down.', {
     credit: boolean(
       { default: false },
-      'Whether time is given back. Outages found before an operator has approved the first wait for him; later ones do not if they are confirmed.',
+      'Whether time is credited. Outages found before the first approval wait for an operator; later outages wait only if they are unconfirmed.',
     ),
     from_minutes: integer(
       { minimum: 1, maximum: 1_440, default: 5 },
@@ -19,10 +19,10 @@ export const outagesSection = defineSection({
     ),
     mail: boolean({ default: false }, 'Whether customers get an email about it.'),
   }),
-  notices: ({ credit, from_minutes: least, max_minutes_per_day: most }) =>
-    credit && least > most
+  notices: ({ credit, from_minutes: minMinutes, max_minutes_per_day: maxMinutes }) =>
+    credit && minMinutes > maxMinutes
       ? [
-          `outages.from_minutes is ${least}, and an account gets back at most ${most} minutes of a day, less than any such outage lasts`,
+          `outages.from_minutes is ${minMinutes}, and an account gets back at most ${maxMinutes} minutes of a day, less than any such outage lasts`,
         ]
       : [],
 });

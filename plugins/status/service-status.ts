@@ -18,7 +18,7 @@ export interface ServiceStatus {
   readonly page: ListPage;
   /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
-  /** Ms credited to customers, by incident. */
+  /** Ms credited to customers, by incident id. */
   readonly credited: ReadonlyMap<string, number>;
   /** False while the database does not respond and the states of models come from breakers only. */
   readonly isComplete: boolean;

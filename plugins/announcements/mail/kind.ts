@@ -2,7 +2,7 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Email to the recipients of an announcement, whom `recordMails` selects. */
+/** Email to the recipients of an announcement, see `recordMails`. */
 export const announcementMail: MailKind = {
   event: 'announcement.published',
   delivery: 'optional',

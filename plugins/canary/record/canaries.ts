@@ -5,7 +5,7 @@ import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts
 import type { ConfigurationCanary } from './entities.ts';
 import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 
-/** Maximum stored canaries; a new canary deletes older ones. */
+/** Maximum stored canaries; starting a canary deletes the oldest. */
 const maxCanaries = 100;
 /** Lifetime of an instance's claim to evaluate a canary. */
 const leaseSeconds = 60;

@@ -1,6 +1,6 @@
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 
-/** Number of draws as extreme as the observation after which drawing stops, because the probability is known to a third. */
+/** Draws as extreme as the observation that are enough: the probability is then known to a third. */
 const maxExtremeDraws = 10;
 /** Accounts drawn per turn of the event loop. */
 const accountsPerTurn = 20_000;

@@ -59,7 +59,7 @@ export async function startCanary(
 }
 
 function explainSame(file: GatewayDocument, next: GatewayDocument): string {
-  if (next.file !== file.file) return `${next.file} says what serves already.`;
+  if (next.file !== file.file) return `${next.file} has the same content as the serving configuration.`;
   return 'gateway.yaml serves already: a change of it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
 }
 

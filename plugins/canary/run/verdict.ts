@@ -58,8 +58,8 @@ interface Excess {
   readonly weight: number;
 }
 
-/** `baselineWeight`: requests or timed responses with which an account's past weighs as much as the current requests of all. */
 const maxScore = 4;
+/** Past requests or timed responses of an account that weigh as much as the current requests of all accounts. */
 const baselineWeight = { requests: 20, timed: 2 };
 
 /** Returns the requests of all accounts at which the canary has about its minimum count. @param share the canary's share, 0 to 1 */
@@ -72,7 +72,7 @@ export function calculateFirstLook(share: number): number {
  * look, whichever side sent them. Look number k may spend 1 / (k (k + 1)) of each alpha, so any number of looks spends at most all of it.
  * A total failure is found without a look, see `findTotalFailure`.
  *
- * @param isOver true once the canary's time is over: the first look is then due at once
+ * @param isOver true once the canary's time is over, which makes the first late look due at once
  */
 export async function evaluateCanary(
   accounts: readonly ComparedAccount[],
@@ -203,10 +203,10 @@ function clampScore(score: number): number {
   return Math.max(-maxScore, Math.min(maxScore, score));
 }
 
-function splitSides(allAccounts: readonly Excess[]): { readonly canary: Excess[]; readonly others: Excess[] } {
+function splitSides(excesses: readonly Excess[]): { readonly canary: Excess[]; readonly others: Excess[] } {
   return {
-    canary: allAccounts.filter(({ isCanary }) => isCanary),
-    others: allAccounts.filter(({ isCanary }) => !isCanary),
+    canary: excesses.filter(({ isCanary }) => isCanary),
+    others: excesses.filter(({ isCanary }) => !isCanary),
   };
 }
 

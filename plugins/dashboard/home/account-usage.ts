@@ -51,7 +51,7 @@ class UsageReadings implements Disposable {
   readonly #bus: LiveBus;
   readonly #currentReadings = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: maxCachedAccounts });
   readonly #earlierReadings = new LRUCache<string, Promise<UsageRow[]>>({ max: maxCachedAccounts, ttl: earlierTtlMs });
-  /** Accounts read in the last minute, for which this instance subscribes to notifications of other instances. */
+  /** Subscriptions to notifications of other instances, for accounts read in the last minute. */
   readonly #subscriptions = new LRUCache<string, () => void>({
     max: maxCachedAccounts,
     ttl: earlierTtlMs,
@@ -77,8 +77,8 @@ class UsageReadings implements Disposable {
     this.#startHour(startOfHours(now, 1));
     if (this.#subscriptions.get(accountId) === undefined)
       this.#subscriptions.set(accountId, this.#bus.follow(accountId));
-    // Without notifications, including those of other instances, readings could be stale unnoticed. Reading also shows
-    // whether the database is unavailable.
+    // Without notifications of this and other instances, cached readings could be stale. Reading again also shows whether
+    // the database is unavailable.
     if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId))
       this.#currentReadings.delete(accountId);
     const readings = this.#currentReadings.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();

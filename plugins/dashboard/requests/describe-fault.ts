@@ -52,7 +52,7 @@ export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
 
-/** Finds the reason for which an attempt was stopped. */
+/** Finds the reason for stopping an attempt. */
 function findStopReason(
   attempt: KnownAttempt,
   attempts: readonly KnownAttempt[],

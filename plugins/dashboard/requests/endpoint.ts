@@ -10,9 +10,9 @@ import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-/** Age up to which a request without a record may still be running, or its record may be delayed. */
+/** Maximum age of a request that may still be running, or whose record may be delayed. */
 const maxRecordDelayMs = 3_600_000;
-/** Time after which records usually exist. */
+/** Usual delay of records. */
 const retryAfterSeconds = 2;
 
 /** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */

@@ -123,7 +123,7 @@ function describeEmpty(
     unmatched: buildRequestsPath(query, { account: '', show: 'all', model: '', status: '' }),
     end: buildRequestsPath(query),
   };
-  // The text must not suggest sending a request: the list shows customers' requests.
+  // The text must not suggest sending a request, because the list shows customers' requests.
   if (emptyReason === 'none' && query.path === operatorRequestsPath)
     return { title: t('requests.empty.none'), text: t('requests.empty.text.none_of_all') };
   return {

@@ -90,7 +90,7 @@ const policyView = (accounts: readonly AccountRecord[]) =>
         if (blockedAt !== undefined || deletedAt !== undefined) return t('operator.blocked_or_deleted');
         return {
           text: t('operator.act.account.block'),
-          pagePath: `/operator/accounts/${accountId}/block`,
+          path: `/operator/accounts/${accountId}/block`,
           isButton: true,
         };
       },

@@ -3,7 +3,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 
-/** `/operator/accounts`: search by name, e-mail address, id, key hint and state, newest first. */
+/** Creates `/operator/accounts`: search by name, email address, id, key hint and state, newest first. */
 export const accountsPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, accounts, {
     path: '/operator/accounts',

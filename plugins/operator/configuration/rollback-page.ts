@@ -11,7 +11,7 @@ import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { parseNumber, readServing, requireChanges } from './list-page.ts';
 import { object } from '#core/platform/schema.ts';
 
-/** Lines after which a diff is cut; `daypass diff` prints all lines. */
+/** Maximum shown lines of a diff; `daypass diff` prints all lines. */
 const maxDiffLines = 400;
 
 /** `/operator/configuration/{number}`: the changes of a configuration, and a form to roll back to it. */
@@ -69,10 +69,10 @@ async function requireServed({ documents: { history } }: ConfigChanges, { params
 const lineKinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' };
 
 function describeDiff(lines: readonly string[]) {
-  const shown = [...lines.slice(0, maxDiffLines), ...(lines.length > maxDiffLines ? ['  …'] : [])];
+  const shownLines = [...lines.slice(0, maxDiffLines), ...(lines.length > maxDiffLines ? ['  …'] : [])];
   // Templates drop line breaks between tags.
-  return shown.map((text, index) => ({
-    text: index < shown.length - 1 ? `${text}\n` : text,
+  return shownLines.map((text, index) => ({
+    text: index < shownLines.length - 1 ? `${text}\n` : text,
     kind: lineKinds[text.charAt(0)] ?? '',
   }));
 }

@@ -3,7 +3,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 import { orders } from '#core/web/resources/orders.ts';
 
-/** `/operator/orders`: search by order, buyer, money and state, newest first; for a single day, orders with problems come first. */
+/** Creates `/operator/orders`: search by order, buyer, money and state, newest first. For a single day, orders with problems come first. */
 export const ordersPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, orders, {
     path: '/operator/orders',

@@ -16,7 +16,7 @@ export async function describeNeeds(gateway: NeedsSource, request: PageRequest) 
   };
 }
 
-/** Describes the number of open problems; '' for 0, for which the page has its own text. */
+/** Describes the number of open problems; '' for 0, because the page has a text of its own for it. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }

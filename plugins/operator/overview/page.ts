@@ -55,9 +55,9 @@ export const overviewPage = (
 
 /** Describes the routes in trouble, or all routes if there are none. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
-  const troubled = describeRoutes(request.host, sources, request, minRoutes, true);
+  const troubled = describeRoutes(request.host, sources, request, { minRows: minRoutes, isTroubleOnly: true });
   return {
-    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, minRoutes),
+    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, { minRows: minRoutes }),
     routesHeading: request.t(troubled.length > 0 ? 'operator.routes_troubled' : 'operator.routes_heading'),
     routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
     routesSince: request.t('operator.requests_since', {

@@ -27,7 +27,7 @@ export const routesPage = (
       readNotes(gateway.routeNoteSources, request),
     ]);
     const costOf = (model: string, route: string) => costs?.ofRoute(model, route) ?? '';
-    const routes = describeRoutes(host, sources, request, maxRoutes, false, costOf).map((row) => ({
+    const routes = describeRoutes(host, sources, request, { minRows: maxRoutes, costOf }).map((row) => ({
       ...row,
       notes: notes.get(row.route) ?? [],
     }));

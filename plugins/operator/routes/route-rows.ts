@@ -17,35 +17,39 @@ export type RouteRow = ReturnType<typeof describeRoutes>[number];
 const minFailedShare = 0.01;
 const seriousFailedShare = 0.1;
 
+interface RouteListOptions {
+  /** Minimum number of rows, if there are that many. */
+  readonly minRows: number;
+  /** Lists only routes in trouble, or all routes of a model in trouble if none of its routes shows the cause. */
+  readonly isTroubleOnly?: boolean;
+  /** Returns the cost of a route for a model. */
+  readonly costOf?: (model: string, route: string) => string;
+}
+
 /**
  * Describes routes by model: models in the worst trouble first, then the others in the order of gateway.yaml. A model's routes are never
  * split.
  *
- * @param minRows minimum number of rows, if there are that many
- * @param costOf cost of a route for a model
- * @param isTroubled true to list only routes in trouble, or all routes of a model in trouble if none of its routes shows the cause
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
   { models: health, statuses, recent: { routes } }: OverviewSources,
   reader: Reader,
-  minRows: number,
-  isTroubled = false,
-  costOf: (model: string, route: string) => string = () => '',
+  { minRows, isTroubleOnly = false, costOf = () => '' }: RouteListOptions,
 ) {
   const states = new Map(health.map(({ id, state }) => [id, state]));
   const rankModel = (model: Model) => [
     severityOf(states.get(model.publicName) ?? 'working'),
     Math.min(...model.routes.map(({ id }) => rankRoute(statuses.get(id), routes.get(id)))),
   ];
-  const models = isTroubled
+  const models = isTroubleOnly
     ? catalog.models.filter((model) => compareRanks(rankModel(model), healthyRank) < 0)
     : catalog.models;
   const shared = findSharedRoutes(catalog.models);
   return pickWorstModels(models, minRows, rankModel).flatMap((model) => {
     const inTrouble = model.routes.filter(({ id }) => rankRoute(statuses.get(id), routes.get(id)) < ranks.closed);
-    const shown = isTroubled && inTrouble.length > 0 ? inTrouble : model.routes;
-    return shown.map(({ id }, index) => ({
+    const shownRoutes = isTroubleOnly && inTrouble.length > 0 ? inTrouble : model.routes;
+    return shownRoutes.map(({ id }, index) => ({
       // Printed once for all routes of the model.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
@@ -144,8 +148,9 @@ function describeKeys(coolingKeys: number, closed: number, t: Reader['t']): stri
 
 function describeCache(cache: ServedModel['cache'], { t, format }: Reader) {
   if (cache === undefined) return { fromCache: '', toCache: '' };
-  const written = cache.written === 0 ? '' : t('operator.written_to_cache', { share: format.percent(cache.written) });
-  return { fromCache: format.percent(cache.read), toCache: written };
+  const writtenText =
+    cache.written === 0 ? '' : t('operator.written_to_cache', { share: format.percent(cache.written) });
+  return { fromCache: format.percent(cache.read), toCache: writtenText };
 }
 
 function describeFault(traffic: RouteTraffic | undefined, { t, format }: Reader) {

@@ -47,8 +47,7 @@ function rowsOf(
       recent: { since: now, routes: new Map(recent.map((one) => [one.route, one])) },
     },
     reader,
-    least,
-    isTroubled,
+    { minRows: least, isTroubleOnly: isTroubled },
   );
 }
 

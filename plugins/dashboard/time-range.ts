@@ -9,7 +9,7 @@ export type RangeName = keyof typeof rangeHours;
 export const timeRanges = Object.keys(rangeHours) as readonly RangeName[];
 
 /**
- * Returns the start of a period, epoch ms; undefined for `all`. All periods except for `1h` start on the hour in UTC and include the current
+ * Returns the start of a period, epoch ms; undefined for `all`. Except for `1h`, periods start on the hour in UTC and include the current
  * hour, so "24 hours" are 24 bars of a chart, and the number of requests is the sum of their counters.
  */
 export function startOfRange(range: RangeName, now: number): number | undefined {

@@ -24,8 +24,8 @@ interface WholeCall {
 }
 
 /**
- * Creates the answer in the format of Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is the member that DeepSeek
- * added for reasoning.
+ * Creates the answer in the format of Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is DeepSeek's member for
+ * reasoning.
  *
  * @throws ChatRequestError if the tool choice requires a tool that is not in the request
  */

@@ -117,7 +117,7 @@ class Sampler {
 
   #array(schema: JsonObject, depth: number): JsonValue[] {
     const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
-    const minLength = readNumber(schema['minItems']) ?? 0;
+    const minItems = readNumber(schema['minItems']) ?? 0;
     const preferredLength = Math.max(minItems, tuple.length, depth < plainDepth ? 1 : 0);
     const length = Math.min(preferredLength, readNumber(schema['maxItems']) ?? preferredLength, maxItems);
     return Array.from({ length }, (_, index) => {

@@ -39,9 +39,9 @@ const filler = 'This sentence only makes the answer longer, so that there is mor
  */
 export function writeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
-  const includesReasoning = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(readPrompt(request));
+  const isReasoning = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(readPrompt(request));
   const allSteps = [
-    ...(includesReasoning ? [createStep('reasoning', writeReasoning(request, tools))] : []),
+    ...(isReasoning ? [createStep('reasoning', writeReasoning(request, tools))] : []),
     ...(tools.length > 0
       ? callTools(request, tools)
       : [createStep('text', cutAtStop(writeAnswer(request), request.stops))]),
@@ -161,16 +161,16 @@ function shorten(text: string, length: number): string {
 /** Chooses the tools to call, with an entry for each call. Empty once the results are present. */
 function chooseTools(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
-  const allowedToolList = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
-  if (toolMode === 'required' && allowedToolList.length === 0)
+  const usableTools = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
+  if (toolMode === 'required' && usableTools.length === 0)
     throw new ChatRequestError('`tool_choice` requires a tool that is not in `tools`.', 'tool_choice');
   if (toolMode === 'none' || findOpenToolResults(request).length > 0) return [];
   const prompt = readPrompt(request);
-  const namedTools = findNamedTools(allowedToolList, prompt);
-  const chosenTools = namedTools.length === 0 && toolMode === 'required' ? allowedToolList.slice(0, 1) : namedTools;
-  if (!allowsParallelCalls) return chosenTools.slice(0, 1);
-  const isRepeated = chosenTools.length === 1 && /\b(twice|in parallel|several times)\b/i.test(prompt);
-  return isRepeated ? [...chosenTools, ...chosenTools] : chosenTools.slice(0, maxCalls);
+  const namedTools = findNamedTools(usableTools, prompt);
+  const calledTools = namedTools.length === 0 && toolMode === 'required' ? usableTools.slice(0, 1) : namedTools;
+  if (!allowsParallelCalls) return calledTools.slice(0, 1);
+  const isRepeated = calledTools.length === 1 && /\b(twice|in parallel|several times)\b/i.test(prompt);
+  return isRepeated ? [...calledTools, ...calledTools] : calledTools.slice(0, maxCalls);
 }
 
 /** Finds the tools that the prompt names or, if it mentions calling a tool, tools with similar names. */

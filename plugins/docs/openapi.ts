@@ -6,14 +6,12 @@ import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describ
 /** Writes the OpenAPI 3.1 document of the described API. @param model model used in examples */
 export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
   const credentials = api.headers.filter(({ isCredential }) => isCredential === true);
-  const schemes = Object.fromEntries(
-    credentials.map((header) => [chooseSchemeName(header), writeSecurityScheme(header)]),
-  );
+  const schemes = Object.fromEntries(credentials.map((header) => [nameScheme(header), writeSecurityScheme(header)]));
   return toJson({
     openapi: '3.1.1',
     info: { title: `${name} API`, version: '1', description: api.limits.map((limit) => `- ${limit}`).join('\n') },
     servers: [{ url: baseUrl }],
-    security: credentials.map((header) => ({ [chooseSchemeName(header)]: [] })),
+    security: credentials.map((header) => ({ [nameScheme(header)]: [] })),
     tags: [...new Set(api.endpoints.map(chooseTag))].map((tag) => ({ name: tag })),
     paths: writePaths(api, model),
     components: {
@@ -35,7 +33,7 @@ function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in'], d
 }
 
 /** Chooses the key in `components`, which may contain only letters and hyphens. */
-function chooseSchemeName({ name }: DescribedHeader): string {
+function nameScheme({ name }: DescribedHeader): string {
   return name === 'Authorization' ? 'bearer' : name;
 }
 
@@ -57,41 +55,27 @@ function chooseTag({ endpoint }: DescribedEndpoint): string {
 function writePaths(api: DescribedApi, model: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const names = new Map<string, number>();
-  for (const describedEndpoint of api.endpoints) {
-    const count = (names.get(describedEndpoint.endpoint.name) ?? 0) + 1;
-    names.set(describedEndpoint.endpoint.name, count);
-    const id = count === 1 ? describedEndpoint.endpoint.name : `${describedEndpoint.endpoint.name}_${count}`;
-    (paths[describedEndpoint.path] ??= {})[describedEndpoint.endpoint.method.toLowerCase()] = writeOperation(
-      api,
-      describedEndpoint,
-      id,
-      model,
-    );
+  for (const entry of api.endpoints) {
+    const count = (names.get(entry.endpoint.name) ?? 0) + 1;
+    names.set(entry.endpoint.name, count);
+    const id = count === 1 ? entry.endpoint.name : `${entry.endpoint.name}_${count}`;
+    (paths[entry.path] ??= {})[entry.endpoint.method.toLowerCase()] = writeOperation(api, entry, id, model);
   }
   return paths;
 }
 
-function writeOperation(
-  api: DescribedApi,
-  describedEndpoint: DescribedEndpoint,
-  operationId: string,
-  model: string,
-): object {
-  const { endpoint, documentation, summary } = describedEndpoint;
+function writeOperation(api: DescribedApi, entry: DescribedEndpoint, operationId: string, model: string): object {
+  const { endpoint, documentation, summary } = entry;
   const { reference } = documentation;
   return {
     operationId,
     summary,
-    tags: [chooseTag(describedEndpoint)],
+    tags: [chooseTag(entry)],
     ...(reference !== undefined && { externalDocs: { url: reference } }),
     ...(endpoint.isPublic === true && { security: [] }),
-    parameters: [
-      ...writePathParameters(describedEndpoint),
-      ...writeQueryParameters(describedEndpoint),
-      ...writeRequestHeaders(api, describedEndpoint),
-    ],
-    requestBody: writeRequestBody(describedEndpoint, model),
-    responses: writeResponses(api, describedEndpoint),
+    parameters: [...writePathParameters(entry), ...writeQueryParameters(entry), ...writeRequestHeaders(api, entry)],
+    requestBody: writeRequestBody(entry, model),
+    responses: writeResponses(api, entry),
   };
 }
 

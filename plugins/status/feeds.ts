@@ -26,8 +26,8 @@ const maxTexts = 20;
 const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
 
 /**
- * Creates the routes `/status.json` and `/status.atom`, with the same responses for all clients. `?language=id` selects Indonesian, `?page=2` further
- * models. Concurrent requests for `/status.json` share one text.
+ * Creates the routes `/status.json` and `/status.atom`, whose responses are the same for all clients. `?language=id` selects Indonesian,
+ * `?page=2` selects further models. Concurrent requests for `/status.json` share one text.
  */
 export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [

@@ -1,7 +1,7 @@
 import { ActionRefused, defineAction, note, text } from '#core/business/operator-actions/action-kind.ts';
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { describeAsIs, describeInText } from '#core/business/operator-actions/member-describers.ts';
-import { canaryReasonBy } from './record/canary-reason.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { changeConfig } from '#core/extension/validation/config-actions.ts';
@@ -74,8 +74,8 @@ export const fullAction = defineAction({
       const canaries = new Canaries(host.database, history);
       const canary = await canaries.findRunning();
       const { digest } = await history.describe(await read());
-      const reason = canaryReasonBy('full', operator.name, why);
-      if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw isOver(id);
+      const reason = writeOperatorReason('full', operator.name, why);
+      if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw createNotRunning(id);
       await follow();
     }),
 });
@@ -89,10 +89,10 @@ export const endAction = defineAction({
   perform: (host, _subject, { number: id, note: why }, operator) =>
     changeConfig(host, async ({ documents: { history }, follow }) => {
       const { Canaries } = await loadCanaries();
-      const reason = canaryReasonBy('ended', operator.name, why);
-      if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw isOver(id);
+      const reason = writeOperatorReason('ended', operator.name, why);
+      if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw createNotRunning(id);
       await follow();
     }),
 });
 
-const isOver = (id: number) => new RollbackRefused(`canary ${id} does not run any more`);
+const createNotRunning = (id: number) => new RollbackRefused(`canary ${id} does not run any more`);

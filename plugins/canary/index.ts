@@ -1,11 +1,11 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import reasonsEn from './record/texts/en.json' with { type: 'json' };
 import reasonsId from './record/texts/id.json' with { type: 'json' };
-import { canaryGauges, canaryWorse } from './run/state.ts';
+import { canaryGauges, rolledBackProblem } from './run/state.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { startAction, endAction, fullAction } from './actions.ts';
-import { canaryPage } from './page.ts';
-import { canarySource } from './source.ts';
+import { createCanaryPage } from './page.ts';
+import { createCanarySource } from './source.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -19,10 +19,10 @@ export const plugin: GatewayPlugin = {
       name: 'configuration_canary',
       entities: async () => Object.values(await import('./record/entities.ts')),
     });
-    gateway.variants(canarySource(gateway));
+    gateway.variants(createCanarySource(gateway));
     for (const action of [startAction(gateway), fullAction, endAction]) gateway.action(action);
-    gateway.page(canaryPage(gateway));
+    gateway.page(createCanaryPage(gateway));
     for (const gauge of canaryGauges) gateway.gauge(gauge);
-    gateway.problem(canaryWorse);
+    gateway.problem(rolledBackProblem);
   },
 };

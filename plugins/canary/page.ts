@@ -18,7 +18,7 @@ export function createCanaries(registry: Registry, { database }: Pick<PageReques
 }
 
 /** Creates `/operator/configuration/canary`: compares a canary that is running, or ended within a day, with the other accounts. */
-export const canaryPage = (registry: Registry): Page => ({
+export const createCanaryPage = (registry: Registry): Page => ({
   path: pagePath,
   role: 'operator',
   title: 'operator.canary',

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { readDocument } from '#core/config/file/document.ts';
-import { canaryReasonBy } from './record/canary-reason.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 import { Canaries, type Canary } from './record/canaries.ts';
 import type { CanarySide } from './record/canary-counts.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
@@ -20,7 +20,7 @@ const tickMs = 250;
 /** Seconds before a canary may be promoted automatically. */
 const defaultSeconds = 600;
 
-/** Options as declared by `canarySource`. */
+/** Options as declared by `createCanarySource`. */
 interface ReloadOptions {
   readonly canary?: number;
   readonly for?: number;
@@ -86,7 +86,7 @@ async function start(services: Services, path: string | undefined, share: number
 async function makeFull({ context, documents, canaries, options: { note } }: Services): Promise<void> {
   const canary = await canaries.findRunning();
   const { digest } = await documents.history.describe(await readDocument(context.file(), process.env));
-  const reason = canaryReasonBy('full', userInfo().username, note);
+  const reason = writeOperatorReason('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
     throw new CommandFailed('No canary runs.');
   context.print(`canary ${canary.id} serves all accounts now`);

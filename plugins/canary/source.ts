@@ -4,10 +4,10 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { VariantSource } from '#core/extension/variants.ts';
 
 /** Creates core's interface to canaries. */
-export const canarySource = (gateway: Registry): VariantSource => ({
+export const createCanarySource = (gateway: Registry): VariantSource => ({
   name: 'canary',
   declareOptions,
-  load: async () => (await import('./variants.ts')).canaryVariants(gateway),
+  load: async () => (await import('./variants.ts')).createCanaryVariants(gateway),
 });
 
 function declareOptions(reload: Parser): void {

@@ -1,4 +1,4 @@
-import { canaryReasonBy } from './record/canary-reason.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Variants } from '#core/extension/variants.ts';
 import { CanaryRun } from './run/canary-run.ts';
@@ -9,7 +9,7 @@ import { createCanaries, describeNotice } from './page.ts';
 const maxListed = 5;
 
 /** Creates the implementation of core's variants. */
-export const canaryVariants = (registry: Registry): Variants => ({
+export const createCanaryVariants = (registry: Registry): Variants => ({
   follow: (hooks) => new CanaryRun(hooks),
   async describe(host) {
     const canaries = await createCanaries(registry, host).list(maxListed);
@@ -26,7 +26,9 @@ export const canaryVariants = (registry: Registry): Variants => ({
   async end(host, operator, note) {
     const canaries = createCanaries(registry, host);
     const running = await canaries.findRunning();
-    return running !== undefined && (await canaries.end(running.id, 'ended', canaryReasonBy('ended', operator, note)));
+    return (
+      running !== undefined && (await canaries.end(running.id, 'ended', writeOperatorReason('ended', operator, note)))
+    );
   },
   reload: async (...parameters) => (await import('./reload.ts')).reload(registry, ...parameters),
 });

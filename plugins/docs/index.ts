@@ -7,7 +7,7 @@ import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';
-import { docsPage, writeDocsSamples } from './page.ts';
+import { createDocsPage, writeDocsSamples } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(defineTexts({ en, id }));
-    gateway.page(docsPage(gateway));
+    gateway.page(createDocsPage(gateway));
     gateway.onConfigured(routeDocuments);
   },
 };

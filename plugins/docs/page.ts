@@ -8,7 +8,7 @@ import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 
 /** Creates the page `/docs`. */
-export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
+export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
   return {
     path: '/docs',
     role: 'public',

@@ -2,7 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { operatorTokenCommand } from './command.ts';
 import { removeOldCalls } from './idempotency.ts';
-import { operatorApiRoutes } from './routes.ts';
+import { createOperatorApiRoutes } from './routes.ts';
 import { operatorApiSection } from './section.ts';
 import { apiTokens } from './tokens-resource.ts';
 
@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
     gateway.job(retentionJob);
     gateway.onConfigured((server, host) => {
       if (host.section(operatorApiSection).enabled)
-        server.route(operatorApiRoutes(() => server.host(), gateway.operatorReadings));
+        server.route(createOperatorApiRoutes(() => server.host(), gateway.operatorReadings));
     });
   },
 };

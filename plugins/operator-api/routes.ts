@@ -33,7 +33,7 @@ interface Call {
 type Readings = ReadonlyMap<string, OperatorReading>;
 
 /** Creates the routes of the API, which share one check of the token. @param readings readings by path */
-export function operatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
+export function createOperatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
   const path = `${rootPath}/{path*}`;
   const options = { auth: false, state: { parse: false } } as const;
   const payload = {

@@ -10,21 +10,17 @@ import { notFound } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
 import { ordersLink, requireOrder } from './orders/order-page.ts';
 
-async function accountSubject(request: PageRequest): Promise<PageSubject> {
-  const accountPage = await requireAccount(request);
-  return {
-    id: accountPage.id,
-    name: nameOfAccount(accountPage, request.t),
-    path: `/operator/accounts/${accountPage.id}`,
-  };
+async function findAccountSubject(request: PageRequest): Promise<PageSubject> {
+  const account = await requireAccount(request);
+  return { id: account.id, name: nameOfAccount(account, request.t), path: `/operator/accounts/${account.id}` };
 }
 
-async function orderSubject(request: PageRequest): Promise<PageSubject> {
+async function findOrderSubject(request: PageRequest): Promise<PageSubject> {
   const { id, code } = await requireOrder(request);
   return { id, name: code, path: `/operator/orders/${code}` };
 }
 
-async function refundSubject({ host, params }: PageRequest): Promise<PageSubject> {
+async function findRefundSubject({ host, params }: PageRequest): Promise<PageSubject> {
   const key = params['key'] ?? '';
   const id = await findOrderOfRefund(host.database, key);
   const order = id === undefined ? id : await readOrder(host.database, { id });
@@ -32,15 +28,15 @@ async function refundSubject({ host, params }: PageRequest): Promise<PageSubject
   return { id: key, name: key, path: `/operator/orders/${code}` };
 }
 
-const accountPage: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
-const signInPage: SubjectPage = { ...accountPage, find: accountWithSignIns };
-const orderPage: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
-const refundPage: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
+const accountPage: SubjectPage = { path: '/operator/accounts/{id}', find: findAccountSubject };
+const signInPage: SubjectPage = { ...accountPage, find: findAccountWithSignIns };
+const orderPage: SubjectPage = { path: '/operator/orders/{code}', find: findOrderSubject };
+const refundPage: SubjectPage = { path: '/operator/refunds/{key}', find: findRefundSubject };
 
 /** Reads an account and the sign-ins to choose from. @throws PageError 404 for an account without sign-ins */
-async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
+async function findAccountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
-  const subject = await accountSubject(request);
+  const subject = await findAccountSubject(request);
   const signIns = await listIdentities(host.database, subject.id);
   if (signIns.length === 0) notFound('operator.act.error.not_found', { path: subject.path, label: 'operator.account' });
   const options = signIns.map(({ provider, email, name: who }) => ({

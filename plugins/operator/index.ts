@@ -1,22 +1,22 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { actPages } from './act-pages.ts';
-import { accountPage } from './accounts/account-page.ts';
+import { createAccountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
-import { accountsPage } from './accounts/list-page.ts';
+import { createAccountsPage } from './accounts/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
-import { configurationsPage } from './configuration/list-page.ts';
+import { createConfigurationsPage } from './configuration/list-page.ts';
 import { configurationPage } from './configuration/rollback-page.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
-import { healthPage } from './health/page.ts';
-import { ordersPage } from './orders/list-page.ts';
+import { createHealthPage } from './health/page.ts';
+import { createOrdersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
-import { keyProblems } from './overview/key-problems.ts';
-import { overviewPage } from './overview/page.ts';
+import { createKeyProblems } from './overview/key-problems.ts';
+import { createOverviewPage } from './overview/page.ts';
 import { unfinishedActions } from './overview/unfinished-problems.ts';
-import { routesPage } from './routes/page.ts';
+import { createRoutesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -33,22 +33,22 @@ export const plugin: GatewayPlugin = {
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
     const pages = [
-      overviewPage(gateway, running),
+      createOverviewPage(gateway, running),
       flagsPage,
       resolvePage,
-      ordersPage(gateway),
+      createOrdersPage(gateway),
       orderPage,
       refundPage,
-      accountsPage(gateway),
-      accountPage(gateway),
+      createAccountsPage(gateway),
+      createAccountPage(gateway),
       heaviestPage,
-      configurationsPage(gateway),
+      createConfigurationsPage(gateway),
       configurationPage,
       ...actPages,
-      routesPage(gateway),
-      healthPage(gateway),
+      createRoutesPage(gateway),
+      createHealthPage(gateway),
     ];
     for (const page of pages) gateway.page(page);
-    for (const kind of [keyProblems(gateway), unfinishedActions]) gateway.problem(kind);
+    for (const kind of [createKeyProblems(gateway), unfinishedActions]) gateway.problem(kind);
   },
 };

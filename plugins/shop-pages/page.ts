@@ -3,7 +3,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { describeSeller } from './seller.ts';
-import { isDraft, shopPages, titleOf, visibleTexts } from './shop-pages.ts';
+import { isDraft, getShopPages, titleOf, selectVisibleTexts } from './shop-pages.ts';
 
 const linkedNames = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
@@ -13,18 +13,18 @@ const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
 /** Page that serves each page of the folder under its name. */
 export const shopPage: Page = {
   path: '/{name}',
-  has: (host, name) => shopPages(host).texts.has(aliases.get(name) ?? name),
+  has: (host, name) => getShopPages(host).texts.has(aliases.get(name) ?? name),
   role: 'public',
   ...markdownLook,
   paths: (host) =>
-    [...shopPages(host).texts]
-      .filter(([, page]) => visibleTexts(page, { host, isOperator: false }) !== undefined)
+    [...getShopPages(host).texts]
+      .filter(([, page]) => selectVisibleTexts(page, { host, isOperator: false }) !== undefined)
       .map(([name]) => `/${name}`),
   async show(request) {
     const { host, language, t } = request;
     const { name = '' } = request.params;
-    const { texts } = shopPages(host);
-    const page = visibleTexts(texts.get(name), request);
+    const { texts } = getShopPages(host);
+    const page = selectVisibleTexts(texts.get(name), request);
     if (page === undefined) return redirectAlias(name, request);
     const text = page[languageOf(page, language)];
     return {
@@ -38,7 +38,7 @@ export const shopPage: Page = {
 
 function redirectAlias(name: string, request: PageRequest): Redirect {
   const target = aliases.get(name);
-  if (target !== undefined && visibleTexts(shopPages(request.host).texts.get(target), request) !== undefined)
+  if (target !== undefined && selectVisibleTexts(getShopPages(request.host).texts.get(target), request) !== undefined)
     return new Redirect(`/${target}`);
   throw new PageError(404, 'error.404.text');
 }
@@ -55,15 +55,15 @@ const isLinked = (name: string) => linkedNames.some((linkedName) => linkedName =
 
 /** Lists links to the pages that the reader can open, for the footer, the sign-in and the checkout. */
 export const shopLinks: ReadSiteLinks = (reader) => {
-  const allTexts = shopPages(reader.host).texts;
+  const allTexts = getShopPages(reader.host).texts;
   const pages = [...allTexts].flatMap(([name, page]) => {
-    const texts = visibleTexts(page, reader);
+    const texts = selectVisibleTexts(page, reader);
     return texts === undefined ? [] : [{ name, path: `/${name}`, label: titleOf(texts, reader.language) }];
   });
   const otherPages = pages.filter(({ name }) => !isLinked(name)).map(({ path, label }) => ({ path, label }));
   return {
     ...Object.fromEntries(pages.filter(({ name }) => isLinked(name)).map(({ name, path }) => [name, path])),
     more: otherPages,
-    textsAt: (path) => visibleTexts(allTexts.get(path.slice(1)), reader),
+    textsAt: (path) => selectVisibleTexts(allTexts.get(path.slice(1)), reader),
   };
 };

@@ -1,5 +1,5 @@
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
-import { listDrafts, isPublic, shopPages } from './shop-pages.ts';
+import { listDrafts, isPublic, getShopPages } from './shop-pages.ts';
 
 const maxFiles = 10;
 
@@ -8,7 +8,7 @@ export const draftPages: ProblemKind = {
   name: 'draft_pages',
   order: 85,
   find({ host, t }) {
-    const drafts = listDrafts(shopPages(host));
+    const drafts = listDrafts(getShopPages(host));
     const [first] = drafts;
     if (first === undefined) return [];
     const files = [...drafts.slice(0, maxFiles), ...(drafts.length > maxFiles ? ['…'] : [])].join(', ');

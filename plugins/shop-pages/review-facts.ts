@@ -2,7 +2,7 @@ import { currencySection, formatMoneyForTerminal, plansSection } from '#core/bus
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { sellerSection } from './other-sections.ts';
-import { shopPages } from './shop-pages.ts';
+import { getShopPages } from './shop-pages.ts';
 
 /*
  * Facts of gateway.yaml that pages repeat. Only the wording of the drafts is checked, because custom wording cannot be parsed.
@@ -40,7 +40,7 @@ export function findSellerMistakes(host: ReviewedHost): string[] {
 }
 
 function findSellerSentences(host: ReviewedHost): { readonly file: string; readonly stated: string }[] {
-  const { texts } = shopPages(host);
+  const { texts } = getShopPages(host);
   return Object.entries(sellerSentences).flatMap(([page, sentences]) =>
     languages.flatMap((language) => {
       const stated = sentences[language].exec(texts.get(page)?.[language]?.body ?? '')?.[1];
@@ -54,7 +54,7 @@ const normalizeText = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p
 
 /** Finds price rows in the terms, `| 1 day | Rp 18.000 |`, whose days and price no plan has. */
 export function findPriceMistakes(host: ReviewedHost): string[] {
-  const terms = shopPages(host).texts.get('terms');
+  const terms = getShopPages(host).texts.get('terms');
   const currency = host.section(currencySection);
   const plans = host.section(plansSection);
   const symbol = /^\D*/.exec(formatMoneyForTerminal(1, currency))?.[0].trim() ?? '';

@@ -6,13 +6,13 @@ import type { PageText } from '#core/web/markdown/page-text.ts';
 import { languages } from '#core/web/texts/texts.ts';
 import { backupSection } from './other-sections.ts';
 import { findPriceMistakes, findSellerMistakes } from './review-facts.ts';
-import { listDrafts, shopPages } from './shop-pages.ts';
+import { listDrafts, getShopPages } from './shop-pages.ts';
 
 /** Reports drafts, and data processing of this configuration that the privacy page does not mention. */
 export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
-    const pages = shopPages(host);
+    const pages = getShopPages(host);
     const missing = findMissingPages(host);
     if (pages.texts.size === 0) return missing.length === 0 ? undefined : { value: 'none', notice: missing };
     return {
@@ -33,7 +33,7 @@ export const pagesReview: ConfigReview = {
 function findMissingPages(host: ReviewedHost): string[] {
   if (!isOpenShop(host.section)) return [];
   const { terms, privacy } = host.section(service);
-  const { texts } = shopPages(host);
+  const { texts } = getShopPages(host);
   const requiredPages = [
     ...(terms === undefined ? ['terms'] : []),
     ...(privacy === undefined ? ['privacy'] : []),
@@ -48,7 +48,7 @@ function findMissingPages(host: ReviewedHost): string[] {
 }
 
 function describeDrafts(host: ReviewedHost): string[] {
-  const drafts = listDrafts(shopPages(host));
+  const drafts = listDrafts(getShopPages(host));
   if (drafts.length === 0) return [];
   return [
     `pages has drafts, which customers do not see at a public URL: ${drafts.join(', ')}; fill in each {{…}}, and remove "draft: true"`,
@@ -58,7 +58,7 @@ function describeDrafts(host: ReviewedHost): string[] {
 const refusedLink = /\]\((?!https:\/\/|mailto:|\/(?!\/)|#)[^)\s]+/;
 
 function findRefusedLinks(host: ReviewedHost): string[] {
-  return [...shopPages(host).texts].flatMap(([name, page]) =>
+  return [...getShopPages(host).texts].flatMap(([name, page]) =>
     languages.flatMap((language) => {
       const [link] = refusedLink.exec(page[language]?.body ?? '') ?? [];
       if (link === undefined) return [];
@@ -97,7 +97,7 @@ function listProcessing(
 }
 
 function findPrivacyGaps(host: ReviewedHost): string[] {
-  const page = shopPages(host).texts.get('privacy');
+  const page = getShopPages(host).texts.get('privacy');
   if (page === undefined) return [];
   return languages.flatMap((language) => {
     const text = page[language];

@@ -7,7 +7,7 @@ import { readShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
 /** Returns the pages of the current configuration. */
-export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
+export function getShopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return readShopPages(files(pagesSection));
 }
 
@@ -31,7 +31,7 @@ export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isPr
 }
 
 /** Returns the texts of a page that a reader may see. Drafts are visible to operators, and to all readers on a local machine. */
-export function visibleTexts(
+export function selectVisibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
 ): PageTexts | undefined {

@@ -1,6 +1,6 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
-import { incidentTitle, spanKeys } from './incident-text.ts';
+import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 
 /** Content of an incident feed. */
 interface FeedSource {
@@ -43,17 +43,17 @@ function writeEntry(incident: Incident, page: string, t: Translate): string {
   return [
     '<entry>',
     `<id>urn:uuid:${id}</id>`,
-    `<title>${escapeXml(incidentTitle(incident, t))}</title>`,
+    `<title>${escapeXml(describeIncidentTitle(incident, t))}</title>`,
     `<published>${formatTime(startedAt)}</published>`,
     `<updated>${formatTime(readUpdateTime(incident))}</updated>`,
     `<link rel="alternate" type="text/html" href="${escapeXml(`${page}#incident-${id}`)}"/>`,
-    `<content type="text">${escapeXml(describeIncident(incident, t))}</content>`,
+    `<content type="text">${escapeXml(describeContent(incident, t))}</content>`,
     '</entry>',
   ].join('\n');
 }
 
 /** Describes an incident with times in UTC, because the time zone of a feed reader is unknown. */
-function describeIncident(incident: Incident, t: Translate): string {
+function describeContent(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
   const endedAt = endOf(incident);
   const lowest =

@@ -6,7 +6,7 @@ import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describePages } from '#core/web/pages/pagination.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
-import { incidentTitle, spanKeys } from './incident-text.ts';
+import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 
@@ -54,7 +54,7 @@ function describeMissing(hasHistory: boolean, t: Reader['t']) {
 /** Describes a current incident: its kind, its start, and its effect on requests. */
 function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
-  const title = incidentTitle(incident, t);
+  const title = describeIncidentTitle(incident, t);
   const since = t('status.since', { time: sinceText(startedAt, format, at.getTime()) });
   if (calmSince !== undefined) {
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
@@ -119,7 +119,7 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
 }
 
 function describeDay({ day, state, answered, incidents }: DayStatus, { t, format }: Reader) {
-  const causes = incidents.map((incident) => incidentTitle(incident, t));
+  const causes = incidents.map((incident) => describeIncidentTitle(incident, t));
   return {
     ...dayText(day, format),
     status: {
@@ -149,7 +149,7 @@ function describePast(incident: Incident, credited: ServiceStatus['credited'], {
   return {
     id,
     kind: kind === 'down' ? 'bad' : 'warn',
-    title: incidentTitle(incident, t),
+    title: describeIncidentTitle(incident, t),
     span,
     credit: credited.has(id)
       ? t('status.credit', { count: Math.max(1, Math.round((credited.get(id) ?? 0) / 60_000)) })

@@ -8,7 +8,7 @@ import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { writeAtom } from './atom.ts';
 import { writeJson } from './json.ts';
-import { pageFor, readServiceStatus } from './service-status.ts';
+import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
 /** Lifetime of a feed in caches, seconds. */
@@ -29,11 +29,11 @@ const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ ma
  * Creates the routes `/status.json` and `/status.atom`, whose responses are the same for all clients. `?language=id` selects Indonesian,
  * `?page=2` selects further models. Concurrent requests for `/status.json` share one text.
  */
-export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
+export function createFeedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [
     createRoute('/status.json', async (request, h) => {
       const language = languageOf(request);
-      const page = pageFor(request.query['page'], host().catalog.models.length).number;
+      const page = findPage(request.query['page'], host().catalog.models.length).number;
       return send(h, await getCachedJson(gateway, host(), language, page).get(), 'application/json');
     }),
     createRoute('/status.atom', async (request, h) => {

@@ -2,7 +2,10 @@ import type { Incident, outcomeOf } from '#core/business/model-health/incident.t
 import type { Translate } from '#core/web/texts/texts.ts';
 
 /** Describes an incident in one sentence without vendor names. A current incident is in the present tense. */
-export function incidentTitle({ model, kind, cause, endedAt, calmSince, quietSince }: Incident, t: Translate): string {
+export function describeIncidentTitle(
+  { model, kind, cause, endedAt, calmSince, quietSince }: Incident,
+  t: Translate,
+): string {
   const isNow = (endedAt ?? calmSince ?? quietSince) === undefined;
   return t(isNow ? `status.now.${kind}.${cause}` : `status.then.${kind}.${cause}`, { model });
 }

@@ -1,8 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
-import { feedRoutes } from './feeds.ts';
-import { statusPage } from './page.ts';
+import { createFeedRoutes } from './feeds.ts';
+import { createStatusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
 
 /** Monitors models and publishes their state. */
@@ -11,8 +11,8 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(statusTexts);
-    gateway.page(statusPage(gateway));
-    for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
+    gateway.page(createStatusPage(gateway));
+    for (const route of createFeedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));
     gateway.job(incidentRetentionJob);
   },

@@ -1,7 +1,7 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
-import { incidentTitle } from './incident-text.ts';
+import { describeIncidentTitle } from './incident-text.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
@@ -70,7 +70,7 @@ function writeIncident(incident: Incident, credited: number | undefined, t: Tran
     id,
     model,
     status: kind,
-    title: incidentTitle(incident, t),
+    title: describeIncidentTitle(incident, t),
     lowest_answered: roundShare(lowestAnswered),
     started_at: formatTime(startedAt),
     calm_since: formatTime(calmSince),

@@ -8,7 +8,7 @@ import { readServiceStatus } from './service-status.ts';
 const intervalSeconds = 5;
 
 /** Creates the public page `/status`. */
-export function statusPage(
+export function createStatusPage(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>,
 ): Page {
   const describeContent = async (request: PageRequest) => {

@@ -54,7 +54,7 @@ export async function readServiceStatus(
   const timeZone = host.section(service).time_zone;
   const days = listLastDays(formatLocalTime(at, timeZone).day, historyDays);
   const incidentsByModel = Map.groupBy(incidents ?? [], ({ model }) => model);
-  const page = pageFor(requestedPage, health.length);
+  const page = findPage(requestedPage, health.length);
   const sortedHealth = page.count > 1 ? health.toSorted((a, b) => severityOf(a.state) - severityOf(b.state)) : health;
   const models = entriesOn(page, sortedHealth).map((model): ModelStatus => {
     const checkup = checkups?.get(model.id);
@@ -68,7 +68,7 @@ export async function readServiceStatus(
 }
 
 /** Finds the nearest existing page of models. @param requestedPage page number as entered */
-export function pageFor(requestedPage: unknown, models: number): ListPage {
+export function findPage(requestedPage: unknown, models: number): ListPage {
   return pageNear(
     typeof requestedPage === 'string' && /^\d{1,6}$/.test(requestedPage) ? Number(requestedPage) : 1,
     models,

@@ -5,7 +5,7 @@ import en from './texts/en.json' with { type: 'json' };
 export const canaryReason = defineSentences(en);
 
 /** Writes the reason for a canary that an operator has promoted or ended. */
-export function canaryReasonBy(outcome: 'full' | 'ended', operator: string, note?: string): string {
+export function writeOperatorReason(outcome: 'full' | 'ended', operator: string, note?: string): string {
   if (note === undefined) return canaryReason(`canary.reason.${outcome}`, { operator });
   return canaryReason(`canary.reason.${outcome}_note`, { operator, note });
 }

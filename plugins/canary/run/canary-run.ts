@@ -40,8 +40,7 @@ export class CanaryRun implements VariantRun {
    * @throws Error while the database does not respond; nothing changes then
    */
   async follow(base: BaseConfiguration): Promise<void> {
-    const [last] = await this.#canaries.list(1);
-    const canary = last?.end === undefined ? last : undefined;
+    const canary = await this.#canaries.findRunning();
     if (canary !== undefined && base.digest !== undefined) {
       const { canary: served, base: servedBase } = this.#running ?? {};
       const isServed =
@@ -82,12 +81,8 @@ export class CanaryRun implements VariantRun {
       serving = await this.#hooks.prepare(canary.id, canary.text);
     } catch (error) {
       log.error(`canary ${canary.id} cannot be served`, error);
-      const message = error instanceof Error ? error.message : String(error);
-      await canaries.end(
-        canary.id,
-        'ended',
-        canaryReason('canary.reason.unserved', { host: hostname(), error: message }),
-      );
+      const text = error instanceof Error ? error.message : String(error);
+      await canaries.end(canary.id, 'ended', canaryReason('canary.reason.unserved', { host: hostname(), error: text }));
       return false;
     }
     const previous = this.#running;
@@ -96,7 +91,7 @@ export class CanaryRun implements VariantRun {
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
     this.#timer ??= setInterval(
-      () => runInBackground(log, 'judging the canary', () => this.evaluate()),
+      () => runInBackground(log, 'evaluating the canary', () => this.evaluate()),
       tickMs,
     ).unref();
     return true;

@@ -34,7 +34,7 @@ export const canaryGauges = [
 ];
 
 /** Reports a canary that was rolled back automatically within the last day. */
-export const canaryWorse: ProblemKind = {
+export const rolledBackProblem: ProblemKind = {
   name: 'canary_taken_back',
   order: 44,
   runbook: 'canary-taken-back',

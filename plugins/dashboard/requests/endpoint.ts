@@ -16,7 +16,7 @@ const maxRecordDelayMs = 3_600_000;
 const retryAfterSeconds = 2;
 
 /** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */
-export function requestEndpoint(currentHost: () => Host): Endpoint {
+export function createRequestEndpoint(currentHost: () => Host): Endpoint {
   return {
     name: 'show_request',
     method: 'GET',

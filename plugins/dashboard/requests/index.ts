@@ -3,7 +3,7 @@ import type { Page } from '#core/web/pages/page.ts';
 import { requestTexts } from '#core/web/requests/describe-facts.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { detailPages } from './detail-page.ts';
-import { requestEndpoint } from './endpoint.ts';
+import { createRequestEndpoint } from './endpoint.ts';
 import { exportPages } from './export/export-pages.ts';
 import { listPage, operatorListPage } from './list-page.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -14,7 +14,7 @@ const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...e
 /** Registers the requests of the account and, for operators, of all accounts. */
 export function register(server: Server): void {
   const { gateway } = server;
-  gateway.endpoint(requestEndpoint(() => server.host()));
+  gateway.endpoint(createRequestEndpoint(() => server.host()));
   gateway.texts(requestTexts);
   gateway.texts(defineTexts({ en, id }));
   for (const page of pages) gateway.page(page);

@@ -11,7 +11,7 @@ const primaryActions = new Set(['account.add_days', 'account.block', 'account.un
 const inlineAction = 'account.note';
 
 /** Lists links to an operator's actions on an account, dangerous actions last. */
-export function accountLinks(
+export function listAccountLinks(
   { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,
   { host, t }: Pick<PageRequest, 'host' | 't'>,

@@ -27,7 +27,7 @@ import { accountKinds } from '#core/web/resources/accounts.ts';
 import { defineView, describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
 import { mailsOfOne } from '#core/web/resources/mails.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
-import { accountLinks } from './account-links.ts';
+import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
@@ -42,7 +42,7 @@ const usageHours = { counts: 30 * 24, firstToken: 2 };
 const commandOnlyFacts = new Set(['language', 'deleted']);
 
 /** Creates `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
-export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
+export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
@@ -91,7 +91,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
         details,
         accountFacts.text.filter(({ name }) => !commandOnlyFacts.has(name)),
       ),
-      actions: accountLinks(record, identities.length > 0, request),
+      actions: listAccountLinks(record, identities.length > 0, request),
       sections: withRows([
         usageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
         fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),

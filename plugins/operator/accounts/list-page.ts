@@ -4,7 +4,7 @@ import { accounts } from '#core/web/resources/accounts.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 
 /** Creates `/operator/accounts`: search by name, email address, id, key hint and state, newest first. */
-export const accountsPage = (gateway: Pick<Registry, 'pages'>) =>
+export const createAccountsPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, accounts, {
     path: '/operator/accounts',
     title: 'operator.accounts',

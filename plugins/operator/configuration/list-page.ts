@@ -14,7 +14,7 @@ const pageSize = 25;
 const maxActions = 20;
 
 /** Creates `/operator/configuration`: all configurations that were in effect, newest first. */
-export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
+export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
   title: 'operator.configurations',

@@ -31,7 +31,7 @@ const maxBlocks = 10;
 const unauthenticatedMs = 86_400_000;
 
 /** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and the operators' actions. */
-export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
+export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
   path,
   role: 'operator',
   title: 'operator.health',

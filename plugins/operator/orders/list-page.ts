@@ -4,7 +4,7 @@ import { listPage } from '#core/web/resources/list-page.ts';
 import { orders } from '#core/web/resources/orders.ts';
 
 /** Creates `/operator/orders`: search by order, buyer, money and state, newest first. For a single day, orders with problems come first. */
-export const ordersPage = (gateway: Pick<Registry, 'pages'>) =>
+export const createOrdersPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, orders, {
     path: '/operator/orders',
     title: 'operator.orders',

@@ -5,7 +5,7 @@ import { overviewReadings } from '../readings.ts';
 import { findRejectedKeys } from './rejected-keys.ts';
 
 /** Reports API keys that upstreams reject. */
-export const keyProblems = (gateway: StatusReports): ProblemKind => ({
+export const createKeyProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'key_rejected',
   order: 30,
   runbook: 'key-refused',

@@ -15,7 +15,7 @@ const minRoutes = 6;
 const intervalSeconds = 5;
 
 /** Creates `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
-export const overviewPage = (
+export const createOverviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
 ): Page => ({

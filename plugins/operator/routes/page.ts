@@ -11,7 +11,7 @@ const maxRoutes = 300;
 const intervalSeconds = 5;
 
 /** Creates `/operator/routes`: routes with their breakers, and links to reset them. */
-export const routesPage = (
+export const createRoutesPage = (
   gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources' | 'pages'>,
 ): Page => ({
   path: '/operator/routes',

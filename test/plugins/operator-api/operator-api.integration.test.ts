@@ -11,7 +11,7 @@ import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
+import { createOperatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { actions, operatorReadings } = await registeredHere();
   keepActions(host, actions);
   server = new Server();
-  server.route(operatorApiRoutes(() => host, operatorReadings));
+  server.route(createOperatorApiRoutes(() => host, operatorReadings));
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -327,7 +327,7 @@ describe('an idempotency key', () => {
     const token = await newToken('act');
     const lock = new Server();
     const locked = { ...host, keep: () => new Map([[codes.name, codes]]) as never };
-    lock.route(operatorApiRoutes(() => locked, new Map()));
+    lock.route(createOperatorApiRoutes(() => locked, new Map()));
     const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'lock' };
     const open = async () =>
       JSON.parse((await lock.inject({ method: 'POST', url: '/operator/api/locks/open', headers })).payload);
@@ -344,7 +344,7 @@ describe('an idempotency key', () => {
     const lines: unknown[][] = [];
     const log = { ...host.log, error: (...line: unknown[]) => lines.push(line) } as Host['log'];
     const api = new Server();
-    api.route(operatorApiRoutes(() => ({ ...host, database: broken, log }), new Map()));
+    api.route(createOperatorApiRoutes(() => ({ ...host, database: broken, log }), new Map()));
     const { statusCode } = await api.inject({
       method: 'POST',
       url: `/operator/api/accounts/${accountId}/add-days`,

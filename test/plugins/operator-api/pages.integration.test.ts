@@ -2,7 +2,7 @@ import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
+import { createOperatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken } from '../../../plugins/operator-api/tokens.ts';
 import { createPaymentHost } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const section: Host['section'] = (one) => (sections.get(one.name) ?? base.section(one)) as never;
   const { operatorReadings } = await registeredHere();
   server = new Server();
-  server.route(operatorApiRoutes(() => ({ ...base, section }), operatorReadings));
+  server.route(createOperatorApiRoutes(() => ({ ...base, section }), operatorReadings));
   token = (await createToken(database, { name: 'pages', scope: 'read', days: 1 })) ?? '';
 });
 afterAll(() => database[Symbol.asyncDispose]());

@@ -121,8 +121,19 @@ async function performAction(host: Host, caller: Caller, call: Call): Promise<Ap
   // The input is checked before the key is claimed, so that an invalid call does not use up the key.
   const inputMistake = describeMistakes(kind.input, input);
   if (inputMistake !== undefined) return createFailure(400, 'invalid', inputMistake);
-  const { key } = call;
-  if (key === undefined) return runActionKind(host, caller, kind, handle, input);
+  const perform = () => runActionKind(host, caller, kind, handle, input);
+  return call.key === undefined ? perform() : performOnce(host, caller, call, call.key, kind, perform);
+}
+
+/** Performs a call with an idempotency key, unless an earlier call with this key has a response or is still running. */
+async function performOnce(
+  host: Host,
+  caller: Caller,
+  call: Call,
+  key: string,
+  { secrets = [] }: ActionKind,
+  perform: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
   if (!/^[!-~]{1,255}$/.test(key))
     return createFailure(400, 'invalid', 'Idempotency-Key must have 1 to 255 ASCII characters.');
   const earlierCall = await claimKey(host.database, caller.id, key, [...call.segments, call.body]);
@@ -135,13 +146,13 @@ async function performAction(host: Host, caller: Caller, call: Call): Promise<Ap
       'The call with this Idempotency-Key has not finished. Read the actions of its subject.',
     );
   if (earlierCall !== undefined) return earlierCall;
-  const apiResponse = await runActionKind(host, caller, kind, handle, input).catch(async (error: unknown) => {
+  const apiResponse = await perform().catch(async (error: unknown) => {
     const failureResponse = isActionError(error) ? describeActionError(error) : createFailure(500, 'internal', '');
     await storeResponse(host, caller, key, failureResponse);
     throw error;
   });
-  const secrets = kind.secrets?.map(snakeCase) ?? [];
-  const publicMembers = Object.entries(apiResponse.body).filter(([name]) => !secrets.includes(name));
+  const secretNames = secrets.map(snakeCase);
+  const publicMembers = Object.entries(apiResponse.body).filter(([name]) => !secretNames.includes(name));
   await storeResponse(host, caller, key, { ...apiResponse, body: Object.fromEntries(publicMembers) });
   return apiResponse;
 }
@@ -149,7 +160,7 @@ async function performAction(host: Host, caller: Caller, call: Call): Promise<Ap
 /** Stores the response for repeated calls. If this fails, repeated calls get "not finished", and the action is not repeated. */
 async function storeResponse(host: Host, { id }: Caller, key: string, apiResponse: ApiResponse): Promise<void> {
   await finishKey(host.database, id, key, apiResponse).catch((error: unknown) => {
-    host.log.error('the answer of a call with an Idempotency-Key could not be kept', error);
+    host.log.error('the response of a call with an Idempotency-Key could not be stored', error);
   });
 }
 

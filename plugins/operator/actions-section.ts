@@ -14,7 +14,7 @@ export const operatorActionsSection = defineSection({
   notices: (_value, all) =>
     all.get(operatorsSection).length === 0 && isOpenShop(all.get)
       ? [
-          'nobody sees the operator pages: set operators to the e-mail addresses of the accounts that may, then open /operator',
+          'no account can open the operator pages: set operators to the email addresses of their accounts, then open /operator',
         ]
       : [],
 });

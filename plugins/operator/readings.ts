@@ -15,7 +15,7 @@ import { type Span, spans } from './span.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 
 /** Lifetime of readings, so that many operators cost as much as one. A stale value is shown during a refresh. */
-const maxAgeMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
+const cacheMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const timeoutMs = 5_000;
 
 /** Days that are read: the longest span and as many days before it. */
@@ -29,37 +29,31 @@ export const chartHours = 24;
 /** Minutes over which the request rate is averaged. */
 const rateMinutes = 5;
 
-/** Creates a cache whose values are fresh for `maxAge` ms, and served stale for as long again during a refresh. */
+/** Creates a cache whose values are fresh for `maxAgeMs`, and served stale for as long again during a refresh. */
 const createCache =
   (host: Host) =>
-  <T>(maxAge: number, read: () => Promise<T>) =>
-    new FreshValue<T>({
-      maxAgeMs: maxAge,
-      staleWhileReadMs: maxAge,
-      timeoutMs,
-      now: () => host.monotonic(),
-      read,
-    });
+  <T>(maxAgeMs: number, read: () => Promise<T>) =>
+    new FreshValue<T>({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, now: () => host.monotonic(), read });
 
 /** Cached sources of the overview. Flags are not cached, because they must disappear as soon as they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database } = host;
-  const fresh = createCache(host);
+  const cache = createCache(host);
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
-  const pastDays = fresh(maxAgeMs.pastDays, () => readDailyUsage(database.records, { timeZone, days: readDays }));
+  const pastDays = cache(cacheMs.pastDays, () => readDailyUsage(database.records, { timeZone, days: readDays }));
   return {
-    revenue: fresh(maxAgeMs.traffic, () => readRevenue(database, { currency, timeZone, days: readDays })),
-    passes: fresh(maxAgeMs.passes, () => countPasses(database, passDays)),
-    days: fresh(maxAgeMs.traffic, async () =>
+    revenue: cache(cacheMs.traffic, () => readRevenue(database, { currency, timeZone, days: readDays })),
+    passes: cache(cacheMs.passes, () => countPasses(database, passDays)),
+    days: cache(cacheMs.traffic, async () =>
       joinDays(await readDailyUsage(database.records, { timeZone, days: recentDays }), await pastDays.get()),
     ),
-    hours: fresh(maxAgeMs.traffic, () =>
+    hours: cache(cacheMs.traffic, () =>
       countUsage(database.records, { since: startOfHours(host.now(), chartHours) }, ['hour']),
     ),
-    traffic: fresh(maxAgeMs.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
-    routes: fresh(maxAgeMs.traffic, () => readRouteTraffic(database, host.now())),
-    checks: fresh<CheckCounts>(maxAgeMs.traffic, () => countChecks(database)),
+    traffic: cache(cacheMs.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
+    routes: cache(cacheMs.traffic, () => readRouteTraffic(database, host.now())),
+    checks: cache<CheckCounts>(cacheMs.traffic, () => countChecks(database)),
   };
 });
 
@@ -72,7 +66,7 @@ const maxAccounts = 10;
  */
 export const loadReadings = perCatalog((host: Host) => {
   const timeZone = host.section(service).time_zone;
-  const read = async (span: Span) => {
+  const readLoads = async (span: Span) => {
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
     const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
     const { since } = await dayRangeToTimes(host.database, timeZone, firstDay, today);
@@ -83,8 +77,8 @@ export const loadReadings = perCatalog((host: Host) => {
     );
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   };
-  const fresh = (span: Span) => createCache(host)(maxAgeMs.heaviest, () => read(span));
-  return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d') } satisfies Record<Span, unknown>;
+  const cache = (span: Span) => createCache(host)(cacheMs.heaviest, () => readLoads(span));
+  return { today: cache('today'), '7d': cache('7d'), '30d': cache('30d') } satisfies Record<Span, unknown>;
 });
 
 type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];

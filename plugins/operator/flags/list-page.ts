@@ -19,7 +19,7 @@ export const flagsPage: Page = {
       const needs = flags.map((flag) => describeNeed(describeFlag(flag, request), request));
       return { needs, needsTotal: describeTotal(total, request) };
     };
-    const [orderFlags, foreign] = await Promise.all([readFlags('orders'), readFlags('no order')]);
-    return { ...orderFlags, moreNeeds: '', foreign };
+    const [orderFlags, flagsWithoutOrder] = await Promise.all([readFlags('orders'), readFlags('no order')]);
+    return { ...orderFlags, moreNeeds: '', foreign: flagsWithoutOrder };
   },
 };

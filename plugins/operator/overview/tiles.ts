@@ -98,11 +98,11 @@ function describeRequests(
 /** Describes the average rate of several minutes, because the last minute lacks the requests that are still running. */
 function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: Reader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
-  const slow = running.countOlderThan(longRunningMs, host.now());
+  const slowCount = running.countOlderThan(longRunningMs, host.now());
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
   return joinParts(
     t('operator.rate', { rate: format.number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)) }),
-    slow === 0 ? '' : t(key, { count: slow }),
+    slowCount === 0 ? '' : t(key, { count: slowCount }),
   );
 }
 

@@ -35,7 +35,7 @@ it('a shop that takes money from strangers is told what it lacks, each with a re
     expect.arrayContaining([
       expect.stringMatching(/^seller\.name is not set.*: set seller:/),
       expect.stringMatching(/^no page is at \/terms.*`daypass init --pages`/),
-      expect.stringMatching(/^nobody sees the operator pages: set operators/),
+      expect.stringMatching(/^no account can open the operator pages: set operators/),
       expect.stringMatching(/^nobody is alerted.*: set alerts:/),
       expect.stringMatching(/^nothing backs up.*: set backup:/),
     ]),

@@ -1,6 +1,6 @@
 import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { configuredAnnouncements } from './notices.ts';
+import { listConfiguredAnnouncements } from './notices.ts';
 import { actionTable } from '#core/web/resources/action-table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
@@ -24,7 +24,7 @@ export const announcementsPage = tablesPage({
       listActions(host.database, { subject: 'announcements', limit: maxListed }),
     ]);
     const now = host.now();
-    const configured = configuredAnnouncements(host).filter(({ until }) => now < until);
+    const configured = listConfiguredAnnouncements(host).filter(({ until }) => now < until);
     const openAnnouncements = [...stored.filter((announcement) => isOpen(announcement, now)), ...configured];
     const endedAnnouncements = stored.filter((announcement) => !isOpen(announcement, now));
     const describeTable = (title: string, entries: readonly (StoredAnnouncement | Announcement)[]) =>

@@ -18,18 +18,22 @@ const storedAnnouncements = cacheReading(cacheOptions, ({ database }) => listOpe
  * @param now epoch ms
  * @param readers announcements for customers are hidden from visitors
  */
-export async function currentAnnouncements(host: Host, now: number, readers: NoticeReaders): Promise<Announcement[]> {
+export async function listCurrentAnnouncements(
+  host: Host,
+  now: number,
+  readers: NoticeReaders,
+): Promise<Announcement[]> {
   const stored = await storedAnnouncements(host)
     .get()
     .catch(() => []);
-  return [...configuredAnnouncements(host), ...stored]
+  return [...listConfiguredAnnouncements(host), ...stored]
     .filter(({ audience }) => audience === 'all' || readers === 'customers')
     .filter(({ kind, from, until }) => now < until && now >= from - (kind === 'maintenance' ? maintenanceLeadMs : 0))
     .toSorted((a, b) => a.from - b.from);
 }
 
 /** Lists all announcements of gateway.yaml, including past and future announcements. */
-export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
+export function listConfiguredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
     text: typeof text === 'string' ? { en: text, id: text } : text,
@@ -47,7 +51,7 @@ export async function describeAnnouncements(
   readers: NoticeReaders,
 ): Promise<Notice[]> {
   const { host, t, format, language } = request;
-  const announcements = await currentAnnouncements(host, now, readers);
+  const announcements = await listCurrentAnnouncements(host, now, readers);
   return announcements.map(({ kind, text, model, from, until }) => {
     const message = model === undefined ? text[language] : `${model}: ${text[language]}`;
     if (kind === 'note') return { kind: 'info', title: message };
@@ -67,7 +71,7 @@ export const announcementNotices: NoticeSource = {
   name: 'announcements',
   show: describeAnnouncements,
   async toJson(host, language) {
-    const announcements = await currentAnnouncements(host, host.now(), 'all');
+    const announcements = await listCurrentAnnouncements(host, host.now(), 'all');
     return announcements.map(({ kind, text, model, from, until }) => ({
       kind,
       text: text[language],

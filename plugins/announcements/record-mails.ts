@@ -25,7 +25,7 @@ export async function recordMails(
        from account a
        where a.email is not null and a.deleted_at is null and a.blocked_at is null and a.unsubscribed_at is null
          and exists (select from ${periodsInForce} p where p.account_id = a.id and p.ends_at > clock_timestamp())
-         ${model === undefined ? '' : `and (${usageCondition('usage_hour')} or ${usageCondition('usage_delta')})`}
+         ${model === undefined ? '' : `and (${buildUsageCondition('usage_hour')} or ${buildUsageCondition('usage_delta')})`}
        on conflict (dedupe_key) do nothing returning id
      ), counted as (select count(*)::float8 as count, max(id)::text as last from recorded)
      select count, case when last is null then null else pg_notify('${eventChannel}', last)::text end from counted`,
@@ -35,7 +35,7 @@ export async function recordMails(
 }
 
 /** Builds the SQL condition that the account has requests for a model in a usage table. */
-function usageCondition(table: string): string {
+function buildUsageCondition(table: string): string {
   return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
     and u.hour > clock_timestamp() - interval '${usageDays} days')`;
 }

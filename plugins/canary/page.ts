@@ -71,11 +71,11 @@ function describeStatus(canary: Canary, { t, format, host }: PageRequest): Omit<
   return {
     kind: statusKinds[outcome],
     title: t(`operator.canary_state.${outcome}`, values),
-    text: end === undefined ? t(`operator.canary_verdict.${verdictKey(canary, host.now())}`) : t(end.reason),
+    text: end === undefined ? t(`operator.canary_verdict.${chooseVerdictKey(canary, host.now())}`) : t(end.reason),
   };
 }
 
-function verdictKey({ verdict, until }: Canary, now: number): string {
+function chooseVerdictKey({ verdict, until }: Canary, now: number): string {
   if (verdict === undefined) return 'none';
   return verdict === 'undecided' && until.getTime() <= now ? 'late' : verdict;
 }

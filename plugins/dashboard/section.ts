@@ -23,6 +23,6 @@ export const dashboardSection = defineSection({
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
 /** Returns the link for requesting higher limits; '' if gateway.yaml configures neither this nor a contact. */
-export function higherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
+export function findHigherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
   return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
 }

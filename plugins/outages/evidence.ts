@@ -17,7 +17,7 @@ export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'fai
 const suspicionPeriod = `interval '1 hour'`;
 
 /** Builds the SQL condition that an account had failures of a model shortly before `at`, so that it may have caused the incident. */
-export function earlierFailureCondition(accountId: string, model: string, at: string): string {
+export function buildEarlierFailureCondition(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicionPeriod} and r.started_at < ${at} and r.is_metered and ${failureCondition})`;
 }
@@ -48,7 +48,7 @@ export async function listWitnesses(
        ) r
        where o.id = ? and ${failureCondition} group by r.account_id, o.model, i.opened_at, o.from_at
      )
-     select account_id, failures, ${earlierFailureCondition('affected.account_id', 'affected.model', 'affected.opened_at')} as had_failed_before
+     select account_id, failures, ${buildEarlierFailureCondition('affected.account_id', 'affected.model', 'affected.opened_at')} as had_failed_before
      from affected order by had_failed_before desc, failures desc, account_id limit ?`,
     [id, Math.min(limit, 500)],
   );

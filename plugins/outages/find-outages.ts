@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { earlierFailureCondition, failureCondition } from './evidence.ts';
+import { buildEarlierFailureCondition, failureCondition } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
 /** Delay before an ended incident is examined, because records of its requests arrive late. Ended longer ago than the maximum: ignored. */
@@ -48,7 +48,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
        select id as incident_id, model, ${epoch('min(at)')} as from_at, ${epoch('max(at)')} as until_at,
          bool_or(is_probe) or (
            select count(*) from unnest(array_agg(distinct account_id)) as affected (account_id)
-           where account_id is not null and not ${earlierFailureCondition('affected.account_id', 'runs.model', 'runs.opened_at')}
+           where account_id is not null and not ${buildEarlierFailureCondition('affected.account_id', 'runs.model', 'runs.opened_at')}
          ) >= ${minAccounts} as is_confirmed
        from runs where is_failed group by id, model, opened_at, run
        having max(at) - min(at) >= make_interval(mins => ?)

@@ -121,7 +121,7 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
 function describeDay({ day, state, answered, incidents }: DayStatus, { t, format }: Reader) {
   const causes = incidents.map((incident) => describeIncidentTitle(incident, t));
   return {
-    ...dayText(day, format),
+    ...formatDay(day, format),
     status: {
       kind: state === 'bad' ? 'bad' : 'warn',
       text: answered === undefined ? '' : format.percent(answered, shareDigits),
@@ -131,7 +131,7 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
 }
 
 /** Formats a day of the service's time zone, using noon in UTC, which falls on this day in nearly every reader's zone. */
-function dayText(day: string, format: Reader['format']) {
+function formatDay(day: string, format: Reader['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }
 

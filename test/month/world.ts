@@ -220,12 +220,12 @@ export class World implements AsyncDisposable {
    * @param accountIds of which some are on each side: with few accounts, chance alone may leave a side empty
    */
   async beginCanary(terms: ShopTerms, share: number, accountIds: readonly string[]): Promise<void> {
-    const { newSalt } = Canaries.prototype;
-    Canaries.prototype.newSalt = () => saltThatDivides(accountIds, share, newSalt);
+    const { createSalt } = Canaries.prototype;
+    Canaries.prototype.createSalt = () => saltThatDivides(accountIds, share, createSalt);
     try {
       await this.#begin(terms, share);
     } finally {
-      Canaries.prototype.newSalt = newSalt;
+      Canaries.prototype.createSalt = createSalt;
     }
   }
 
@@ -372,9 +372,9 @@ function speakAsAnother(answer: JsonObject): void {
 /** Accounts on each side of a canary, at least. */
 const leastOnSide = 2;
 
-function saltThatDivides(accountIds: readonly string[], share: number, newSalt: () => string): string {
+function saltThatDivides(accountIds: readonly string[], share: number, createSalt: () => string): string {
   for (let tries = 0; tries < 10_000; tries++) {
-    const salt = newSalt();
+    const salt = createSalt();
     const inside = accountIds.filter((id) => takesAccount({ salt, share }, id)).length;
     if (inside >= leastOnSide && accountIds.length - inside >= leastOnSide) return salt;
   }

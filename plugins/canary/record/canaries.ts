@@ -55,7 +55,7 @@ export class Canaries {
   }
 
   /** Creates a random salt, so that each canary serves different accounts. */
-  newSalt(): string {
+  createSalt(): string {
     return randomBytes(16).toString('base64url');
   }
 

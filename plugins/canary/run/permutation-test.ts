@@ -14,7 +14,7 @@ const accountsPerTurn = 20_000;
  * @param others scores of all other accounts
  * @param significance significance level; the probability is never reported as less than a third of it
  */
-export async function permutationTest(
+export async function runPermutationTest(
   group: readonly number[],
   others: readonly number[],
   significance: number,
@@ -36,7 +36,7 @@ export async function permutationTest(
 }
 
 /** Returns the lowest possible probability for a group of this size, which a single draw out of all possible draws has. */
-export function minProbability(size: number, total: number): number {
+export function calculateMinProbability(size: number, total: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (total - index);
   return probability;

@@ -39,7 +39,7 @@ export async function startCanary(
   await documents.read({ name: 'the canary', text: candidate.text }, file);
   const active = await listActive(database);
   const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
-  const salt = canaries.newSalt();
+  const salt = canaries.createSalt();
   const accounts = { taken: countTaken({ salt, share }), active: active.length };
   if (accounts.taken === 0) throw new VariantRefused(explainNoAccount(accounts.active, share));
   const canary = await canaries.start({

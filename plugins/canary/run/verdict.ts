@@ -1,7 +1,7 @@
 import { canaryReason } from '../record/canary-reason.ts';
 import type { CanaryCounts, CanarySide, CanaryVerdict } from '../record/canary-counts.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
-import { permutationTest, minProbability } from './permutation-test.ts';
+import { runPermutationTest, calculateMinProbability } from './permutation-test.ts';
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
 /** Number of looks at the counts so far, see `lookFactor`. */
@@ -32,9 +32,21 @@ const lookFactor = 1.5;
  * "no worse". Differences are between rates, or between logarithms of times.
  */
 const measures: readonly Measure[] = [
-  { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, computeExcess: rateExcess(({ failures }) => failures) },
-  { name: 'refusals', alpha: 0.0025, worse: 0.01, margin: 0.02, computeExcess: rateExcess(({ refusals }) => refusals) },
-  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), computeExcess: timeExcess },
+  {
+    name: 'failures',
+    alpha: 0.005,
+    worse: 0.01,
+    margin: 0.02,
+    computeExcess: compareRates(({ failures }) => failures),
+  },
+  {
+    name: 'refusals',
+    alpha: 0.0025,
+    worse: 0.01,
+    margin: 0.02,
+    computeExcess: compareRates(({ refusals }) => refusals),
+  },
+  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), computeExcess: compareTimes },
 ];
 
 /** Probability, over all looks after its time, that a canary that is worse by the margins is promoted automatically. */
@@ -95,15 +107,15 @@ export async function evaluateCanary(
   const conclude = (verdict: CanaryVerdict, reason?: string): Evaluation => ({ ...next, verdict, reason });
   const failure = findTotalFailure(accounts);
   if (failure !== undefined) return conclude('worse', describeTotalFailure(failure));
-  if (!hasEnough(counts, alphaAtLook(measures[0]?.alpha ?? 0, Math.max(1, next.looks)))) return conclude('too_few');
+  if (!hasEnough(counts, spendAlpha(measures[0]?.alpha ?? 0, Math.max(1, next.looks)))) return conclude('too_few');
   if (!isDue) return conclude('undecided');
   for (const measure of measures) {
-    const probability = await findWorse(measure, accounts, alphaAtLook(measure.alpha, next.looks), random);
+    const probability = await findWorse(measure, accounts, spendAlpha(measure.alpha, next.looks), random);
     if (probability !== undefined) return conclude('worse', describeReason(measure.name, counts, probability));
   }
   if (!isOver) return conclude('undecided');
   for (const measure of measures)
-    if (!(await isNoWorse(measure, accounts, alphaAtLook(lateAlpha, next.lateLooks), random)))
+    if (!(await isNoWorse(measure, accounts, spendAlpha(lateAlpha, next.lateLooks), random)))
       return conclude('undecided');
   return conclude('no_worse');
 }
@@ -121,7 +133,7 @@ function countRequests(accounts: readonly ComparedAccount[]): number {
   return sumOf(accounts, ({ requests }) => requests);
 }
 
-function alphaAtLook(alpha: number, look: number): number {
+function spendAlpha(alpha: number, look: number): number {
   return alpha / (look * (look + 1));
 }
 
@@ -134,13 +146,13 @@ function hasEnough({ canary, others }: CanaryCounts, alpha: number): boolean {
 function isLargeEnough(canaryAccounts: number, allAccounts: number, alpha: number): boolean {
   return (
     Math.min(canaryAccounts, allAccounts - canaryAccounts) >= minCounts.accounts &&
-    minProbability(canaryAccounts, allAccounts) <= alpha
+    calculateMinProbability(canaryAccounts, allAccounts) <= alpha
   );
 }
 
 /** Returns true if this number of accounts in the canary, out of all, allows a verdict at the first look. */
 export function canEvaluate(canaryAccounts: number, allAccounts: number): boolean {
-  return isLargeEnough(canaryAccounts, allAccounts, alphaAtLook(measures[0]?.alpha ?? 0, 1));
+  return isLargeEnough(canaryAccounts, allAccounts, spendAlpha(measures[0]?.alpha ?? 0, 1));
 }
 
 /** Tests whether the canary is worse. @returns the probability of the difference by chance, if it is significant and large enough */
@@ -152,8 +164,8 @@ async function findWorse(
 ): Promise<number | undefined> {
   const { canary, others } = splitSides(computeExcess(accounts, 0));
   if (Math.min(canary.length, others.length) < minCounts.accounts) return undefined;
-  if (weightedMean(canary) - weightedMean(others) < worse) return undefined;
-  const probability = await permutationTest(listScores(canary), listScores(others), alpha, random);
+  if (computeMean(canary) - computeMean(others) < worse) return undefined;
+  const probability = await runPermutationTest(listScores(canary), listScores(others), alpha, random);
   return probability <= alpha ? probability : undefined;
 }
 
@@ -169,11 +181,11 @@ async function isNoWorse(
   if (canary.length === 0 && others.length === 0) return true;
   if (Math.min(canary.length, others.length) < minCounts.accounts) return false;
   const reversed = [canary, others].map((side) => listScores(side).map((score) => -score)) as [number[], number[]];
-  return (await permutationTest(...reversed, alpha, random)) <= alpha;
+  return (await runPermutationTest(...reversed, alpha, random)) <= alpha;
 }
 
 /** Compares rates. The score is the signed root of the deviance of a Poisson count, so five of sixty deviate more than one of two. */
-function rateExcess(count: (counts: Counts) => number): Measure['excessOf'] {
+function compareRates(count: (counts: Counts) => number): Measure['computeExcess'] {
   return (accounts, margin) => {
     const overall = (sumOf(accounts, count) + 0.5) / (sumOf(accounts, ({ requests }) => requests) + 1);
     return accounts.map((account) => {
@@ -189,7 +201,7 @@ function rateExcess(count: (counts: Counts) => number): Measure['excessOf'] {
 }
 
 /** Compares logarithms of times. */
-function timeExcess(accounts: readonly ComparedAccount[], margin: number): Excess[] {
+function compareTimes(accounts: readonly ComparedAccount[], margin: number): Excess[] {
   const timed = accounts.filter((account) => account.timed > 0);
   const overall = sumOf(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;
   return timed.map(({ isCanary, timed: count, logSum, before }) => {
@@ -214,7 +226,7 @@ function listScores(side: readonly Excess[]): number[] {
   return side.map(({ score }) => score);
 }
 
-function weightedMean(side: readonly Excess[]): number {
+function computeMean(side: readonly Excess[]): number {
   return sumOf(side, ({ difference, weight }) => difference * weight) / sumOf(side, ({ weight }) => weight);
 }
 

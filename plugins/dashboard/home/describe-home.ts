@@ -8,7 +8,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { findOpenOrder } from '#core/business/payments/order-view.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
-import { higherLimitsLink } from '../section.ts';
+import { findHigherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
 import { describeGrant, describeOrder, describePass, describeReminder, determinePass } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
@@ -58,7 +58,7 @@ export async function describeHome(
       buyLabel: t(pass.kind === 'active' ? 'home.renew' : 'home.choose_plan'),
       contact: buyPath === '' ? (host.service.contact ?? '') : '',
     },
-    rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
+    rate: allowance === undefined ? undefined : describeRate(allowance, findHigherLimitsLink(host), request),
     ...describeUsage(usage, range, now, request),
     emptyText: t(hasSetup(gateway) ? 'home.empty.text_command' : 'home.empty.text'),
     // Only one primary button is shown; without a pass, it is the button for buying a pass.

@@ -33,7 +33,7 @@ export function determinePass(account: AccountRecord, now: number): PassState {
 /** Describes the pass for the template part `pass`. */
 export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
-    return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: emptyTicks() };
+    return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: createEmptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
   const remainingMs = Math.round(endsAt.getTime() - now);
   return {
@@ -60,7 +60,7 @@ function describeInactive({ kind, startsAt, endsAt }: PassState, now: number, { 
   return { label, title, ends: { label: t('home.pass.ended'), ...format.dayTime(endsAt, now) } };
 }
 
-function emptyTicks() {
+function createEmptyTicks() {
   return ticks(7, 0, 1, 1);
 }
 

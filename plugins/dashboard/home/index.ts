@@ -13,7 +13,7 @@ const templatePath = (name: string) => `dashboard/home/${name}.eta`;
 const pollSeconds = 10;
 
 /** Creates the home page: remaining plan and limits, usage, and latest requests. */
-function homePage(gateway: Registry): Page {
+function createHomePage(gateway: Registry): Page {
   return {
     path: '/dashboard',
     role: 'account',
@@ -42,5 +42,5 @@ function homePage(gateway: Registry): Page {
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.assets({ name: 'uplot.js', path: fileURLToPath(import.meta.resolve('uplot/dist/uPlot.iife.min.js')) });
-  gateway.page(homePage(gateway));
+  gateway.page(createHomePage(gateway));
 }

@@ -12,7 +12,7 @@ import { sendConversation, type ChatResult } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
 import { describeModels, isOffered, type SingleKind } from './describe-models.ts';
 import { findCause, explainError, type TryError } from './explain-error.ts';
-import { scriptTexts } from './script-texts.ts';
+import { listScriptTexts } from './script-texts.ts';
 
 interface Turn {
   readonly role: 'user' | 'assistant';
@@ -128,7 +128,7 @@ function describePage(
     values: { system: '', temperature: '', max_tokens: '' },
     maxMessage: tryBounds.message,
     bounds: JSON.stringify(tryBounds),
-    texts: JSON.stringify(scriptTexts(request)),
+    texts: JSON.stringify(listScriptTexts(request)),
     sampleTool: JSON.stringify(sampleTool),
     sampleSchema: JSON.stringify(sampleSchema, undefined, 2),
     samples: describeCode(model, messages, request),

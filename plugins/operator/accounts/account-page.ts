@@ -93,7 +93,7 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
       ),
       actions: listAccountLinks(record, identities.length > 0, request),
       sections: withRows([
-        usageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
+        describeUsageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
         fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
         ...entryTables(reader, accountTables(details)),
         fieldTable(request, 'mails', 'operator.mails', mails, mailsOfOne),
@@ -143,7 +143,7 @@ type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
  * @param recentUsage usage of the last hours, with times to the first token
  * @param costOf cost by model; undefined if costs are unknown
  */
-function usageTable(
+function describeUsageTable(
   sortedUsage: readonly OfModel<UsageCounts>[],
   recentUsage: readonly OfModel<TimedUsage>[],
   costOf: ((model: string | null) => string) | undefined,

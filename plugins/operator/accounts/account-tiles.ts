@@ -39,7 +39,7 @@ export async function describeAccountTiles(
       value:
         remainingMs <= 0
           ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
-          : withoutSeconds(format.remaining(remainingMs)),
+          : dropSeconds(format.remaining(remainingMs)),
       note:
         end === undefined
           ? ''
@@ -65,7 +65,7 @@ export async function describeAccountTiles(
 }
 
 /** Drops the seconds, because this tile does not count down. */
-function withoutSeconds({ days, unit, clock }: FormattedRemaining): string {
+function dropSeconds({ days, unit, clock }: FormattedRemaining): string {
   return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }
 

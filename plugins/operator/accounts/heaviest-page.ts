@@ -26,7 +26,7 @@ export const heaviestPage: Page = tablesPage({
     const accounts = await readAccounts(host.database, 'id', ids);
     const names = new Map(accounts.map((account) => [account.id, nameOfAccount(account, t)]));
     const reader = { host, t, format, language, names };
-    const { page: fields } = measure === 'policy' ? policyView(accounts) : loadView(keyUse);
+    const { page: fields } = measure === 'policy' ? createPolicyView(accounts) : createLoadView(keyUse);
     return {
       lead: t('operator.heaviest_since', { time: format.dayTime(new Date(since)).text }),
       segments: [
@@ -52,7 +52,7 @@ function buildPath(span: Span, by: LoadMeasure): string {
 
 const accountField = { type: 'person', fit: 'id', at: 'title', of: 'accountId' } as const;
 
-const loadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
+const createLoadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
   defineView<AccountLoad>()({
     account: accountField,
     requests: { type: 'count', at: 'end', of: 'requests' },
@@ -72,7 +72,7 @@ const loadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
   });
 
 /** Shows accounts with many policy refusals, with links to block them, because a vendor may ban the key that all accounts share. */
-const policyView = (accounts: readonly AccountRecord[]) =>
+const createPolicyView = (accounts: readonly AccountRecord[]) =>
   defineView<AccountLoad>()({
     account: accountField,
     for_policy: { type: 'count', at: 'end', of: 'policyRefusals' },

@@ -34,7 +34,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
     const oldest = documents.at(-1);
     return {
       rollback: describeRollback(request),
-      rollbackTitle: t(rollbackTitleKey(configLoadState(host).rollback)),
+      rollbackTitle: t(chooseRollbackTitle(configLoadState(host).rollback)),
       notice: await variants?.notice(request),
       table: describeDocuments(documents, before === undefined ? serving?.digest : undefined, request),
       older: rows.length > pageSize && oldest !== undefined ? `${configurationsPath}?before=${oldest.id}` : '',
@@ -54,7 +54,7 @@ export function requireChanges({ host }: PageRequest) {
 }
 
 /** Returns the key of the title for the configuration that overrides gateway.yaml. */
-export function rollbackTitleKey(rollback: Rollback | undefined): string {
+export function chooseRollbackTitle(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 

@@ -12,7 +12,7 @@ import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
-import { rollbackTitleKey } from '../configuration/list-page.ts';
+import { chooseRollbackTitle } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { actionTable } from '#core/web/resources/action-table.ts';
@@ -113,11 +113,11 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         ? { kind: 'bad', text: t('operator.configuration_refused') }
         : rollback === undefined
           ? { kind: 'ok', text: t('operator.configuration_current') }
-          : { kind: 'warn', text: t(rollbackTitleKey(rollback)) },
+          : { kind: 'warn', text: t(chooseRollbackTitle(rollback)) },
     facts: listFacts(t, [
       ['operator.loaded', time(loadedAt)],
       ['operator.refused', refusal && time(refusal.refusedAt)],
-      [rollback === undefined ? '' : rollbackTitleKey(rollback), rollback && describeRollback(rollback)],
+      [rollback === undefined ? '' : chooseRollbackTitle(rollback), rollback && describeRollback(rollback)],
       ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
       ['operator.models', format.number(models.length)],
       ['operator.models_off', unavailable.length === 0 ? undefined : unavailable.map(({ id }) => id).join(', ')],

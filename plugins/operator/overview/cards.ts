@@ -42,7 +42,7 @@ export function describeJournal(
   const waiting = t('operator.journal_waiting_value', { count: records, size: format.bytes(bytes).text });
   return {
     title,
-    status: isFailing(gateway, host) ? { kind: 'bad', text: t('problem.check') } : journalState(journal, t),
+    status: isFailing(gateway, host) ? { kind: 'bad', text: t('problem.check') } : describeJournalState(journal, t),
     facts: listFacts(t, [
       ['operator.journal_waiting', waiting],
       ['operator.journal_oldest', records === 0 ? '' : format.duration(oldest).text],
@@ -56,7 +56,7 @@ function isFailing({ healthChecks }: Pick<Registry, 'healthChecks'>, host: Host)
   return journalChecks.some((name) => healthChecks.get(name)?.check(host).ok === false);
 }
 
-function journalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
+function describeJournalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
   return lost > 0
     ? { kind: 'warn', text: t('operator.journal_state.lost') }
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
@@ -75,7 +75,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
     title: t('operator.jobs'),
-    status: jobsState(queue, lateCount, t),
+    status: describeJobsState(queue, lateCount, t),
     facts: listFacts(t, [
       ['operator.jobs_checks', format.number(attempts)],
       ['operator.jobs_refunds', unlessZero(refunds)],
@@ -86,7 +86,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   };
 }
 
-function jobsState(queue: QueueState | undefined, lateCount: number, t: Reader['t']) {
+function describeJobsState(queue: QueueState | undefined, lateCount: number, t: Reader['t']) {
   if (queue === undefined) return { kind: 'bad', text: t('operator.jobs_state.away') };
   if (lateCount > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
   return queue.failed.length > 0

@@ -115,7 +115,7 @@ function describeFailures(
 ) {
   const { now, before } = splitDays(days, span);
   const failed = sum(now, 'failed');
-  const [share, shareBefore] = [failureShare(now), failureShare(before)];
+  const [share, shareBefore] = [calculateFailureShare(now), calculateFailureShare(before)];
   const [failovers, finished] = [sum(now, 'failovers'), format.number(failed + sum(now, 'answered'))];
   const notes = [
     share === undefined ? '' : t('operator.failed_note', { failed: format.number(failed), finished }),
@@ -128,7 +128,7 @@ function describeFailures(
 }
 
 /** @returns undefined if no request was answered or failed */
-function failureShare(days: readonly DailyUsage[]): number | undefined {
+function calculateFailureShare(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
   const finished = failed + sum(days, 'answered');
   return finished === 0 ? undefined : failed / finished;

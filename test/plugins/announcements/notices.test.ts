@@ -3,7 +3,7 @@ import type { AnnouncementAudience } from '../../../plugins/announcements/announ
 import type { Host } from '#core/gateway/host/host.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { currentAnnouncements, describeAnnouncements } from '../../../plugins/announcements/notices.ts';
+import { listCurrentAnnouncements, describeAnnouncements } from '../../../plugins/announcements/notices.ts';
 import { announcementsSection } from '../../../plugins/announcements/section.ts';
 import en from '../../../plugins/announcements/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/announcements/texts/id.json' with { type: 'json' };
@@ -89,7 +89,7 @@ describe('announcements', () => {
   });
 
   it('are none where neither gateway.yaml nor the database has any', async () => {
-    expect(await currentAnnouncements(hostWith(read(''), []), 0, 'customers')).toEqual([]);
+    expect(await listCurrentAnnouncements(hostWith(read(''), []), 0, 'customers')).toEqual([]);
   });
 
   it('of the database stand among those of gateway.yaml, some for customers alone', async () => {

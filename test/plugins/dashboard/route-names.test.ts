@@ -3,7 +3,7 @@ import { listen } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { readRouteNames } from '../../../plugins/dashboard/route-names.ts';
-import { dashboardSection, higherLimitsLink } from '../../../plugins/dashboard/section.ts';
+import { dashboardSection, findHigherLimitsLink } from '../../../plugins/dashboard/section.ts';
 import { mistakesIn, readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
@@ -69,9 +69,9 @@ describe('the section dashboard', () => {
     const contact = 'mailto:help@example.com';
     const link = 'https://example.com/limits';
     expect([
-      higherLimitsLink(hostWith(`dashboard: { higher_limits: "${link}" }`, contact)),
-      higherLimitsLink(hostWith('', contact)),
-      higherLimitsLink(hostWith()),
+      findHigherLimitsLink(hostWith(`dashboard: { higher_limits: "${link}" }`, contact)),
+      findHigherLimitsLink(hostWith('', contact)),
+      findHigherLimitsLink(hostWith()),
     ]).toEqual([link, contact, '']);
   });
 });

@@ -5,7 +5,7 @@ import type { Limits } from '#core/platform/shared/shared.ts';
 import { readRouteNames, type RouteNames } from '../../route-names.ts';
 import { createFilter, readQuery, requestsPath } from '../query.ts';
 import { exportStream, type RecordWriter } from './export-stream.ts';
-import { csvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
+import { writeCsvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
 
 /** Limits per account. An export reads all records of the account, so only one export runs at a time. */
 const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
@@ -21,7 +21,7 @@ const csv: ExportFormat = {
   type: 'text/csv; charset=utf-8; header=present',
   writer: (routes) => ({
     // Without the byte order mark, spreadsheets assume a legacy character set; scripts can use JSON Lines.
-    head: `\uFEFF${csvHeading(routes)}`,
+    head: `\uFEFF${writeCsvHeading(routes)}`,
     write: (record) => toCsvLine(record, routes),
   }),
 };
@@ -33,9 +33,9 @@ const jsonl: ExportFormat = {
 };
 
 /** Pages that download the list as files, with the same query as the list. */
-export const exportPages: readonly Page[] = [csv, jsonl].map(exportPage);
+export const exportPages: readonly Page[] = [csv, jsonl].map(createExportPage);
 
-function exportPage(format: ExportFormat): Page {
+function createExportPage(format: ExportFormat): Page {
   return {
     path: `${requestsPath}.${format.extension}`,
     role: 'account',

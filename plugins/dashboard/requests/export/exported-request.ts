@@ -43,7 +43,7 @@ function listFields({ areShown }: RouteNames): [name: string, read: Field][] {
 }
 
 /** Writes the line with the column names. Attempts are exported as a number, notes in a single cell. */
-export function csvHeading(routes: RouteNames): string {
+export function writeCsvHeading(routes: RouteNames): string {
   return `${formatCsvLine([...listFields(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { csvHeading, toCsvLine, toJsonLine } from '../../../../plugins/dashboard/requests/export/exported-request.ts';
+import {
+  writeCsvHeading,
+  toCsvLine,
+  toJsonLine,
+} from '../../../../plugins/dashboard/requests/export/exported-request.ts';
 import { failover, recordOf, routesAs } from './fixture.ts';
 
 /** Fields of a CSV line without quoted ones. */
@@ -7,11 +11,11 @@ const cellsOf = (line: string) => line.trimEnd().split(',');
 
 describe('an exported request', () => {
   it('has as many cells in CSV as the heading has names', () => {
-    expect(cellsOf(toCsvLine(recordOf(failover), routesAs())).length).toBe(cellsOf(csvHeading(routesAs())).length);
+    expect(cellsOf(toCsvLine(recordOf(failover), routesAs())).length).toBe(cellsOf(writeCsvHeading(routesAs())).length);
   });
 
   it('has times in ISO 8601, and the number of attempts', () => {
-    const names = cellsOf(csvHeading(routesAs()));
+    const names = cellsOf(writeCsvHeading(routesAs()));
     const cells = cellsOf(toCsvLine(recordOf(failover), routesAs()));
     expect([cells[names.indexOf('time')], cells[names.indexOf('attempts')]]).toEqual(['2026-11-22T14:32:07.000Z', '2']);
   });
@@ -44,7 +48,7 @@ describe('an exported request', () => {
   it('numbers routes, or leaves them out, as the operator chose', () => {
     const texts = (['numbers', 'hidden'] as const).map((sight) => {
       const routes = routesAs(sight);
-      return csvHeading(routes) + toCsvLine(recordOf(failover), routes) + toJsonLine(recordOf(failover), routes);
+      return writeCsvHeading(routes) + toCsvLine(recordOf(failover), routes) + toJsonLine(recordOf(failover), routes);
     });
     expect(texts.map((text) => /openai|other\//.test(text))).toEqual([false, false]);
     expect(texts.map((text) => text.includes('route,') || text.includes('"route":'))).toEqual([true, false]);

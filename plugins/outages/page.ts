@@ -96,7 +96,7 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** `/operator/accounts/outage`: lists accounts hit by an outage, and grants days to all of them. */
+/** `/operator/accounts/outage`: lists the accounts affected by an outage, and grants days to all of them. */
 export const outagePage: Page = {
   path: pagePath,
   role: 'operator',

@@ -32,21 +32,9 @@ const lookFactor = 1.5;
  * "no worse". Differences are between rates, or between logarithms of times.
  */
 const measures: readonly Measure[] = [
-  {
-    name: 'failures',
-    alpha: 0.005,
-    worse: 0.01,
-    margin: 0.02,
-    computeExcess: compareRates(({ failures }) => failures),
-  },
-  {
-    name: 'refusals',
-    alpha: 0.0025,
-    worse: 0.01,
-    margin: 0.02,
-    computeExcess: compareRates(({ refusals }) => refusals),
-  },
-  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), computeExcess: compareTimes },
+  { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, compare: compareRates(({ failures }) => failures) },
+  { name: 'refusals', alpha: 0.0025, worse: 0.01, margin: 0.02, compare: compareRates(({ refusals }) => refusals) },
+  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), compare: compareTimes },
 ];
 
 /** Probability, over all looks after its time, that a canary that is worse by the margins is promoted automatically. */
@@ -58,7 +46,7 @@ interface Measure {
   readonly worse: number;
   readonly margin: number;
   /** Compares accounts with their expectations. @param margin added to the expectations of accounts in the canary */
-  computeExcess(accounts: readonly ComparedAccount[], margin: number): Excess[];
+  compare(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
 /** Deviation of an account from its expectation, which combines its past requests and the current requests of all accounts. */
@@ -157,12 +145,12 @@ export function canEvaluate(canaryAccounts: number, allAccounts: number): boolea
 
 /** Tests whether the canary is worse. @returns the probability of the difference by chance, if it is significant and large enough */
 async function findWorse(
-  { computeExcess, worse }: Measure,
+  { compare, worse }: Measure,
   accounts: readonly ComparedAccount[],
   alpha: number,
   random?: () => number,
 ): Promise<number | undefined> {
-  const { canary, others } = splitSides(computeExcess(accounts, 0));
+  const { canary, others } = splitSides(compare(accounts, 0));
   if (Math.min(canary.length, others.length) < minCounts.accounts) return undefined;
   if (computeMean(canary) - computeMean(others) < worse) return undefined;
   const probability = await runPermutationTest(listScores(canary), listScores(others), alpha, random);
@@ -171,12 +159,12 @@ async function findWorse(
 
 /** Returns true if the canary scores lower than the others even with the margin added to its expectations. */
 async function isNoWorse(
-  { computeExcess, margin }: Measure,
+  { compare, margin }: Measure,
   accounts: readonly ComparedAccount[],
   alpha: number,
   random?: () => number,
 ): Promise<boolean> {
-  const { canary, others } = splitSides(computeExcess(accounts, margin));
+  const { canary, others } = splitSides(compare(accounts, margin));
   // Calls without tokens, such as embeddings, have no times to compare.
   if (canary.length === 0 && others.length === 0) return true;
   if (Math.min(canary.length, others.length) < minCounts.accounts) return false;
@@ -185,7 +173,7 @@ async function isNoWorse(
 }
 
 /** Compares rates. The score is the signed root of the deviance of a Poisson count, so five of sixty deviate more than one of two. */
-function compareRates(count: (counts: Counts) => number): Measure['computeExcess'] {
+function compareRates(count: (counts: Counts) => number): Measure['compare'] {
   return (accounts, margin) => {
     const overall = (sumOf(accounts, count) + 0.5) / (sumOf(accounts, ({ requests }) => requests) + 1);
     return accounts.map((account) => {

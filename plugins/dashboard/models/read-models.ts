@@ -1,5 +1,5 @@
 import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
-import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import {
@@ -45,7 +45,9 @@ export interface ModelReading {
 /** Reads all models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
-  const modelsWithNoBackup = new Set(readRouteNames(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
+  const modelsWithNoBackup = new Set(
+    readRouteNames(request).areShown ? findModelsWithoutBackup(host.catalog.models) : [],
+  );
   const readings = getHealthReadings(host);
   const [health, speeds, answers, incidents, notes] = await Promise.all([
     readModelHealth(gateway, host),

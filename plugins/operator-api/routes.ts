@@ -151,8 +151,8 @@ async function performOnce(
     await storeResponse(host, caller, key, failureResponse);
     throw error;
   });
-  const secretNames = secrets.map(snakeCase);
-  const publicMembers = Object.entries(apiResponse.body).filter(([name]) => !secretNames.includes(name));
+  const secretNames = new Set(secrets.map(snakeCase));
+  const publicMembers = Object.entries(apiResponse.body).filter(([name]) => !secretNames.has(name));
   await storeResponse(host, caller, key, { ...apiResponse, body: Object.fromEntries(publicMembers) });
   return apiResponse;
 }

@@ -13,9 +13,10 @@ const leadTime = `interval '10 minutes'`;
 const minAccounts = 2;
 
 /**
- * Finds the outages of ended incidents and stores each once, even if several instances run this. An outage spans a run of failed requests
- * without a request that a route answered in between. The probe that confirmed an incident counts as a failed request. An outage is
- * confirmed by such a probe, or by accounts without failures before the incident, which cannot have caused it.
+ * Finds and stores the outages of ended incidents, once for each incident, even if several instances run it. An outage is a run of failed
+ * requests without an answered request in between, because then all routes were down. The probe that confirmed an incident counts as
+ * a failed request. An outage is confirmed by such a probe or by enough accounts without failures before the incident was opened, because
+ * accounts with earlier failures may have caused it themselves.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minMinutes } = section(outagesSection);

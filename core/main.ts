@@ -1,11 +1,11 @@
-import { commandWord } from '#core/process/command-word.ts';
+import { findCommandWord } from '#core/process/command-word.ts';
 import { disableInspector, StopSignals } from '#core/process/stop-signals.ts';
 import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
 
 const exitGraceMs = 250; // lets output drain
 
 const args = process.argv.slice(2);
-const command = commandWord(args);
+const command = findCommandWord(args);
 // Before the slow import, because a signal without a handler would kill the process.
 const signals = command === 'start' ? new StopSignals() : undefined;
 if (signals === undefined) {

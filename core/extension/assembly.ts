@@ -26,9 +26,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import type { Upgrades } from '#core/gateway/http/upgrades.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
-import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
+import { createCheckProblems } from '#core/web/problems/check-problems.ts';
+import { failedJobsProblem, missingBackupsProblem } from '#core/web/problems/machine-problems.ts';
+import { createBreakerProblems, createModelProblems } from '#core/web/problems/model-problems.ts';
 import { actions } from '#core/web/resources/action-table.ts';
 import { configurations } from '#core/web/resources/configurations.ts';
 import { registerOwnPages } from '#core/web/serve.ts';
@@ -121,9 +121,14 @@ function createRegistry(): Registry {
   registry.gauge(lostOutputGauge);
   for (const gauge of [...memoryGauges, ...processGauges, ...jobGauges, ...configGauges]) registry.gauge(gauge);
   registry.healthCheck(memoryCheck);
-  for (const kind of [checkProblems(registry), modelProblems(registry), breakerProblems(registry), ...configProblems])
+  for (const kind of [
+    createCheckProblems(registry),
+    createModelProblems(registry),
+    createBreakerProblems(registry),
+    ...configProblems,
+  ])
     registry.problem(kind);
-  for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
+  for (const kind of [failedJobsProblem, missingBackupsProblem]) registry.problem(kind);
   registerOwnPages(registry);
   for (const kind of [...accountMails, ...orderMails]) registry.mail(kind);
   registry.job(mailRetentionJob);

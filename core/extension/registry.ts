@@ -21,16 +21,16 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
-import type { ReadStory } from '#core/web/pages/account-story.ts';
+import type { ReadTimeline } from '#core/web/pages/account-timeline.ts';
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
-import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
+import type { ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
-import { type OperatorResource, readingOf } from '#core/web/resources/resource.ts';
+import { type OperatorResource, createReading } from '#core/web/resources/resource.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
 import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
@@ -120,7 +120,7 @@ export class Registry {
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
-  readonly storySources: ReadStory[] = [];
+  readonly storySources: ReadTimeline[] = [];
   /** Sources of notes about routes, for operators. */
   readonly routeNoteSources: NoteSource[] = [];
   /** Sources of notes about models, for customers. */
@@ -139,7 +139,7 @@ export class Registry {
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
   /** Reads the cost of usage, for the operator pages and `daypass usage`; undefined if no plugin has prices. */
-  costsReader: { readonly pageCosts: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
+  costsReader: { readonly pageCosts: ReadUsageCosts; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
   /** Links texts of the shop; undefined if no plugin provides them. */
@@ -284,7 +284,7 @@ export class Registry {
 
   /** Registers a resource that operators can list. The operator's API serves it under the plural of its name. */
   resource(resource: OperatorResource): void {
-    this.operatorReading(readingOf(resource));
+    this.operatorReading(createReading(resource));
   }
 
   /** Registers a source of notes about routes, for the operators' page of routes. */
@@ -307,7 +307,7 @@ export class Registry {
   }
 
   /** Registers a reader of an account's events, for the operators' page of the account. */
-  story(read: ReadStory): void {
+  story(read: ReadTimeline): void {
     this.storySources.push(read);
   }
 
@@ -333,7 +333,7 @@ export class Registry {
   }
 
   /** Registers the readers of the cost of usage, for the operator pages and for `daypass usage`. */
-  costs(pageCosts: ReadCostsBeside, usage: UsageFiguresReader): void {
+  costs(pageCosts: ReadUsageCosts, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins read the cost of usage');
     this.costsReader = { pageCosts, usage };
   }

@@ -29,10 +29,10 @@ import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
 import { listenWhileStarting } from './listen-while-starting.ts';
-import { gatewayNotices } from './notices.ts';
+import { listGatewayNotices } from './notices.ts';
 import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeoutMs } from '#core/extension/registry.ts';
-import { configuredSecrets } from './secret-remover.ts';
+import { listConfiguredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
 import { waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
@@ -46,54 +46,54 @@ export interface GatewayOptions {
   readonly document?: GatewayDocument;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
-  /** Ends the start when it aborts. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
   /** Runs when all services are open, before any socket listens. */
   readonly beforeListening?: (host: Host) => Promise<unknown>;
-  /** For one of several processes under a supervisor, which owns the sockets and the operator's listener. */
+  /** Present in one of several processes under a supervisor, which owns the sockets and the operator's listener. */
   readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
 
 /**
- * Timeouts in ms. `release`: releasing resources after a failed start. On a stop, `exchanges`: stages that still finish exchanges
- * whose connections are closed; `close`: the whole stop.
+ * Timeouts in ms. `release`: release of resources after a failed start. `exchanges`: stages that finish exchanges during a stop, when their
+ * connections are closed. `close`: closing all resources.
  */
-const deadlines = { release: 4_000, exchanges: 5_000, close: 60_000 };
+const timeoutsMs = { release: 4_000, exchanges: 5_000, close: 60_000 };
 
-/** One running gateway, made from one gateway.yaml. */
+/** A running gateway with its configuration and services. */
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #served: ServedConfig;
-  #operator: OperatorServer | undefined;
+  #operatorServer: OperatorServer | undefined;
   #monitor: HealthMonitor | undefined;
   #isServing = true;
   #isReplaced = false;
   #stopAccepting: (() => void) | undefined;
 
-  private constructor(parts: GatewayParts, first: Config) {
+  private constructor(parts: GatewayParts, firstConfig: Config) {
     this.#parts = parts;
-    this.#served = new ServedConfig(parts, first);
+    this.#served = new ServedConfig(parts, firstConfig);
   }
 
   /**
-   * Reads the configuration, opens its services, and listens. A start that fails or is aborted releases them.
+   * Reads the configuration, opens the services, and listens. If the start fails or is aborted, all resources are released.
    *
-   * @throws ConfigError with every mistake of gateway.yaml, before any service is opened; the reason of `signal`
+   * @throws ConfigError with all mistakes of gateway.yaml, before any service is resources; the reason of `signal` if it aborts
    */
   static async start(options: GatewayOptions): Promise<Gateway> {
-    const opened = new AsyncDisposableStack();
+    const resources = new AsyncDisposableStack();
     try {
-      return await Gateway.#open(options, opened);
+      return await Gateway.#open(options, resources);
     } catch (error) {
-      const late = 'resources were not released in time';
-      await withDeadline(opened.disposeAsync(), deadlines.release, late).catch((failure: unknown) => {
+      const timeoutMessage = 'resources were not released in time';
+      await withDeadline(resources.disposeAsync(), timeoutsMs.release, timeoutMessage).catch((failure: unknown) => {
         options.log.error('the start failed, and its resources could not be released', failure);
       });
       throw error;
     }
   }
 
-  static async #open(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
+  static async #open(options: GatewayOptions, resources: AsyncDisposableStack): Promise<Gateway> {
     const { file, environment, log, worker } = options;
     const document = options.document ?? (await readDocument(file, environment));
     let handler: ExchangeHandler | undefined;
@@ -107,11 +107,11 @@ export class Gateway {
       assembly.registry.healthCheck(worker.link.healthCheck);
       assembly.registry.statusReport(worker.link.statusReport);
     }
-    const starting = opened.use(listenWhileStarting(assembly, config, options));
+    const starting = resources.use(listenWhileStarting(assembly, config, options));
     const signal = AbortSignal.any([starting.failureSignal, ...(options.signal ? [options.signal] : [])]);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
-    const processes = worker?.count;
-    const limits = computeMemoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
+    const processCount = worker?.count;
+    const limits = computeMemoryLimits(config.get(memory).max_bytes, undefined, undefined, processCount);
     const services = await OpenServices.open({
       dataFolder,
       environment,
@@ -120,77 +120,81 @@ export class Gateway {
       mode: 'serve',
       host,
       limits,
-      processes,
+      processes: processCount,
       signal,
     });
-    opened.defer(() => services.abandon());
-    opened.use(new MemoryWatch({ limits, budget: services.services.memory, log }));
-    const vendors = opened.use(new VendorServers(assembly.registry.vendors, log));
+    resources.defer(() => services.abandon());
+    resources.use(new MemoryWatch({ limits, budget: services.services.memory, log }));
+    const vendorServers = resources.use(new VendorServers(assembly.registry.vendors, log));
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
-    const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors, worker }, config);
-    const parts = { document, endpoints, opened, starting };
-    await waitUnlessAborted(gateway.#begin(parts, options.beforeListening), signal);
+    const gateway = new Gateway(
+      { file, environment, log, assembly, handler, services, vendors: vendorServers, worker },
+      config,
+    );
+    const parts = { document, endpoints, resources, starting };
+    await waitUnlessAborted(gateway.#serve(parts, options.beforeListening), signal);
     return gateway;
   }
 
-  async #begin(
-    { document, endpoints, opened, starting }: StartParts,
+  async #serve(
+    { document, endpoints, resources, starting }: StartParts,
     beforeListening: GatewayOptions['beforeListening'],
   ): Promise<void> {
     const { server, registry } = this.#parts.assembly;
     const host = () => this.host;
-    await this.#served.begin(document);
-    opened.defer(() => this.#served.retire());
+    await this.#served.serveFirst(document);
+    resources.defer(() => this.#served.retire());
     await this.#runConfiguredHooks();
     routeExchanges(server, this.#parts.handler, endpoints);
     this.#parts.assembly.upgrades.serve(this.#parts.handler, endpoints, registry.sockets);
-    const health = this.#health(host);
+    const health = this.#createHealthSource(host);
     routeHealthChecks(server, health);
     await routePages(server, registry, host);
     await this.#parts.services.events.listen();
     this.#parts.services.runJobs();
-    this.#operator = this.#openOperator(this.config, health, opened);
-    // Node writes the cache only at a regular exit, and a gateway may be killed. The first flush takes a while.
+    this.#operatorServer = this.#openOperator(this.config, health, resources);
+    // Node writes the cache only at a regular exit, but a gateway may be killed. The first flush is slow.
     flushCompileCache();
     await beforeListening?.(this.host);
     await this.#listen(starting);
     this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }
 
-  #openOperator(config: Config, health: HealthSource, opened: AsyncDisposableStack): OperatorServer | undefined {
+  #openOperator(config: Config, health: HealthSource, resources: AsyncDisposableStack): OperatorServer | undefined {
     const { dataFolder } = this.#parts.services.services;
     const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
     if (address === undefined) return undefined;
     const routes = [...operatorHealthRoutes(health), ...this.#parts.assembly.registry.operatorRoutes];
-    return opened.use(new OperatorServer(address, routes, () => this.host, this.#parts.log));
+    return resources.use(new OperatorServer(address, routes, () => this.host, this.#parts.log));
   }
 
   /** The gateway's URL on its own machine. */
   get url(): string {
     const { address, port, family } = this.#parts.assembly.listener.address() as AddressInfo;
-    const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-    return `http://${name}:${port}`;
+    const hostName =
+      address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+    return `http://${hostName}:${port}`;
   }
 
   /** Requests in flight. */
-  get running(): number {
+  get requestsInFlight(): number {
     return this.#parts.handler.running;
   }
 
-  /** Moves clients to other processes of the same port: this many of the next responses close their connections. */
-  shed(connections: number): void {
+  /** Closes the connections of this many of the next responses, so that their clients move to other processes of the same port. */
+  shedConnections(connections: number): void {
     this.#parts.handler.closeNext(connections);
   }
 
-  /** Answers an operator request that the supervisor forwards; undefined if the listener is off. */
-  answerOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined {
-    return this.#operator?.respond(question);
+  /** Responds to an operator request that the supervisor forwards; undefined if the listener is off. */
+  respondToOperator(request: ForwardedRequest): Promise<ForwardedResponse> | undefined {
+    return this.#operatorServer?.respond(request);
   }
 
   /** The URL of the operator's listener; undefined if it is off. */
   get operatorUrl(): string | undefined {
-    return this.#operator?.url;
+    return this.#operatorServer?.url;
   }
 
   get host(): Host {
@@ -200,7 +204,7 @@ export class Gateway {
   /** Warnings about the running configuration. */
   get notices(): string[] {
     const { file, assembly, services } = this.#parts;
-    return gatewayNotices(file, this.config, this.host, assembly.registry, services.services.isProduction);
+    return listGatewayNotices(file, this.config, this.host, assembly.registry, services.services.isProduction);
   }
 
   /** Models that Chat Completions can call. */
@@ -213,7 +217,7 @@ export class Gateway {
 
   /** Secrets of the running configuration. */
   get secrets(): string[] {
-    return configuredSecrets(this.config, this.#parts.assembly.registry);
+    return listConfiguredSecrets(this.config, this.#parts.assembly.registry);
   }
 
   /** Third-party plugins by name, with the files of their modules. */
@@ -230,19 +234,19 @@ export class Gateway {
     return this.#served.files;
   }
 
-  /** Loads gateway.yaml again, see ServedConfig. */
+  /** See `ServedConfig.reload`. */
   reload(): Promise<boolean> {
     return this.#served.reload();
   }
 
   /**
-   * Fails `/readyz` for the notice period, lets running exchanges finish within the drain limit, then closes all resources.
+   * Fails `/readyz` for the notice period, lets running exchanges finish within the drain timeout, then closes all resources.
    *
-   * @param hurry skips the notice period when it aborts
-   * @param isReplaced true if other processes accept at the same address: this one stops accepting at once, and stays ready until it ends
-   * @throws the error of a failed close, once all else is closed; DeadlineExceeded if that takes longer than a minute
+   * @param skipNotice skips the notice period when it aborts
+   * @param isReplaced true if other processes accept at the same address. This process then stops accepting at once, and stays ready
+   * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded after a minute
    */
-  async stop(hurry: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
+  async stop(skipNotice: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
     this.#isReplaced = isReplaced;
@@ -250,9 +254,9 @@ export class Gateway {
     if (isReplaced) this.#stopAccepting?.();
     await this.#served.close();
     const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
-    const times = { notice, limit, hurry };
+    const times = { notice, limit, hurry: skipNotice };
     await (isReplaced ? drainReplaced(handler, times, assembly.connections) : drain(handler, times));
-    await withDeadline(this.#close(), deadlines.close, `not everything was closed after ${deadlines.close / 1000} s`);
+    await withDeadline(this.#close(), timeoutsMs.close, `not everything was closed after ${timeoutsMs.close / 1000} s`);
   }
 
   async #close(): Promise<void> {
@@ -260,21 +264,21 @@ export class Gateway {
     closing.use(this.#parts.services);
     closing.use(this.#parts.vendors);
     closing.use(this.#monitor);
-    closing.defer(() => this.#served.retire(deadlines.exchanges));
-    if (this.#operator !== undefined) closing.use(this.#operator);
+    closing.defer(() => this.#served.retire(timeoutsMs.exchanges));
+    if (this.#operatorServer !== undefined) closing.use(this.#operatorServer);
     closing.defer(() => stopServer(this.#parts.assembly.server, 1_000));
   }
 
   /**
-   * Ends running exchanges and the embedded database, which would outlive the process; all else ends with the process. Takes a few
-   * seconds at most.
+   * Aborts running exchanges and stops the embedded database, which would outlive the process. Everything else ends with the process. Takes
+   * a few seconds at most.
    */
   async abandon(): Promise<void> {
     this.#parts.handler.abortAll(stoppingError());
     await this.#parts.services.abandonDatabase();
   }
 
-  #health(host: () => Host): HealthSource {
+  #createHealthSource(host: () => Host): HealthSource {
     const isServing = () => this.#isServing || this.#isReplaced;
     return {
       get isServing() {
@@ -290,8 +294,8 @@ export class Gateway {
     const { registry, server } = this.#parts.assembly;
     for (const { plugin, hook } of registry.configuredHooks) {
       try {
-        const late = `has not finished after ${hookTimeoutMs / 1000} s`;
-        await withDeadline(Promise.resolve(hook(server, this.host)), hookTimeoutMs, late);
+        const timeoutMessage = `has not finished after ${hookTimeoutMs / 1000} s`;
+        await withDeadline(Promise.resolve(hook(server, this.host)), hookTimeoutMs, timeoutMessage);
       } catch (error) {
         throw new Error(`the plugin ${plugin} failed in onConfigured`, { cause: error });
       }
@@ -304,7 +308,7 @@ export class Gateway {
     const { log, worker } = this.#parts;
     if (connections.description !== undefined) log.info(connections.description);
     await server.start();
-    if (worker === undefined) await this.#operator?.listen();
+    if (worker === undefined) await this.#operatorServer?.listen();
     this.#stopAccepting = await starting.serve();
   }
 }
@@ -312,6 +316,6 @@ export class Gateway {
 interface StartParts {
   readonly document: GatewayDocument;
   readonly endpoints: EndpointTable;
-  readonly opened: AsyncDisposableStack;
+  readonly resources: AsyncDisposableStack;
   readonly starting: StartingListener;
 }

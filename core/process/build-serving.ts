@@ -29,24 +29,24 @@ interface BuiltVariant {
 }
 
 /**
- * Builds the parts that exchanges run on from a configuration, while the current one serves.
+ * Builds everything that exchanges need from a configuration, while the current one serves. All parts are released if one cannot be built.
  *
- * @param check refuses the configuration by throwing; all parts are then released, as when a part cannot be built
+ * @param check throws to refuse the configuration
  */
 export async function buildServing(
   parts: BuildParts,
   config: Config,
-  check: (made: Serving) => void,
+  check: (candidate: Serving) => void,
   variant?: BuiltVariant,
 ): Promise<Serving> {
-  const undo = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
   try {
-    const next = await build(parts, config, undo, variant);
-    undo.defer(() => next.pipeline.retire());
+    const next = await build(parts, config, resources, variant);
+    resources.defer(() => next.pipeline.retire());
     check(next);
     return next;
   } catch (error) {
-    await undo.disposeAsync().catch((failure: unknown) => {
+    await resources.disposeAsync().catch((failure: unknown) => {
       parts.log.error('resources of the rejected configuration could not be released', failure);
     });
     throw error;
@@ -56,29 +56,34 @@ export async function buildServing(
 async function build(
   { assembly, vendors, services: { services, keeper } }: BuildParts,
   config: Config,
-  undo: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
   variant: BuiltVariant | undefined,
 ): Promise<Serving> {
-  const running = await vendors.running(config, undo);
-  // Different stages share no health: one's timeouts would count responses as faults that the other accepts.
+  const runningVendors = await vendors.running(config, resources);
+  // With different stages, health is not shared, because the timeouts of one variant would turn responses into faults for the other.
   const variantBase = variant && {
     name: variantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,
   };
-  const catalog = await runInTurns(buildCatalogInSteps(config, running, assembly.registry.formats, variantBase));
-  const kept = { ...services, keep: keeper.forBuild(undo) };
-  const host = createHost(kept, config, catalog, config.stages, variant?.number);
-  const section = config.get(listen);
+  const catalog = await runInTurns(buildCatalogInSteps(config, runningVendors, assembly.registry.formats, variantBase));
+  const buildServices = { ...services, keep: keeper.forBuild(resources) };
+  const host = createHost(buildServices, config, catalog, config.stages, variant?.number);
+  const listenSection = config.get(listen);
   return {
     host,
-    pipeline: await buildPipeline(config.stages, host, assembly.registry.observers.values(), section.stage_timeout),
-    bodyLimits: bodyLimitsOf(section),
-    writeTimeout: section.write_timeout,
+    pipeline: await buildPipeline(
+      config.stages,
+      host,
+      assembly.registry.observers.values(),
+      listenSection.stage_timeout,
+    ),
+    bodyLimits: readBodyLimits(listenSection),
+    writeTimeout: listenSection.write_timeout,
     readConnection: connectionReader(host),
-    corsOrigins: new Set(section.cors_origins),
+    corsOrigins: new Set(listenSection.cors_origins),
   };
 }
 
-export function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
+export function readBodyLimits(section: SectionValue<typeof listen>): BodyLimits {
   return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
 }

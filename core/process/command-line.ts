@@ -26,10 +26,10 @@ import { resolveSelfReference } from '#core/extension/self-reference.ts';
 /**
  * Runs the command line.
  *
- * @param signals signals received since before the code was loaded, for `start`
+ * @param signals handlers installed before the code was loaded, for `start`
  * @returns the exit code
  */
-export async function runCommandLine(words: readonly string[], signals?: StopSignals): Promise<number> {
+export async function runCommandLine(args: readonly string[], signals?: StopSignals): Promise<number> {
   const parser = new Parser('daypass')
     .description('A self-hosted AI gateway that sells access by the day.')
     .version(version, '-V, --version', 'print the version')
@@ -55,26 +55,26 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
     define(parser, context);
   let problems: readonly string[] = [];
   try {
-    const [name] = parser.parseOptions([...words]).operands;
+    const [name] = parser.parseOptions([...args]).operands;
     loadEnvironmentFile(file());
-    // A start makes its own assembly; a second one would delay it.
-    const isOwn = parser.commands.some((command) => command.name() === name);
-    if (!isOwn || name === reloadName) problems = await definePluginCommands(parser, context);
-    await parser.parseAsync(words, { from: 'user' });
+    // `start` assembles plugins itself; doing it twice would delay the start.
+    const isCoreCommand = parser.commands.some((command) => command.name() === name);
+    if (!isCoreCommand || name === reloadName) problems = await definePluginCommands(parser, context);
+    await parser.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    const code = report(error);
-    // The unknown command may belong to a broken plugin.
+    const code = reportError(error);
+    // An unknown command may belong to a plugin that could not be loaded.
     if (code === exitCodes.usage) for (const problem of problems) console.error(problem);
     return code;
   }
 }
 
 /**
- * Defines the commands of all plugins, including third-party plugins of gateway.yaml, and their options of `reload`. A broken plugin
- * does not prevent the gateway's own commands from running.
+ * Defines the commands of all plugins, including third-party plugins of gateway.yaml, and their options for `reload`. A plugin that cannot
+ * be loaded does not prevent other commands from running.
  *
- * @returns mistakes of third-party plugins
+ * @returns errors of third-party plugins
  */
 async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
   // Commands that need gateway.yaml report that it cannot be read.
@@ -83,7 +83,8 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
     throw new Error('the gateway has not started yet');
   });
   const problems = registry.loadMistakes.length === 0 ? [] : [new ConfigError(registry.loadMistakes).message];
-  for (const own of parser.commands) if (own.name() === reloadName) registry.variantSource?.declareOptions(own);
+  for (const command of parser.commands)
+    if (command.name() === reloadName) registry.variantSource?.declareOptions(command);
   for (const definition of registry.commands.values()) {
     const { name } = definition;
     const command = parser.createCommand(name).copyInheritedSettings(parser);
@@ -97,19 +98,20 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
   return problems;
 }
 
-function report(error: unknown): number {
+function reportError(error: unknown): number {
   // The parser has already printed the usage error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-  const isKnown = error instanceof ConfigError || error instanceof CommandFailed || error instanceof StartRefused;
-  if (isKnown) console.error(error.message);
-  else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
+  const isOperatorError =
+    error instanceof ConfigError || error instanceof CommandFailed || error instanceof StartRefused;
+  if (isOperatorError) console.error(error.message);
+  else console.error(process.env['DEBUG'] === undefined ? describeCauses(error) : describeError(error));
   return exitCodeOf(error);
 }
 
-/** Formats message and causes without stacks, for errors that an operator can fix. */
-function explain(error: unknown): string {
+/** Describes an error by its message and causes, without stacks unless it is a programming error. */
+function describeCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOurs = error instanceof TypeError || error instanceof ReferenceError;
-  if (isOurs) return describeError(error);
-  return error.cause === undefined ? error.message : `${error.message}\n  cause: ${explain(error.cause)}`;
+  const isProgrammingError = error instanceof TypeError || error instanceof ReferenceError;
+  if (isProgrammingError) return describeError(error);
+  return error.cause === undefined ? error.message : `${error.message}\n  cause: ${describeCauses(error.cause)}`;
 }

@@ -30,15 +30,14 @@ class NotOpen extends Error {
 }
 
 /** Host members that need the database, another service or the disk. */
-const closed: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
+const unavailableMembers: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
 
 /**
- * Runs the startup code of third-party plugins without a database and without listening: their stages are created, the hooks
- * `onConfigured` run, and all routes are added to the server. Only gateways with such plugins need it, because the gateway's own
- * plugins are tested.
+ * Runs the startup code of third-party plugins without a database and without listening: creates their stages, runs `onConfigured` hooks,
+ * and adds all routes to the server. The gateway's own plugins need no dry start, because they are tested.
  *
- * @returns notes about parts that could not be checked, because they use the database
- * @throws ConfigError with the mistakes that would prevent a start, at the plugin or stage of the file
+ * @returns notes about code that could not be checked because it uses the database
+ * @throws ConfigError with the mistakes that would prevent a start, each at its plugin or stage in the file
  */
 export async function dryStart({
   document,
@@ -51,35 +50,35 @@ export async function dryStart({
 }: DryStartParts): Promise<string[]> {
   const mistakes: Mistake[] = [];
   const notes: string[] = [];
-  const failed = (path: YamlPath, wrong: string) => ({
+  const createMistake = (path: YamlPath, wrong: string) => ({
     ...document.mistake(path, wrong, 'fix the plugin'),
     isTransient: true,
   });
   await using keeper = new Keeper();
-  const host = dryHost(config, catalog, keeper, document.isProduction, log);
+  const host = createDryHost(config, catalog, keeper, document.isProduction, log);
   useHost(host);
   for (const { definition, options, path } of config.stages) {
     if (!registry.foreignStages.has(definition.name)) continue;
-    const what = `the stage ${definition.name}`;
-    const failure = await catchFailure(() => createOnce({ definition, options }, host));
-    if (failure instanceof NotOpen) notes.push(noteOf(what, failure));
-    else if (failure !== undefined) mistakes.push(failed(path, `cannot be created: ${explainFailure(failure)}`));
+    const stageName = `the stage ${definition.name}`;
+    const failure = await catchFailure(() => tryStage({ definition, options }, host));
+    if (failure instanceof NotOpen) notes.push(describeUnchecked(stageName, failure));
+    else if (failure !== undefined) mistakes.push(createMistake(path, `cannot be created: ${explainFailure(failure)}`));
   }
-  const foreign = [...registry.foreignPlugins.keys()];
+  const foreignPluginNames = [...registry.foreignPlugins.keys()];
   for (const { plugin, hook } of registry.configuredHooks) {
     const failure = await catchFailure(() => runHook(hook, server, host));
-    const index = foreign.indexOf(plugin);
-    // Hooks of the gateway's own plugins use the database; the rules of their sections report the same mistakes.
+    const index = foreignPluginNames.indexOf(plugin);
+    // Hooks of the gateway's own plugins may fail here because they use the database; the rules of their sections report mistakes.
     if (index === -1 || failure === undefined) continue;
-    if (failure instanceof NotOpen) notes.push(noteOf(`onConfigured of the plugin ${plugin}`, failure));
-    else mistakes.push(failed(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`));
+    if (failure instanceof NotOpen) notes.push(describeUnchecked(`onConfigured of the plugin ${plugin}`, failure));
+    else mistakes.push(createMistake(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`));
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   await routePages(server, registry, () => host);
   return notes;
 }
 
-async function createOnce(stage: ConfiguredStage, host: Host): Promise<void> {
+async function tryStage(stage: ConfiguredStage, host: Host): Promise<void> {
   const pipeline = await buildPipeline([stage], host);
   await pipeline.retire();
 }
@@ -92,11 +91,11 @@ async function runHook(hook: ConfiguredHook, server: Server, host: Host): Promis
   );
 }
 
-function noteOf(what: string, { message }: NotOpen): string {
-  return `${what} was checked up to its use of ${message}, which only a running gateway has`;
+function describeUnchecked(subject: string, { message }: NotOpen): string {
+  return `${subject} was checked up to its use of ${message}, which only a running gateway has`;
 }
 
-/** The plugin's own error, unwrapped; NotOpen wherever it is in the chain. */
+/** Returns the root cause of a failure, or the NotOpen in its chain of causes; undefined on success. */
 async function catchFailure(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();
@@ -108,9 +107,9 @@ async function catchFailure(work: () => Promise<void>): Promise<unknown> {
   }
 }
 
-const monotonic = () => performance.now();
+const getMonotonicMs = () => performance.now();
 
-function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction: boolean, log: Logger): Host {
+function createDryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction: boolean, log: Logger): Host {
   const host = createHost(
     {
       instance: 'check',
@@ -118,7 +117,7 @@ function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction:
       isProduction,
       log,
       database: undefined as never,
-      shared: new MemoryShared(monotonic),
+      shared: new MemoryShared(getMonotonicMs),
       jobs: {
         backend: 'postgres',
         add: async () => undefined,
@@ -129,7 +128,7 @@ function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction:
       events: { publish: async () => undefined },
       memory: unlimitedMemory,
       now: () => Date.now(),
-      monotonic,
+      monotonic: getMonotonicMs,
       keep: (key, create) => keeper.keep(key, create),
     },
     config,
@@ -138,7 +137,7 @@ function dryHost(config: Config, catalog: Catalog, keeper: Keeper, isProduction:
   );
   return new Proxy(host, {
     get(target, member, receiver) {
-      if (closed.has(member)) throw new NotOpen(`host.${String(member)}`);
+      if (unavailableMembers.has(member)) throw new NotOpen(`host.${String(member)}`);
       return Reflect.get(target, member, receiver);
     },
   });

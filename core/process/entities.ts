@@ -8,7 +8,7 @@ import * as operatorActions from '#core/business/operator-actions/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
 
-/** Core's tables. Plugins register theirs with `tables`. */
+/** Core's tables; plugins register their own with `tables`. */
 export const coreEntities: Entities = [
   accounts.Account,
   accounts.ApiKey,
@@ -18,5 +18,7 @@ export const coreEntities: Entities = [
   accounts.AccountEventRow,
   accounts.PersonalTableRow,
   mail.MailMessage,
-  ...[configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
+  ...[configHistory, database, modelHealth, operatorActions, payments, records].flatMap((module) =>
+    Object.values(module),
+  ),
 ];

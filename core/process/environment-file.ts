@@ -6,18 +6,18 @@ import { exitCodes } from '#core/platform/exit-codes.ts';
 let addedNames: readonly string[] = [];
 
 /**
- * Adds the variables of the file `.env` next to gateway.yaml, if it exists, to the environment. Variables that are already set win:
- * a supervisor, a container or a shell takes precedence over a file.
+ * Adds the variables of the file `.env` next to gateway.yaml, if it exists, to the environment. Variables that are already set take
+ * precedence.
  *
  * @param file path of gateway.yaml
- * @throws CommandFailed if the file exists and cannot be read
+ * @throws CommandFailed if `.env` exists but cannot be read
  */
 export function loadEnvironmentFile(file: string): void {
   const path = join(dirname(file), '.env');
-  const before = { ...process.env };
+  const previousEnvironment = { ...process.env };
   try {
     loadEnvFile(path);
-    addedNames = Object.keys(process.env).filter((name) => !(name in before));
+    addedNames = Object.keys(process.env).filter((name) => !(name in previousEnvironment));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return;
@@ -28,7 +28,7 @@ export function loadEnvironmentFile(file: string): void {
   }
 }
 
-/** Returns the environment without the variables of the file, for a process that reads the file itself. */
+/** Returns the environment without the variables of `.env`, for a process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

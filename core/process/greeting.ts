@@ -3,27 +3,31 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { version } from '#core/platform/version.ts';
 
-interface Greeted {
+interface GreetedGateway {
   readonly host: { readonly catalog: Pick<Catalog, 'upstreams'>; readonly service: Host['service'] };
   readonly url: string;
   readonly notices: readonly string[];
   readonly chatModels: readonly Model[];
 }
 
-export function isRunning({ service }: Greeted['host']): string {
+export function formatRunningLine({ service }: GreetedGateway['host']): string {
   return `${service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`;
 }
 
-/** Lists the URLs and, if there is a chat model, a working curl command. */
-export function greeting(gateway: Greeted, operatorUrl: string | undefined, demoKey: string | undefined): string[] {
+/** Renders the lines that a start prints: URLs, notices and, if there is a chat model, a working curl command. */
+export function renderGreeting(
+  gateway: GreetedGateway,
+  operatorUrl: string | undefined,
+  demoKey: string | undefined,
+): string[] {
   const { host, url: ownUrl } = gateway;
   const { catalog, service } = host;
-  // The public address is shown if it is not this machine's.
+  // Shows the public address unless it is a loopback address.
   const isPublic = !isLoopback(new URL(service.baseUrl).hostname);
   const url = isPublic ? service.baseUrl : ownUrl;
   return [
     '',
-    isRunning(host),
+    formatRunningLine(host),
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Front page  ${url}/`,
@@ -36,12 +40,12 @@ export function greeting(gateway: Greeted, operatorUrl: string | undefined, demo
       : []),
     ...gateway.notices.map((notice) => `  Note        ${notice}`),
     '',
-    ...curlLines(gateway, url, demoKey ?? 'KEY'),
+    ...renderCurlCommand(gateway, url, demoKey ?? 'KEY'),
   ];
 }
 
-/** The curl command. It prefers a model of the demo upstream, which is free to try. */
-function curlLines({ chatModels }: Greeted, url: string, key: string): string[] {
+/** Renders the curl command, preferably with a model of the demo upstream, which is free. */
+function renderCurlCommand({ chatModels }: GreetedGateway, url: string, key: string): string[] {
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];
   return [

@@ -6,7 +6,11 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** Opens the listener for clients that connect during the start. @param worker present under a supervisor, which owns the sockets */
+/**
+ * Opens the listener for clients that connect during the start.
+ *
+ * @param worker settings of a worker, whose supervisor owns the sockets; undefined without a supervisor
+ */
 export function listenWhileStarting(
   { listener }: Assembly,
   config: Config,
@@ -16,7 +20,7 @@ export function listenWhileStarting(
     listener,
     place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
-    // Requests here would be refused although other workers can serve them.
+    // Does not accept during the start, because other workers can serve the requests.
     ...(worker?.isAlone === false && { delayMs: Infinity }),
   });
 }

@@ -10,8 +10,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { listNodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
 
-/** Returns warnings about a serving configuration. @param file path of gateway.yaml @param isProduction by NODE_ENV */
-export function gatewayNotices(
+/**
+ * Lists warnings about the served configuration.
+ *
+ * @param file path of gateway.yaml
+ * @param isProduction true if NODE_ENV is `production`
+ */
+export function listGatewayNotices(
   file: string,
   config: Config,
   host: Host,

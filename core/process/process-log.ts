@@ -10,61 +10,65 @@ import {
   logLevels,
 } from '#core/platform/logger.ts';
 import { exitCodes } from '#core/platform/exit-codes.ts';
-import { secretRemover } from './secret-remover.ts';
+import { createSecretRemover } from './secret-remover.ts';
 import { readWorkerSettings } from './workers/settings.ts';
 
 /** The log of a serving process. */
 export interface ProcessLog {
   readonly log: Logger;
   readonly format: LogFormat;
-  /** From now on removes secrets of a configuration from the lines, as always done for secrets of the environment. */
+  /** Removes these secrets from lines from now on, in addition to those of the environment. */
   hideSecrets(configured: readonly string[]): void;
 }
 
 /**
- * Opens the log as LOG_FORMAT (text or json; default: text on a terminal, else json) and LOG_LEVEL (info, warn or error; default:
- * info) say. Where journald reads it, each line begins with its priority.
+ * Opens the log with LOG_FORMAT (text or json; default: text on a terminal, else json) and LOG_LEVEL (info, warn or error; default: info).
+ * Lines for journald start with their priority.
  *
- * @throws CommandFailed for other values
+ * @throws CommandFailed for invalid values
  */
 export function openProcessLog(
   environment: NodeJS.ProcessEnv,
   isTerminal = process.stderr.isTTY,
   write?: (line: string) => void,
 ): ProcessLog {
-  const format = choose(environment, 'LOG_FORMAT', logFormats) ?? (isTerminal ? 'text' : 'json');
-  const level: LogLevel = choose(environment, 'LOG_LEVEL', logLevels) ?? 'info';
-  let clean = secretRemover(environment, []);
+  const format = readChoice(environment, 'LOG_FORMAT', logFormats) ?? (isTerminal ? 'text' : 'json');
+  const level: LogLevel = readChoice(environment, 'LOG_LEVEL', logLevels) ?? 'info';
+  let removeSecrets = createSecretRemover(environment, []);
   return {
     format,
     log: createLogger(write, {
       format,
       level,
-      redact: (text) => clean(text),
+      redact: (text) => removeSecrets(text),
       worker: readWorkerSettings(environment)?.number,
-      hasPriorities: isJournal(environment),
+      hasPriorities: isConnectedToJournal(environment),
     }),
     hideSecrets(configured) {
-      clean = secretRemover(environment, configured);
+      removeSecrets = createSecretRemover(environment, configured);
     },
   };
 }
 
-/** True if stderr leads to journald: systemd passes the stream's device and inode (systemd.exec(5)). */
-function isJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
+/** Returns true if stderr is connected to journald: systemd passes the stream's device and inode (systemd.exec(5)). */
+function isConnectedToJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   if (stream === undefined) return false;
   const { dev, ino } = fstatSync(2, { bigint: true });
   return stream === `${dev}:${ino}`;
 }
 
-/** Logs warnings that Node.js, libraries such as ioredis, and plugins would print as text between lines of JSON. */
+/** Logs warnings of Node.js, libraries such as ioredis, and plugins, which would otherwise appear as text between lines of JSON. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
   console.warn = (...words) => log.warn(print(...words));
   console.error = (...words) => log.error(print(...words));
 }
 
-function choose<T extends string>(environment: NodeJS.ProcessEnv, name: string, values: readonly T[]): T | undefined {
+function readChoice<T extends string>(
+  environment: NodeJS.ProcessEnv,
+  name: string,
+  values: readonly T[],
+): T | undefined {
   const value = environment[name] || undefined;
   if (value === undefined || values.includes(value as T)) return value as T | undefined;
   throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or leave it out`, exitCodes.configuration);

@@ -21,7 +21,7 @@ import { requireDivisible, requireDivisibleStages } from '#core/extension/valida
 import type { VariantRun } from '#core/extension/variants.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { runInBackground } from '#core/platform/background.ts';
-import { bodyLimitsOf, buildServing } from './build-serving.ts';
+import { readBodyLimits, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
 import type { OpenServices } from './services.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
@@ -44,35 +44,35 @@ export interface GatewayParts {
   readonly worker?: WorkerSettings | undefined;
 }
 
-/** The configuration that requests run on, and its replacement by a changed file. */
+/** The configuration that serves requests. Replaces it when the file changes or is rolled back. */
 export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
-  #fileAsRead: GatewayDocument | undefined;
+  #fileDocument: GatewayDocument | undefined;
   /** Secret files of the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
-  #kept: EffectiveConfiguration['kept'];
+  #servedText: EffectiveConfiguration['kept'];
   #variants: VariantRun | undefined;
-  #changing: Promise<unknown> = Promise.resolve();
+  #pendingChange: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  #isOver = false;
+  #hasTimedOut = false;
 
-  constructor(parts: GatewayParts, first: Config) {
+  constructor(parts: GatewayParts, firstConfig: Config) {
     const { assembly, services, environment, log } = parts;
     this.#parts = parts;
     this.#documents = new EffectiveDocuments(services.services.database, assembly.registry, { environment, log });
-    this.#config = first;
+    this.#config = firstConfig;
   }
 
   get config(): Config {
     return this.#config;
   }
 
-  /** gateway.yaml, the files that were read with it, and the secret files named in it and in the configuration in effect. */
+  /** gateway.yaml, the files read with it, and the secret files of both the file and the configuration in effect. */
   get files(): readonly string[] {
     const { watched } = this.#config;
-    return [this.#parts.file, ...watched, ...(this.#fileAsRead?.secretFiles ?? []), ...this.#secretFiles];
+    return [this.#parts.file, ...watched, ...(this.#fileDocument?.secretFiles ?? []), ...this.#secretFiles];
   }
 
   get host(): Host {
@@ -80,20 +80,20 @@ export class ServedConfig {
   }
 
   /**
-   * Serves the first configuration: the file's, or the rollback target if the file was rolled back.
+   * Serves the first configuration: that of the file, or the rollback target if the file was rolled back.
    *
-   * @throws the error of a stage that could not be created
+   * @throws the error of a stage that cannot be created
    */
-  async begin(file: GatewayDocument): Promise<void> {
+  async serveFirst(file: GatewayDocument): Promise<void> {
     const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
-    this.#fileAsRead = file;
+    this.#fileDocument = file;
     const { file: path, environment, assembly, handler } = this.#parts;
     configLoadState(this.host).changes = {
       documents: this.#documents,
       read: (name) => readDocument(name === undefined ? path : join(dirname(path), basename(name)), environment),
-      follow: () => this.#follow(),
-      serving: () => this.#kept,
+      follow: () => this.#applyRollback(),
+      serving: () => this.#servedText,
       rollBack: (id, operator, note) => this.#rollBack(id, operator, note),
       release: () => this.#release(),
     };
@@ -104,10 +104,10 @@ export class ServedConfig {
       serve: (variant) => handler.serveVariant(variant),
       prepare: (number, text) => this.#prepareVariant(number, text),
     });
-    await this.#noteServed(effective);
-    // A gap may have hidden a notification.
+    await this.#recordServed(effective);
+    // Also called after a gap, in which a notification may have been lost.
     const onChange = () =>
-      runInBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#follow());
+      runInBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#applyRollback());
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
@@ -126,7 +126,7 @@ export class ServedConfig {
     }
   }
 
-  async #follow(): Promise<void> {
+  async #applyRollback(): Promise<void> {
     try {
       await this.reload();
     } catch (error) {
@@ -142,16 +142,16 @@ export class ServedConfig {
     const { document, fileDigest } = await this.#documents.readRollback(target, file);
     await this.#validate(document);
     await history.rollBack({ fileDigest, configurationId: id, operator, note });
-    await this.#follow();
+    await this.#applyRollback();
   }
 
   async #release(): Promise<void> {
     if (!(await this.#documents.history.release()))
       throw new RollbackRefused('gateway.yaml serves already; no change is rolled back');
-    await this.#follow();
+    await this.#applyRollback();
   }
 
-  async #noteServed(effective: EffectiveConfiguration): Promise<void> {
+  async #recordServed(effective: EffectiveConfiguration): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
     this.#secretFiles = effective.document.secretFiles;
@@ -159,7 +159,7 @@ export class ServedConfig {
     configLoadState(this.host).rollback = rollback;
     if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
       log.warn(describeRollback(this.#parts.file, rollback));
-    this.#kept = kept;
+    this.#servedText = kept;
     if (kept === undefined) return;
     runInBackground(log, 'recording the configuration', () =>
       this.#documents.history.record(kept, rollback?.operator ?? 'file'),
@@ -174,40 +174,40 @@ export class ServedConfig {
 
   async #prepareVariant(number: number, text: string): Promise<Serving> {
     const { handler, assembly } = this.#parts;
-    if (this.#fileAsRead === undefined) throw new Error('the gateway has not started yet');
-    const read = await this.#validate(
-      await this.#documents.read({ name: variantName(number), text }, this.#fileAsRead),
+    if (this.#fileDocument === undefined) throw new Error('the gateway has not started yet');
+    const candidate = await this.#validate(
+      await this.#documents.read({ name: variantName(number), text }, this.#fileDocument),
     );
     const sections = [...assembly.registry.sections.values()];
-    const { config } = keepFixed(read, this.#config, sections);
+    const { config } = keepFixed(candidate, this.#config, sections);
     requireDivisible(config, this.#config, sections);
     const { pipeline } = handler.serving;
-    const check = (made: Serving) =>
-      requireDivisibleStages({ config, pipeline: made.pipeline }, { config: this.#config, pipeline });
-    return this.#prepare(config, check, number);
+    const check = (serving: Serving) =>
+      requireDivisibleStages({ config, pipeline: serving.pipeline }, { config: this.#config, pipeline });
+    return this.#build(config, check, number);
   }
 
   /** Releases the pipelines, see `Pipeline.retire`. */
-  async retire(within?: number): Promise<void> {
-    await Promise.all([this.#parts.handler.serving.pipeline.retire(within), this.#variants?.retire(within)]);
+  async retire(timeoutMs?: number): Promise<void> {
+    await Promise.all([this.#parts.handler.serving.pipeline.retire(timeoutMs), this.#variants?.retire(timeoutMs)]);
   }
 
-  /** Refuses further reloads, and waits for a running reload, which is discarded if it takes longer than 10 seconds. */
+  /** Refuses further reloads, and waits for a running reload; after 10 seconds its result is discarded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
-    this.#isOver = (await waitForFirst([this.#changing], reloadTimeoutMs)) === notSettled;
+    this.#hasTimedOut = (await waitForFirst([this.#pendingChange], reloadTimeoutMs)) === notSettled;
   }
 
   /**
-   * Loads gateway.yaml again. Exchanges in flight finish on their configuration; after a failure the running one stays.
+   * Reloads gateway.yaml. Exchanges in flight finish with their configuration. If the reload fails, the running configuration stays.
    *
    * @returns false if the file has not changed
-   * @throws ConfigError, or the error of a stage that could not be created
+   * @throws ConfigError, or the error of a stage that cannot be created
    */
   reload(): Promise<boolean> {
-    const change = this.#changing.then(() => this.#reload()).catch((error: unknown) => this.#refuse(error));
-    this.#changing = change.catch(() => undefined);
+    const change = this.#pendingChange.then(() => this.#reload()).catch((error: unknown) => this.#recordRefusal(error));
+    this.#pendingChange = change.catch(() => undefined);
     return change;
   }
 
@@ -223,11 +223,11 @@ export class ServedConfig {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
       // Stages may wait before they read the body.
-      requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(bodyLimitsOf(section)),
+      requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(readBodyLimits(section)),
     });
   }
 
-  #refuse(error: unknown): never {
+  #recordRefusal(error: unknown): never {
     const { now } = this.host;
     const reason = error instanceof Error ? error.message : String(error);
     configLoadState(this.host).refusal = { refusedAt: now(), reason };
@@ -238,23 +238,23 @@ export class ServedConfig {
     if (this.#isClosed) return false;
     const { file, environment, log, assembly } = this.#parts;
     const { sections } = assembly.registry;
-    this.#fileAsRead = await readDocument(file, environment);
-    const effective = await this.#documents.resolve(this.#fileAsRead);
-    const read = await this.#validate(effective.document);
-    if (read.fingerprint === this.#config.fingerprint) {
+    this.#fileDocument = await readDocument(file, environment);
+    const effective = await this.#documents.resolve(this.#fileDocument);
+    const candidate = await this.#validate(effective.document);
+    if (candidate.fingerprint === this.#config.fingerprint) {
       configLoadState(this.host).refusal = undefined;
-      await this.#noteServed(effective);
+      await this.#recordServed(effective);
       return false;
     }
-    const { config, postponed } = keepFixed(read, this.#config, sections.values());
+    const { config, postponed } = keepFixed(candidate, this.#config, sections.values());
     for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
     const previous = await this.#serve(config);
     this.#config = config;
     this.limitListener();
     Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
     if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
-    await this.#noteServed(effective);
-    // Open pages may show models, prices or routes of the previous one.
+    await this.#recordServed(effective);
+    // Open pages may show models, prices or routes of the previous configuration.
     for (const topic of liveTopics) publishLive(this.host, topic);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream.
     previous?.pipeline
@@ -263,38 +263,38 @@ export class ServedConfig {
     return true;
   }
 
-  /** Plugins that the file adds are loaded at the next start, so their names are not rejected as unknown. */
+  /** Validates a document. Reports plugins that it adds as such, instead of their names as unknown, because only a start loads them. */
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {
       return await runInTurns(validateInSteps(document, registry));
     } catch (error) {
-      const added = findAddedPlugins(document, this.#config.get(plugins));
-      if (!(error instanceof ConfigError) || added.length === 0) throw error;
-      return validate(document, registry, [...registry.loadMistakes, ...added]);
+      const addedPlugins = findAddedPlugins(document, this.#config.get(plugins));
+      if (!(error instanceof ConfigError) || addedPlugins.length === 0) throw error;
+      return validate(document, registry, [...registry.loadMistakes, ...addedPlugins]);
     }
   }
 
   /**
-   * Builds this configuration next to the running one, then serves it in one step and activates its stages. If a part cannot
-   * be built, the others are released and the running configuration stays.
+   * Builds the configuration next to the running one, then switches to it and activates its stages. If a part cannot be built, the others
+   * are released and the running configuration stays.
    *
-   * @returns the previous configuration
+   * @returns what was served before
    */
   async #serve(config: Config): Promise<Serving | undefined> {
-    const next = await this.#prepare(config);
+    const next = await this.#build(config);
     const previous = this.#parts.handler.serve(next);
     next.pipeline.activate();
     return previous;
   }
 
-  #prepare(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
-    const refuse = (made: Serving) => {
-      check?.(made);
-      if (this.#isOver) throw new Error('the gateway is stopping');
+  #build(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
+    const checkServing = (serving: Serving) => {
+      check?.(serving);
+      if (this.#hasTimedOut) throw new Error('the gateway is stopping');
     };
-    if (variant === undefined) return buildServing(this.#parts, config, refuse);
+    if (variant === undefined) return buildServing(this.#parts, config, checkServing);
     const base = { config: this.#config, catalog: this.host.catalog };
-    return buildServing(this.#parts, config, refuse, { number: variant, base });
+    return buildServing(this.#parts, config, checkServing, { number: variant, base });
   }
 }

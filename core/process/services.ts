@@ -27,24 +27,24 @@ interface ServicesOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly registry: Registry;
-  /** `serve`: owns the embedded database. `command`: uses a running gateway's. */
+  /** `serve`: owns the embedded database. `command`: uses the database of a running gateway. */
   readonly mode: 'serve' | 'command';
   readonly host: () => Host;
-  readonly limits?: MemoryLimits; // default: none, as commands hold no bodies
+  readonly limits?: MemoryLimits; // default: none, because commands hold no bodies
   readonly processes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-const abandonTimeoutMs = 1_000;
+const closeTimeoutMs = 1_000;
 
-/** The open services of a process. They are closed in reverse order. */
+/** The open services of a process, closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
   readonly events: EventBus<Host>;
   readonly #jobs: JobQueue;
   readonly #database: OpenedDatabase;
-  readonly #open: AsyncDisposable[];
+  readonly #openServices: AsyncDisposable[];
 
   private constructor(
     services: Services,
@@ -59,7 +59,7 @@ export class OpenServices implements AsyncDisposable {
     this.events = events;
     this.#jobs = jobs;
     this.#database = database;
-    this.#open = open;
+    this.#openServices = open;
   }
 
   static async open({
@@ -74,11 +74,11 @@ export class OpenServices implements AsyncDisposable {
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
-    // Jobs must not be evicted; the shared state of requests may be, in another Redis.
+    // Jobs must not be evicted, but the shared state of requests may be, if it is in another Redis.
     const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
     if (redisUrl !== undefined) parseRedisUrl(redisUrl);
     if (queueUrl !== undefined) parseRedisUrl(queueUrl, 'REDIS_QUEUE_URL');
-    const open: AsyncDisposable[] = [];
+    const openServices: AsyncDisposable[] = [];
     const memory = limits === undefined ? unlimitedMemory : new ProcessMemory(computeCapacity(limits));
     if (mode === 'serve') await prepareDataFolder(dataFolder);
     try {
@@ -96,14 +96,14 @@ export class OpenServices implements AsyncDisposable {
         tables: registry.databaseTables.values(),
         signal,
       });
-      open.push(database);
+      openServices.push(database);
       const shared = await waitUnlessAborted(
         openShared({ redisUrl, log, memory: { memory, ...(limits && { sizes: computeCacheSizes(limits) }) } }),
         signal,
       );
-      open.push(shared);
-      if (mode === 'serve') await reportMissing(shared, log);
-      // Awaited: in the background, its connection would block a stop right after the start.
+      openServices.push(shared);
+      if (mode === 'serve') await reportUnreachableRedis(shared, log);
+      // Awaited because a background connection would block a stop right after the start.
       if (mode === 'serve') {
         await recordPersonalTables(database).catch((error: unknown) =>
           log.error('tables with personal data could not be noted', error),
@@ -117,7 +117,7 @@ export class OpenServices implements AsyncDisposable {
         runInBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
       }
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
-      open.push(events);
+      openServices.push(events);
       const jobs = openJobs({
         databaseUrl: database.url,
         redisUrl: queueUrl,
@@ -125,9 +125,9 @@ export class OpenServices implements AsyncDisposable {
         host,
         log,
       });
-      open.push(jobs);
+      openServices.push(jobs);
       const keeper = new Keeper();
-      open.push(keeper);
+      openServices.push(keeper);
       keepProviders(keeper, registry.paymentProviders);
       keepActions(keeper, registry.actions);
       const services: Services = {
@@ -144,21 +144,21 @@ export class OpenServices implements AsyncDisposable {
         monotonic: () => performance.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
-      return new OpenServices(services, keeper, events, jobs, database, open);
+      return new OpenServices(services, keeper, events, jobs, database, openServices);
     } catch (error) {
-      await closeAll(open, log, abandonTimeoutMs);
+      await closeAll(openServices, log, closeTimeoutMs);
       throw error;
     }
   }
 
-  /** Starts to run jobs; `host` must have a host for them. */
+  /** Starts to run jobs; `host` must return a host by then. */
   runJobs(): void {
     this.#jobs.work();
   }
 
   /** Closes all services, newest first. If a service fails to close, the error is logged and the others are still closed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await closeAll(this.#open, this.services.log);
+    await closeAll(this.#openServices, this.services.log);
   }
 
   /** Stops the embedded server within seconds, unless another gateway uses it. */
@@ -166,14 +166,14 @@ export class OpenServices implements AsyncDisposable {
     await this.#database.abandon();
   }
 
-  /** Closes all services after a failed start. A service that takes longer than a second is left to the exit of the process. */
+  /** Closes all services after a failed start. Services that take longer than a second are left open, and end with the process. */
   async abandon(): Promise<void> {
-    await closeAll(this.#open, this.services.log, abandonTimeoutMs);
+    await closeAll(this.#openServices, this.services.log, closeTimeoutMs);
   }
 }
 
-/** A gateway starts even if Redis does not respond; the log states the consequences. */
-async function reportMissing(shared: Shared, log: Logger): Promise<void> {
+/** Logs the consequences if Redis does not respond. The gateway starts nevertheless. */
+async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();
   } catch (error) {
@@ -183,13 +183,17 @@ async function reportMissing(shared: Shared, log: Logger): Promise<void> {
   }
 }
 
-async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity): Promise<void> {
-  for (const part of open.toReversed()) {
+async function closeAll(services: AsyncDisposable[], log: Logger, timeoutMs = Infinity): Promise<void> {
+  for (const service of services.toReversed()) {
     try {
-      await withDeadline(Promise.resolve(part[Symbol.asyncDispose]()), timeout, `not closed after ${timeout} ms`);
+      await withDeadline(
+        Promise.resolve(service[Symbol.asyncDispose]()),
+        timeoutMs,
+        `not closed after ${timeoutMs} ms`,
+      );
     } catch (error) {
       // After a failed start, the exit of the process closes the service.
-      if (timeout === Infinity || !(error instanceof DeadlineExceeded))
+      if (timeoutMs === Infinity || !(error instanceof DeadlineExceeded))
         log.error('a service could not be closed', error);
     }
   }

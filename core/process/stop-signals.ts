@@ -1,12 +1,12 @@
 import { isatty } from 'node:tty';
 
-const stopping: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
+const stopSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
- * Signals without a meaning here that would end the process without a drain. SIGUSR1 would open Node's inspector, and so the
- * vendors' keys, to any process of this user; with SIGXFSZ ignored, an oversized write fails as on a full disk.
+ * Signals that would end the process without a drain. SIGUSR1 would open Node's inspector, which exposes the vendors' keys to any process of
+ * this user. With SIGXFSZ ignored, an oversized write fails as on a full disk.
  */
-const ignored: readonly NodeJS.Signals[] = [
+const ignoredSignals: readonly NodeJS.Signals[] = [
   'SIGUSR1',
   'SIGUSR2',
   'SIGALRM',
@@ -16,13 +16,13 @@ const ignored: readonly NodeJS.Signals[] = [
   'SIGXFSZ',
 ];
 
-/** Signals this close count as one: `timeout`, npm and shells send a signal more than once. */
-const sameSignalMs = 2_000;
+/** Minimum time between two signals that count separately, because `timeout`, npm and shells may send a signal more than once. */
+const minSignalGapMs = 2_000;
 
-/** Cause of a serving process's end: a signal, or the loss of its supervisor or its place. */
+/** Cause of a process's end: a signal, a successor, or the loss of its supervisor. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
-/** Messages from a supervisor to a worker, which receives no signals and so cannot count them. */
+/** Orders from a supervisor to a worker, which receives no signals itself. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
 interface SignalSource {
@@ -32,20 +32,20 @@ interface SignalSource {
 interface StopSignalsOptions {
   readonly source?: SignalSource;
   readonly now?: () => number; // ms
-  readonly isTerminal?: boolean; // a person presses Ctrl-C
+  readonly isTerminal?: boolean; // true: SIGINT means Ctrl-C
   readonly exit?: () => void;
 }
 
-/** Keeps Node's inspector closed in commands other than `start`, which signals end as usual. */
+/** Keeps Node's inspector closed in commands other than `start`. Other signals keep their default effect. */
 export function disableInspector(source: SignalSource = process): void {
   source.on('SIGUSR1', () => undefined);
 }
 
 /**
- * Effects of signals on a gateway. The first one lets it stop: failing `/readyz` for the notice period, then finishing requests.
- * The second one, or Ctrl-C on a terminal, skips the notice period. The third one ends it at once.
+ * Handles stop signals. The first signal stops the gateway gracefully: it fails `/readyz` for the notice period, then finishes requests. The
+ * second signal, or Ctrl-C on a terminal, skips the notice period. The third signal ends the process at once.
  *
- * Created before any module is loaded, because a signal would otherwise end the process. It has no imports for the same reason.
+ * Created before other modules are loaded, and imports none of them, because an unhandled signal would end the process.
  */
 export class StopSignals {
   /** The first signal, or the error that stops the gateway. */
@@ -58,10 +58,10 @@ export class StopSignals {
   readonly #third = Promise.withResolvers<void>();
   readonly #hurry = new AbortController();
   readonly #options: Required<StopSignalsOptions>;
-  #isLoading = true;
-  #count = 0;
+  #canExitAtOnce = true;
+  #signalCount = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
-  #wantsReload = false;
+  #isReloadPending = false;
   #reload: (() => void) | undefined;
 
   constructor({
@@ -74,14 +74,14 @@ export class StopSignals {
     this.first = this.#first.promise;
     this.third = this.#third.promise;
     this.hurry = this.#hurry.signal;
-    for (const name of stopping) source.on(name, () => this.#stop(name));
-    for (const name of ignored) source.on(name, () => undefined);
-    source.on('SIGHUP', () => this.#askForReload());
+    for (const name of stopSignals) source.on(name, () => this.#stop(name));
+    for (const name of ignoredSignals) source.on(name, () => undefined);
+    source.on('SIGHUP', () => this.#requestReload());
   }
 
-  /** Marks that the process has resources to close. */
-  begin(): void {
-    this.#isLoading = false;
+  /** Handles signals from now on; before, a stop signal exits at once, because there is nothing to close. */
+  startHandling(): void {
+    this.#canExitAtOnce = false;
   }
 
   /** Stops the gateway because of an error. */
@@ -90,31 +90,31 @@ export class StopSignals {
   }
 
   /** Follows an order of the supervisor. */
-  obey(order: StopOrder): void {
+  followOrder(order: StopOrder): void {
     if (order === 'hurry') this.#hurry.abort();
     else if (order === 'end') this.#third.resolve();
     else this.#first.resolve(order);
   }
 
-  /** Calls back at each SIGHUP, and at once if one came before. */
+  /** Calls `reload` at each SIGHUP, and now if a SIGHUP has already been received. */
   onReload(reload: () => void): void {
     this.#reload = reload;
-    if (this.#wantsReload) reload();
+    if (this.#isReloadPending) reload();
   }
 
   #stop(name: NodeJS.Signals): void {
     const { now, isTerminal, exit } = this.#options;
-    if (this.#isLoading) return exit();
-    if (now() - this.#countedAt < sameSignalMs) return;
+    if (this.#canExitAtOnce) return exit();
+    if (now() - this.#countedAt < minSignalGapMs) return;
     this.#countedAt = now();
-    this.#count++;
-    if (this.#count > 1 || (name === 'SIGINT' && isTerminal)) this.#hurry.abort();
-    if (this.#count === 1) this.#first.resolve(name);
-    if (this.#count === 3) this.#third.resolve();
+    this.#signalCount++;
+    if (this.#signalCount > 1 || (name === 'SIGINT' && isTerminal)) this.#hurry.abort();
+    if (this.#signalCount === 1) this.#first.resolve(name);
+    if (this.#signalCount === 3) this.#third.resolve();
   }
 
-  #askForReload(): void {
-    if (this.#reload === undefined) this.#wantsReload = true;
+  #requestReload(): void {
+    if (this.#reload === undefined) this.#isReloadPending = true;
     else this.#reload();
   }
 }

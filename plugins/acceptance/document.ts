@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PageText } from '#core/web/markdown/page-text.ts';
-import { languageOf, type PageTexts } from '#core/web/markdown/markdown-page.ts';
+import { chooseTextLanguage, type PageTexts } from '#core/web/markdown/markdown-page.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownPathOf, type ReadSiteLinks, siteLinksFor } from '#core/web/markdown/site-links.ts';
+import { toOwnPath, type ReadSiteLinks, selectSiteLinks } from '#core/web/markdown/site-links.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
 /** Pages that a buyer accepts by paying. */
@@ -28,11 +28,11 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
 /** Returns the texts in force that this reader can open. @param readLinks links of the plugin with the pages; undefined without it */
 export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
-  const links = siteLinksFor(reader, readLinks);
+  const links = selectSiteLinks(reader, readLinks);
   return acceptedPages.flatMap((page) => {
     const path = links[page];
     if (path === undefined || path === '') return [];
-    const texts = links.textsAt?.(ownPathOf(path, reader.host.service));
+    const texts = links.textsAt?.(toOwnPath(path, reader.host.service));
     return [
       texts === undefined
         ? createExternalDocument(page, path, reader)
@@ -52,7 +52,14 @@ function createOwnDocument(
   { language }: Reader,
 ): Document {
   const digest = computeDigest([page, ...languages.map((textLanguage) => texts[textLanguage]?.digest ?? '')]);
-  return { page, digest, language: languageOf(texts, language), path, address: undefined, texts: toStoredTexts(texts) };
+  return {
+    page,
+    digest,
+    language: chooseTextLanguage(texts, language),
+    path,
+    address: undefined,
+    texts: toStoredTexts(texts),
+  };
 }
 
 function toStoredTexts(texts: PageTexts): StoredTexts {

@@ -1,4 +1,9 @@
-import { describeMarkdown, languageOf, markdownLook, type PageTexts } from '#core/web/markdown/markdown-page.ts';
+import {
+  describeMarkdown,
+  chooseTextLanguage,
+  markdownPageDefaults,
+  type PageTexts,
+} from '#core/web/markdown/markdown-page.ts';
 import { parsePageText } from '#core/web/markdown/page-text.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -6,7 +11,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { documentsFor, type StoredTexts, versionOf } from './document.ts';
 import { readDocument, type StoredDocument } from './store.ts';
 
-const { description: _, ...pageLayout } = markdownLook; // without a description, search engines skip the page
+const { description: _, ...pageLayout } = markdownPageDefaults; // without a description, search engines skip the page
 
 /** Maximum number of cached texts. Each cached text is rendered only once. */
 const maxCachedTexts = 20;
@@ -21,7 +26,7 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
     const stored = await readDocument(request.host.database, digest);
     const texts = stored?.texts === undefined ? undefined : getCachedTexts(request.host, digest, stored.texts);
     if (stored === undefined || texts === undefined) throw new PageError(404, 'acceptance.unknown');
-    const version = texts[languageOf(texts, request.language)]?.version;
+    const version = texts[chooseTextLanguage(texts, request.language)]?.version;
     return {
       ...(await describeMarkdown(texts, request)),
       version: version === undefined ? '' : request.t('acceptance.version', { version }),

@@ -1,7 +1,7 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { AcceptanceRecord } from './store.ts';
 
 /** Records of who accepted which version, and when. */
@@ -11,7 +11,7 @@ export const acceptances = defineResource({
   query: object({
     account: text('Id of the account that accepted.', 100),
     order: text('Number of the order.', 40),
-    after: afterEntry('acceptance'),
+    after: createAfterSchema('acceptance'),
   }),
   view: defineView<AcceptanceRecord>()({
     accepted: { type: 'time', of: 'acceptedAt' },

@@ -3,7 +3,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.ts';
 import { accountOf, FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
 import type { Language } from '#core/web/texts/texts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import { type Document, documentsFor, linkOf } from './document.ts';
 import {
@@ -69,7 +69,7 @@ function describeLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'
       const { version, address, createdAt } = accepted;
       if (address !== undefined) return address;
       if (version !== undefined) return texts[language]['acceptance.line.version'].replace('{version}', version);
-      const day = formatterFor(language, timeZone).day(createdAt).text;
+      const day = getFormatter(language, timeZone).day(createdAt).text;
       return texts[language]['acceptance.line.since'].replace('{day}', day);
     }),
     path: linkOf(accepted),

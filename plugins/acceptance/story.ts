@@ -1,4 +1,4 @@
-import type { ReadStory } from '#core/web/pages/account-story.ts';
+import type { ReadTimeline } from '#core/web/pages/account-timeline.ts';
 import { linkOf } from './document.ts';
 import { listAcceptances } from './store.ts';
 
@@ -6,7 +6,7 @@ import { listAcceptances } from './store.ts';
 const maxAcceptances = 20;
 
 /** Reads an account's acceptances for the timeline on its operator page. */
-export const readAcceptanceTimeline: ReadStory = async ({ host, t }, account) => {
+export const readAcceptanceTimeline: ReadTimeline = async ({ host, t }, account) => {
   const records = await listAcceptances(host.database, { account }, maxAcceptances);
   return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({
     topic: 'money',

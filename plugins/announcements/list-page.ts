@@ -1,7 +1,7 @@
 import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listConfiguredAnnouncements } from './notices.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { announcements, announcementsPath } from './resource.ts';
@@ -37,7 +37,7 @@ export const announcementsPage = tablesPage({
           openAnnouncements.toSorted((a, b) => a.from - b.from),
         ),
         describeTable('operator.announcements_over', endedAnnouncements),
-        actionTable(actions, request),
+        describeActionTable(actions, request),
       ],
     };
   },

@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { Announcement, StoredAnnouncement } from './announcements.ts';
 
 type ListedAnnouncement = StoredAnnouncement | Announcement;
@@ -14,7 +14,7 @@ const stateKinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: un
 export const announcements = defineResource({
   name: 'announcement',
   summary: 'list announcements of operators, newest first',
-  query: object({ after: afterEntry('announcement') }),
+  query: object({ after: createAfterSchema('announcement') }),
   view: defineView<ListedAnnouncement>()(
     {
       announcement: { type: 'id', value: (announcement) => ('id' in announcement ? announcement.id : undefined) },

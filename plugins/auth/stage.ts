@@ -10,7 +10,7 @@ import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { setupCommand, setupShellOf } from '#core/web/pages/setup-command.ts';
+import { formatSetupCommand, guessSetupShell } from '#core/web/pages/setup-command.ts';
 import { findAccount, readPresentedToken, readPresentedKeys } from './credentials.ts';
 import { getFailedAuthentications } from './failures.ts';
 import { createTokenHolder } from './token-holder.ts';
@@ -88,7 +88,7 @@ export const authStage = defineStage({
         throw createTooManyFailuresError(waitSeconds);
       }
       failures.countFailure(exchange.remoteAddress, limits);
-      const setup = setupCommand(setupShellOf(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
+      const setup = formatSetupCommand(guessSetupShell(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
       const refuse = () => {
         exchange.set(unauthenticated, true);
         throw createInvalidKeyError(host.service, setup);

@@ -8,9 +8,9 @@ import { object, string } from '#core/platform/schema.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { isDay, formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { act } from '#core/web/actions/action-page.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
+import { describeTable, type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
+import { runFormAction } from '#core/web/actions/action-page.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { reconcileAction } from './actions.ts';
 import type { Reconciliation } from './reconcile.ts';
 
@@ -28,7 +28,7 @@ const form = defineForm({
   once: true,
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
-    const work = act(request, reconcileAction, '', { day });
+    const work = runFormAction(request, reconcileAction, '', { day });
     const result = await waitForFirst([work], maxWaitMs);
     // The action's record will show the outcome.
     if (result === notSettled) {
@@ -81,7 +81,7 @@ export const booksPage: Page = {
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),
       more: total > differences.length ? t('operator.books_more', { count: total - differences.length }) : '',
-      sections: withRows([actionTable(actions, request)]),
+      sections: omitEmptySections([describeActionTable(actions, request)]),
     };
   },
   forms: [form],

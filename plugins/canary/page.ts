@@ -5,7 +5,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { VariantNotice } from '#core/extension/variants.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 import { shownMs } from './run/state.ts';
-import { act } from '#core/web/actions/action-page.ts';
+import { runFormAction } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { TableCell, TableSection } from '#core/web/pages/table.ts';
 import { endAction, fullAction } from './actions.ts';
@@ -116,7 +116,7 @@ const canaryForm: PageForm = defineForm({
   }),
   once: true,
   async submit({ number, to }, request) {
-    await act(request, to === 'full' ? fullAction : endAction, '', { number });
+    await runFormAction(request, to === 'full' ? fullAction : endAction, '', { number });
     return new Redirect(pagePath);
   },
 });

@@ -1,5 +1,5 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
@@ -27,7 +27,7 @@ export const closedKeysPage = tablesPage({
       lead: t('closed-keys.advice'),
       sections: [
         fieldTable(request, 'closed-keys', 'closed-keys.title', keys.slice(0, maxListed), closedKeys.view.page),
-        actionTable(actions, request),
+        describeActionTable(actions, request),
       ],
     };
   },

@@ -2,7 +2,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { InvalidQuery, formatMistake } from '#core/business/operator-actions/query.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import { type Consent, listDeclaredConsents } from './section.ts';
 import type { ReachableAccount } from './store.ts';
 
@@ -12,7 +12,7 @@ export const consents = defineResource({
   summary: 'list accounts that have given a consent and can be written to, the newest first',
   query: object({
     name: text('Name of the consent in gateway.yaml.', 40),
-    after: afterEntry('consent'),
+    after: createAfterSchema('consent'),
   }),
   view: defineView<ReachableAccount>()({
     name: { type: 'text', of: 'name' },

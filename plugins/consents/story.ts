@@ -1,13 +1,13 @@
-import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
+import type { ReadTimeline, TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import { readAllConsents } from './store.ts';
 
 /** Maximum consents shown, newest first. */
 const maxListed = 20;
 
 /** Reads an account's given and withdrawn consents for the timeline on its operator page. */
-export const readConsentTimeline: ReadStory = async ({ host, t, language }, account) => {
+export const readConsentTimeline: ReadTimeline = async ({ host, t, language }, account) => {
   const consents = await readAllConsents(host.database, account, maxListed);
-  return consents.flatMap(({ name, label, place, givenAt, withdrawnAt }): StoryEntry[] => {
+  return consents.flatMap(({ name, label, place, givenAt, withdrawnAt }): TimelineEntry[] => {
     const entry = { topic: 'access', icon: 'info', text: label[language] } as const;
     return [
       { ...entry, at: givenAt, title: t(`operator.story.consent_${place}`, { name }) },

@@ -1,10 +1,10 @@
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { withRows } from '#core/web/pages/table.ts';
+import { omitEmptySections } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
 import { type DataRequest, findRequest, isAhead, listRequests } from './requests.ts';
@@ -35,10 +35,10 @@ export const requestsPage: Page = {
     return {
       isOff: !host.section(dataRequestsSection).enabled,
       isEmpty: openRequests.length + answeredRequests.length === 0,
-      sections: withRows([
+      sections: omitEmptySections([
         table('data_requests.open', openRequests),
         table('data_requests.answered_title', answeredRequests),
-        actionTable(actions, request),
+        describeActionTable(actions, request),
       ]),
     };
   },

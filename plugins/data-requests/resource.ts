@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { DataRequest } from './requests.ts';
 
 export const requestsPath = '/operator/data-requests';
@@ -11,7 +11,7 @@ export const dataRequests = defineResource({
   summary: 'list requests about data, those that wait for an answer first',
   query: object({
     state: { enum: ['open', 'answered'], description: 'Only those in this state.' },
-    after: afterEntry('request'),
+    after: createAfterSchema('request'),
   }),
   view: defineView<DataRequest>('data_requests')(
     {

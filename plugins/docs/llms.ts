@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Service } from '#core/gateway/host/host.ts';
-import type { OfferedSample } from '#core/web/pages/code-samples.ts';
-import { setupCommand } from '#core/web/pages/setup-command.ts';
+import type { SampleTab } from '#core/web/pages/code-samples.ts';
+import { formatSetupCommand } from '#core/web/pages/setup-command.ts';
 import type { DescribedApi, DescribedHeader } from './describe-api.ts';
 
 /** Writes the documentation as Markdown for language models: https://llmstxt.org */
@@ -9,7 +9,7 @@ export function writeLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,
   { listed }: Pick<Catalog, 'listed'>,
-  { samples, hasSetup }: { readonly samples: readonly OfferedSample[]; readonly hasSetup: boolean },
+  { samples, hasSetup }: { readonly samples: readonly SampleTab[]; readonly hasSetup: boolean },
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
@@ -34,8 +34,8 @@ export function writeLlmsText(
 
 function writeSetupLines(baseUrl: string): string[] {
   return [
-    `- Linux, macOS: \`${setupCommand('posix', baseUrl)}\``,
-    `- Windows PowerShell: \`${setupCommand('powershell', baseUrl)}\``,
+    `- Linux, macOS: \`${formatSetupCommand('posix', baseUrl)}\``,
+    `- Windows PowerShell: \`${formatSetupCommand('powershell', baseUrl)}\``,
     '- The script asks for the key on the terminal; `--dry-run` shows what it would change, `--undo` reverts it.',
   ];
 }

@@ -1,9 +1,9 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
+import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/code-samples.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
+import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 
@@ -20,7 +20,7 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
     scripts: ['htmx.js'],
     show({ host, t, query, userAgent }) {
       const api = describeApi(gateway.endpoints, host, t);
-      const { text, value } = setupSample(userAgent, host.service.baseUrl);
+      const { text, value } = createSetupSample(userAgent, host.service.baseUrl);
       return {
         setup: hasSetup(gateway) ? { id: 'setup', label: t('docs.setup'), pieces: codePieces(text), value } : undefined,
         connect: wellKnownPaths.connect,
@@ -45,10 +45,10 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
 }
 
 /** Writes the examples with the official SDKs, and adds the language to their names. */
-export function writeDocsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSample[] {
+export function writeDocsSamples(host: Pick<Host, 'service' | 'catalog'>): SampleTab[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
-  return writeSamples(host, ids).map((sample) => {
+  return renderSamples(host, ids).map((sample) => {
     const [, language] = /-(python|typescript)$/.exec(sample.id) ?? [];
     return language === undefined ? sample : { ...sample, name: `${sample.name}, ${languages[language as 'python']}` };
   });

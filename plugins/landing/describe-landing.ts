@@ -1,10 +1,10 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
-import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
+import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
-import { noteUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
+import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
+import { logUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, describeMoreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
@@ -34,9 +34,9 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     connectLead: t(setupSamples.length === 0 ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(
       [
-        ...writeSamples(host, ['openai-python', 'anthropic-python', 'gemini-python']),
+        ...renderSamples(host, ['openai-python', 'anthropic-python', 'gemini-python']),
         ...setupSamples,
-        ...writeSamples(host, ['claude-code']),
+        ...renderSamples(host, ['claude-code']),
       ],
       query['sample'],
       t('landing.samples'),
@@ -54,14 +54,14 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
   try {
     return await readSoldOut(host, account?.id);
   } catch (error) {
-    noteUnavailable(host, 'places cannot be read; the front page claims nothing about them', error);
+    logUnavailable(host, 'places cannot be read; the front page claims nothing about them', error);
     return new Map();
   }
 }
 
 /** Describes the setup command for the reader's operating system. */
-function describeSetupCommand({ t, userAgent, host }: PageRequest): OfferedSample {
-  const { text, value } = setupSample(userAgent, host.service.baseUrl);
+function describeSetupCommand({ t, userAgent, host }: PageRequest): SampleTab {
+  const { text, value } = createSetupSample(userAgent, host.service.baseUrl);
   return {
     id: 'one-command',
     name: t('landing.one_command'),

@@ -10,7 +10,7 @@ import type { MailContext, MailDraft, MailKind } from '#core/gateway/mails/mail-
 import type { Row } from '#core/platform/database/rows.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { type AlertSource, composeAlert } from './alerts/alert.ts';
@@ -88,7 +88,7 @@ function createContext(host: Host, { texts }: MailKind, mail: ClaimedMail & Read
     account,
     language,
     t: new Translator([texts]).in(language),
-    format: formatterFor(language, host.section(serviceSection).time_zone),
+    format: getFormatter(language, host.section(serviceSection).time_zone),
     buttons: {
       home: { label: t('open', { service: name }), url: `${baseUrl}/` },
       renew: { label: t('renew'), url: `${baseUrl}/buy` },

@@ -2,17 +2,17 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { type ExactMoney, toSmallest } from './exact-money.ts';
 import { readMarginsBeside } from './margin-readings.ts';
 import { costsByRoute, type Margin, type Margins, sumMargins } from './margins.ts';
-import type { CostNotes, CostsBeside, ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
+import type { CostNotes, UsageCosts, ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-export const readCostsBeside: ReadCostsBeside = async (reader, span) => {
+export const readCostsBeside: ReadUsageCosts = async (reader, span) => {
   const margins = await readMarginsBeside(reader.host, span);
   return margins && describeCosts(margins, reader);
 };
 
-function describeCosts(margins: Margins, reader: Reader): CostsBeside {
+function describeCosts(margins: Margins, reader: Reader): UsageCosts {
   const selectLines = (id: string) => margins.lines.filter(({ account }) => account === id);
   return {
     total: describeNotes(sumMargins(margins.days), 'margins.beside_margin', reader),

@@ -7,7 +7,7 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
-import { snakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
+import { toSnakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiResponse, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, buildActionPath, rootPath } from './openapi.ts';
 import { renameMembers } from './other-names.ts';
@@ -151,7 +151,7 @@ async function performOnce(
     await storeResponse(host, caller, key, failureResponse);
     throw error;
   });
-  const secretNames = new Set(secrets.map(snakeCase));
+  const secretNames = new Set(secrets.map(toSnakeCase));
   const publicMembers = Object.entries(apiResponse.body).filter(([name]) => !secretNames.has(name));
   await storeResponse(host, caller, key, { ...apiResponse, body: Object.fromEntries(publicMembers) });
   return apiResponse;

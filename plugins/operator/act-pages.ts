@@ -3,7 +3,7 @@ import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
-import { nameOfAccount } from '#core/web/pages/account-name.ts';
+import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions/plain-page.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
@@ -12,7 +12,7 @@ import { ordersLink, requireOrder } from './orders/order-page.ts';
 
 async function findAccountSubject(request: PageRequest): Promise<PageSubject> {
   const account = await requireAccount(request);
-  return { id: account.id, name: nameOfAccount(account, request.t), path: `/operator/accounts/${account.id}` };
+  return { id: account.id, name: formatAccountLabel(account, request.t), path: `/operator/accounts/${account.id}` };
 }
 
 async function findOrderSubject(request: PageRequest): Promise<PageSubject> {

@@ -1,12 +1,12 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts';
-import { tellDowntime } from '#core/web/pages/downtime.ts';
+import { formatAccountLabel, readAccountNames } from '#core/web/pages/account-name.ts';
+import { describeDowntime } from '#core/web/pages/downtime.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
-import { actionForm, errorText } from '#core/web/actions/action-page.ts';
+import { createActionForm, errorTextKey } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { localTime, spanOf } from '#core/web/pages/local-time.ts';
+import { localTime, localRangeToInstants } from '#core/web/pages/local-time.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
@@ -18,7 +18,7 @@ const pagePath = '/operator/accounts/outage';
 const maxAccounts = 100;
 
 /** Form that grants days, with the span and model of the shown accounts. */
-const grantForm = actionForm(grantAction, {
+const grantForm = createActionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
     const { granted, skipped, failed } = result as unknown as OutageResult;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
@@ -28,7 +28,7 @@ const grantForm = actionForm(grantAction, {
 });
 
 /** Form that approves the credit of a waiting outage. */
-const creditForm = actionForm(creditAction, {
+const creditForm = createActionForm(creditAction, {
   path: `${pagePath}/credit`,
   next: ({ accounts = 0 }) => `${pagePath}?credited=${String(accounts)}`,
 });
@@ -68,7 +68,7 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   const minutes = t('operator.credit_minutes', { count: Math.round(seconds / 60) });
   return {
     id: outage.id,
-    title: tellDowntime(outage, request),
+    title: describeDowntime(outage, request),
     text: t('operator.credit_preview', { count: accounts, minutes }),
   };
 }
@@ -148,11 +148,11 @@ async function previewGrant(
   const { host, t } = request;
   if (!localTime.test(since) || !localTime.test(until)) return { error: '' };
   try {
-    const times = await spanOf(request, since, until);
+    const times = await localRangeToInstants(request, since, until);
     const outage = await parseOutage(host, { ...times, model: model === '' ? undefined : model });
     return { error: '', accounts: await findAffectedAccounts(host.database, outage) };
   } catch (error) {
-    if (error instanceof AccountError) return { error: t(errorText(t, grantAction.name, error.kind)) };
+    if (error instanceof AccountError) return { error: t(errorTextKey(t, grantAction.name, error.kind)) };
     if (error instanceof FieldErrors) return { error: t('form.invalid') };
     throw error;
   }
@@ -160,7 +160,7 @@ async function previewGrant(
 
 function describeAccounts(accounts: readonly AffectedAccount[], request: PageRequest): TableSection {
   const linkTo = (account: AffectedAccount) => ({
-    text: nameOfAccount(account, request.t),
+    text: formatAccountLabel(account, request.t),
     path: `/operator/accounts/${account.id}`,
   });
   return describeTable(request, 'affected', 'operator.accounts', accounts, [

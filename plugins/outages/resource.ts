@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { ConfirmedOutage, CreditPreview } from './credit.ts';
 import type { OutageWitness } from './evidence.ts';
 
@@ -21,7 +21,7 @@ export const outages = defineResource({
   name: 'outage',
   summary:
     'list outages, newest first, with the accounts whose requests failed and, while an outage waits, a preview of its credit',
-  query: object({ after: afterEntry('outage') }),
+  query: object({ after: createAfterSchema('outage') }),
   view: defineView<ListedOutage>()({
     outage: { type: 'id', of: 'id' },
     model: { type: 'text', of: 'model' },

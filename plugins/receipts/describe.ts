@@ -1,6 +1,6 @@
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { describeOrderLine } from '#core/business/payments/order-lines.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { wholePrice } from './content.ts';
 import { maskNpwp } from './company.ts';
@@ -24,7 +24,7 @@ export function describeReceipt(
 ) {
   const { content, currency, amount, isTest } = receipt;
   const { seller, tax, timeZone, plan, issuer, reference, outcome, lines = [] } = content;
-  const format = formatterFor(language, timeZone);
+  const format = getFormatter(language, timeZone);
   const buyer = getBuyer(receipt, isAsIssued);
   const money = (value: number) => format.money(value, currency);
   const { from, until, label, days, isGift } = plan;
@@ -76,7 +76,7 @@ export function describeReceipt(
   };
 }
 
-function describeAddition({ buyer, company, addedAt = new Date(0) }: Receipt, format: ReturnType<typeof formatterFor>) {
+function describeAddition({ buyer, company, addedAt = new Date(0) }: Receipt, format: ReturnType<typeof getFormatter>) {
   return { buyer: company ?? buyer, day: format.day(addedAt).text };
 }
 

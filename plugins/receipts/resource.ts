@@ -2,7 +2,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import { getBuyer, formatNumber, operatorPath, type Receipt } from './read.ts';
 
 export const receiptsPath = '/operator/receipts';
@@ -14,7 +14,7 @@ export const receipts = defineResource({
   query: object({
     words: text('The number of a receipt or of an order, or a part of the buyer.', 200),
     waiting: boolean('only receipts that wait for their number'),
-    after: afterEntry('receipt'),
+    after: createAfterSchema('receipt'),
   }),
   view: defineView<Receipt>()(
     {

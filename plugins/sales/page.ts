@@ -1,6 +1,6 @@
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { describeTable, type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
 import { type PlaceCount, placeKinds, readSales, type SalesDayRow } from './sales-figures.ts';
 import type { ListedWait } from './waiting-list.ts';
 
@@ -16,7 +16,7 @@ export const salesPage: Page = {
     return {
       isEmpty: places.length === 0 && waiting.length === 0 && days.length === 0,
       tiles: places.map((count) => describePlaces(count, request)),
-      sections: withRows([await waitingTable(waiting, request), daysTable(days, request)]),
+      sections: omitEmptySections([await waitingTable(waiting, request), daysTable(days, request)]),
     };
   },
 };

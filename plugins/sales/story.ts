@@ -1,4 +1,4 @@
-import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
+import type { ReadTimeline, TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
@@ -6,7 +6,7 @@ import { listWaits, type PastWait } from './waiting-list.ts';
 const maxWaits = 10;
 
 /** Reads when an account joined the waiting list and got a reserved place. */
-export const readWaitStory: ReadStory = async (request, accountId) => {
+export const readWaitStory: ReadTimeline = async (request, accountId) => {
   const waits = await listWaits(request.host.database, accountId, maxWaits);
   return waits.flatMap((wait) => describeWaitEvents(wait, request));
 };
@@ -14,9 +14,15 @@ export const readWaitStory: ReadStory = async (request, accountId) => {
 export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
-): StoryEntry[] {
+): TimelineEntry[] {
   const text = t('operator.days', { count: days });
-  const joined: StoryEntry = { topic: 'access', at: joinedAt, icon: 'waiting', title: t('operator.story.waits'), text };
+  const joined: TimelineEntry = {
+    topic: 'access',
+    at: joinedAt,
+    icon: 'waiting',
+    title: t('operator.story.waits'),
+    text,
+  };
   if (reservedAt === undefined || reservedUntil === undefined) return [joined];
   const until = t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text });
   const title = t('operator.story.reserved');

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { plainUrl } from '#core/web/pages/setup-command.ts';
+import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
@@ -111,7 +111,7 @@ function describeSetupCommand({ sh, ps1, data }: SetupScripts, reader: Reader) {
 }
 
 function describeUrls({ host, t }: PageRequest) {
-  const baseUrl = plainUrl(host.service.baseUrl);
+  const baseUrl = percentEncodeUrl(host.service.baseUrl);
   return [
     { id: 'openai-url', label: t('setup.openai_url'), value: `${baseUrl}/v1` },
     { id: 'other-url', label: t('setup.other_url'), value: baseUrl },

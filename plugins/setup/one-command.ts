@@ -1,10 +1,10 @@
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import {
-  setupCommand,
-  setupOptions,
+  formatSetupCommand,
+  formatSetupOptions,
   type SetupOptions,
   type SetupShell,
-  setupUrl,
+  formatSetupUrl,
 } from '#core/web/pages/setup-command.ts';
 import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
@@ -29,7 +29,7 @@ export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
   return {
     id: 'command',
     label: terminalOn(system),
-    pieces: codePieces(setupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
+    pieces: codePieces(formatSetupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
   };
 }
 
@@ -72,7 +72,7 @@ function describeOptions(reader: Reader) {
   return options.map(([id, named]) => ({
     id: `option-${id}`,
     label: t(`setup.all.option.${id}`),
-    code: setupCommand(shellFor(system), baseUrl, named),
+    code: formatSetupCommand(shellFor(system), baseUrl, named),
   }));
 }
 
@@ -80,7 +80,7 @@ function describeOptions(reader: Reader) {
 function longWay(reader: Reader): string {
   const { system, baseUrl } = reader;
   const shell = shellFor(system);
-  const url = setupUrl(shell, baseUrl);
+  const url = formatSetupUrl(shell, baseUrl);
   const sum = system === 'macos' ? 'shasum -a 256' : 'sha256sum';
   const steps =
     system === 'windows'
@@ -91,5 +91,5 @@ function longWay(reader: Reader): string {
           'powershell -ExecutionPolicy Bypass -File setup.ps1',
         ]
       : [`curl -fsSL ${url} -o setup.sh`, `${sum} setup.sh`, 'less setup.sh', 'sh setup.sh'];
-  return `${steps.join('\n')} ${setupOptions(shell, modelOption(reader))}`.trimEnd();
+  return `${steps.join('\n')} ${formatSetupOptions(shell, modelOption(reader))}`.trimEnd();
 }

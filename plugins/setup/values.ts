@@ -1,7 +1,7 @@
 import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { plainUrl } from '#core/web/pages/setup-command.ts';
+import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { type Abilities, defaultsOf, type SetupHost, setupModels, type TierModels } from './defaults.ts';
 
 /** Placeholder for the key. Pages never contain a key here, and addresses never carry one. */
@@ -69,7 +69,7 @@ export function valuesWith(
   hasSockets = false,
 ): SetupValues {
   const { name, slug } = service;
-  const baseUrl = plainUrl(service.baseUrl);
+  const baseUrl = percentEncodeUrl(service.baseUrl);
   return {
     baseUrl,
     apiUrl: `${baseUrl}/v1`,

@@ -1,4 +1,4 @@
-import { describeMarkdown, languageOf, markdownLook } from '#core/web/markdown/markdown-page.ts';
+import { describeMarkdown, chooseTextLanguage, markdownPageDefaults } from '#core/web/markdown/markdown-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
@@ -15,7 +15,7 @@ export const shopPage: Page = {
   path: '/{name}',
   has: (host, name) => getShopPages(host).texts.has(aliases.get(name) ?? name),
   role: 'public',
-  ...markdownLook,
+  ...markdownPageDefaults,
   paths: (host) =>
     [...getShopPages(host).texts]
       .filter(([, page]) => selectVisibleTexts(page, { host, isOperator: false }) !== undefined)
@@ -26,7 +26,7 @@ export const shopPage: Page = {
     const { texts } = getShopPages(host);
     const page = selectVisibleTexts(texts.get(name), request);
     if (page === undefined) return redirectAlias(name, request);
-    const text = page[languageOf(page, language)];
+    const text = page[chooseTextLanguage(page, language)];
     return {
       ...(await describeMarkdown(page, request)),
       version: text?.version === undefined ? '' : t('shop_pages.version', { version: text.version }),

@@ -1,7 +1,7 @@
 import { defineSection, type Report, type SectionValues } from '#core/config/section.ts';
 import { plugins, service } from '#core/config/sections/core-sections.ts';
 import { object, string } from '#core/platform/schema.ts';
-import { largestPage } from '#core/web/markdown/page-text.ts';
+import { maxPageBytes } from '#core/web/markdown/page-text.ts';
 import { isMarkdown, readShopPages, type ShopPages } from './parse-pages.ts';
 
 const maxFiles = 100;
@@ -19,7 +19,7 @@ export const pagesSection = defineSection({
       ),
     },
   ),
-  folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: largestPage, maxFiles }),
+  folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: maxPageBytes, maxFiles }),
   check({ folder }, report, all) {
     const pages = readShopPages(all.files?.(pagesSection) ?? new Map());
     for (const { file, wrong, right: remedy } of pages.mistakes)

@@ -1,4 +1,4 @@
-import { languageOf, type PageTexts } from '#core/web/markdown/markdown-page.ts';
+import { chooseTextLanguage, type PageTexts } from '#core/web/markdown/markdown-page.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -47,5 +47,5 @@ export function selectVisibleTexts(
 
 /** Returns the title in the reader's language. */
 export function titleOf(texts: PageTexts, language: Language): string {
-  return texts[languageOf(texts, language)]?.title ?? '';
+  return texts[chooseTextLanguage(texts, language)]?.title ?? '';
 }

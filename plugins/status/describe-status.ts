@@ -2,7 +2,7 @@ import { endOf, type Incident, outcomeOf } from '#core/business/model-health/inc
 import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
-import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
+import { describeModelState, formatSince } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describePages } from '#core/web/pages/pagination.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
@@ -55,7 +55,7 @@ function describeMissing(hasHistory: boolean, t: Reader['t']) {
 function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = describeIncidentTitle(incident, t);
-  const since = t('status.since', { time: sinceText(startedAt, format, at.getTime()) });
+  const since = t('status.since', { time: formatSince(startedAt, format, at.getTime()) });
   if (calmSince !== undefined) {
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };

@@ -1,5 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { showNotices } from '#core/web/pages/notices.ts';
+import { collectNotices } from '#core/web/pages/notices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
@@ -15,7 +15,7 @@ export function createStatusPage(
     const { host, query } = request;
     const [status, notices] = await Promise.all([
       readServiceStatus(gateway, host, query['page']),
-      showNotices(gateway.noticeSources, request, host.now(), 'all'),
+      collectNotices(gateway.noticeSources, request, host.now(), 'all'),
     ]);
     return { ...describeStatus(status, host.service.name, request), notices };
   };

@@ -1,7 +1,7 @@
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { entriesOn, type ListPage, pageNear } from '#core/web/pages/pagination.ts';
+import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { historyDays, getHealthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
@@ -56,7 +56,7 @@ export async function readServiceStatus(
   const incidentsByModel = Map.groupBy(incidents ?? [], ({ model }) => model);
   const page = findPage(requestedPage, health.length);
   const sortedHealth = page.count > 1 ? health.toSorted((a, b) => severityOf(a.state) - severityOf(b.state)) : health;
-  const models = entriesOn(page, sortedHealth).map((model): ModelStatus => {
+  const models = sliceEntries(page, sortedHealth).map((model): ModelStatus => {
     const checkup = checkups?.get(model.id);
     if (answers === undefined) return { health: model, days: [], answered: undefined, checkup };
     const modelIncidents = incidentsByModel.get(model.id) ?? [];
@@ -69,7 +69,7 @@ export async function readServiceStatus(
 
 /** Finds the nearest existing page of models. @param requestedPage page number as entered */
 export function findPage(requestedPage: unknown, models: number): ListPage {
-  return pageNear(
+  return clampPage(
     typeof requestedPage === 'string' && /^\d{1,6}$/.test(requestedPage) ? Number(requestedPage) : 1,
     models,
   );

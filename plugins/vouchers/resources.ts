@@ -1,7 +1,7 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
 
 /** Imported when vouchers are listed, because loading MikroORM would slow down every command. */
@@ -11,7 +11,7 @@ export const batches = defineResource({
   name: 'batch',
   plural: 'batches',
   summary: 'list batches with how many vouchers are open, redeemed and revoked, the newest first',
-  query: object({ after: afterEntry('batch') }),
+  query: object({ after: createAfterSchema('batch') }),
   view: defineView<CountedBatch>()({
     batch: { type: 'id', of: 'id' },
     created: { type: 'text', print: ({ createdAt }, { time }) => time(createdAt).slice(0, 10) },
@@ -36,7 +36,7 @@ export const vouchers = defineResource({
     'list vouchers in the order in which they were made, with who redeemed them; codes by their last four characters',
   query: object({
     batch: text('Only of this batch.'),
-    after: afterEntry('voucher'),
+    after: createAfterSchema('voucher'),
   }),
   view: defineView<ListedVoucher>()({
     code: { type: 'id', value: ({ hint }) => `…${hint}` },

@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { liveHubOf } from '#core/web/live/live-route.ts';
+import { getLiveHub } from '#core/web/live/live-route.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
@@ -43,7 +43,7 @@ async function newAccount(days?: number, limits?: { readonly limit: number; read
 }
 
 /** Streams that are open at the gateway. */
-const streams = () => liveHubOf(() => gateway.gateway.host);
+const streams = () => getLiveHub(() => gateway.gateway.host);
 
 const rows = (page: Page) => page.locator('#latest tbody tr');
 

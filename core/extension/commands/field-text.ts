@@ -1,7 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { EntryTable, FieldValues, ShownField } from '#core/web/resources/field.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import {
   formatFields,
   formatSection,
@@ -77,7 +77,7 @@ function formatCell<Entry>(field: ShownField<Entry>, entry: Entry, text: TextCon
 }
 
 function formatField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: TextContext): string {
-  const format = formatterFor('en', timeZone);
+  const format = getFormatter('en', timeZone);
   const time = (date: Date | undefined, isExact?: boolean) => formatTime(date, timeZone, isExact);
   if (field.print !== undefined) return field.print(entry, { format, time }) ?? '';
   const value = field.value(entry, now);

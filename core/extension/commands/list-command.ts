@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Found, type OperatorResource, pluralOf, writeFound } from '#core/web/resources/resource.ts';
+import { type ListResult, type OperatorResource, getPlural, renderFound } from '#core/web/resources/resource.ts';
 import { addActionOptions, readActionInput, resolveTimes } from './action-options.ts';
 import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
@@ -32,7 +32,7 @@ export function addListCommand<Entry>(
 ): void {
   const { summary, query } = resource;
   const isSearch = verb === 'find';
-  const description = isSearch ? `search ${pluralOf(resource)}; the newest come first` : summary;
+  const description = isSearch ? `search ${getPlural(resource)}; the newest come first` : summary;
   const command = parser.command(verb).description(description);
   if (isSearch) command.argument('<words>', query.properties['words']?.description, parseLine);
   addListOptions(command, resource, limit)
@@ -51,7 +51,7 @@ export function addListCommand<Entry>(
 /** Declares the options of a listing, which are the filters, `--limit`, `--json` and `--time-zone`. */
 export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
   return addActionOptions(parser, filtersOf(resource))
-    .option('--limit <count>', `${pluralOf(resource)} to list, 1 to 1000`, parseInteger(1, 1_000), limit)
+    .option('--limit <count>', `${getPlural(resource)} to list, 1 to 1000`, parseInteger(1, 1_000), limit)
     .option('--json', 'print JSON')
     .addOption(zoneOption());
 }
@@ -90,13 +90,13 @@ export async function printEntries<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,
   resource: OperatorResource<Entry>,
-  listing: Found<Entry>,
+  listing: ListResult<Entry>,
   output: Output,
   options: TableOptions = {},
 ): Promise<void> {
   const { view, none } = resource;
   const { entries, next, total = 0 } = listing;
-  if (output.json === true) return print(writeFound(resource, listing));
+  if (output.json === true) return print(renderFound(resource, listing));
   if (entries.length === 0) return print(none);
   const names = await readAccountHandles(host, entries, view.text);
   const text = { timeZone: zoneOf(host, output), now: host.now(), names };

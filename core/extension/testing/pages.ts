@@ -6,7 +6,7 @@ import { AssetTable } from '#core/web/serving/assets.ts';
 import { ownAssets, ownTexts } from '#core/web/serving/own-parts.ts';
 import { Renderer } from '#core/web/serving/renderer.ts';
 import type { Visit } from '#core/web/serving/visit.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
@@ -30,7 +30,7 @@ function createRequest(reader: TestReader, path: string): PageRequest {
     query: {},
     language,
     t: new Translator(texts === undefined ? [ownTexts] : [ownTexts, texts]).in(language),
-    format: formatterFor(language, 'UTC'),
+    format: getFormatter(language, 'UTC'),
     account: { id: 'account-1', name: 'Ani', email: 'ani@example.com', avatarUrl: undefined },
     sessionId: 'session-1',
     isOperator: false,

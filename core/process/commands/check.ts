@@ -22,8 +22,8 @@ import {
   pricePerDay,
 } from '#core/business/accounts/plans.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { CoreCommandContext, Loaded } from './context.ts';
-import { reviewedHost } from './reviewed-host.ts';
+import type { CoreCommandContext, LoadedGateway } from './context.ts';
+import { createReviewedHost } from './reviewed-host.ts';
 
 export function defineCheck(parser: Parser, { file, load, log, print }: CoreCommandContext): void {
   parser
@@ -34,22 +34,22 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
     .action(async () => {
       const loaded = await load();
       const { document, config, registry } = loaded;
-      const built = buildCatalog(config, registry.vendors, registry.formats);
+      const catalog = buildCatalog(config, registry.vendors, registry.formats);
       await checkMigrations(registry);
-      const unchecked = await checkPlugins(loaded, built, log);
-      const host = reviewedHost(loaded, built);
+      const uncheckedNotes = await checkPlugins(loaded, catalog, log);
+      const host = createReviewedHost(loaded, catalog);
       const reviews = registry.configReviews.flatMap(({ name, describe }) => {
         const review = describe(host);
         return review === undefined ? [] : [{ name, ...review }];
       });
-      const catalog = catalogAsWritten(built, config, document);
+      const writtenCatalog = restoreCatalogVariables(catalog, config, document);
       print(`${file()} is valid`);
       for (const line of [
         ...describePipeline(config, document),
         ...describeService(reviews),
         ...describePlans(config),
-        ...describeCatalog(catalog, config.get(service).prefix),
-        ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
+        ...describeCatalog(writtenCatalog, config.get(service).prefix),
+        ...registry.catalogReviews.flatMap((review) => review.describe(writtenCatalog)),
         ...[
           ...listNodeNotices(),
           ...findPipelineNotices(config.stages, registry, config),
@@ -57,16 +57,16 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...warnAboutPrices(config),
           ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
-          ...listCatalogNotices(catalog),
-          ...unchecked,
+          ...listCatalogNotices(writtenCatalog),
+          ...uncheckedNotes,
         ].map((notice) => `note: ${notice}`),
       ])
         print(line);
     });
 }
 
-/** Dry-starts foreign plugins. Without any, only the pages are checked, because the gateway's own plugins are tested. */
-async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
+/** Dry-starts third-party plugins. Without such plugins, it checks only the pages, because the gateway's own plugins are tested. */
+async function checkPlugins({ server, ...loaded }: LoadedGateway, catalog: Catalog, log: Logger): Promise<string[]> {
   if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
     return dryStart({ ...loaded, server, catalog, log });
@@ -75,7 +75,7 @@ async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log
   return [];
 }
 
-/** Checks only foreign plugins' migrations, because the others are tested. */
+/** Checks the migrations of third-party plugins; the others are tested. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
   if (foreignTables.length === 0) return;
   const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
@@ -97,7 +97,7 @@ function describeService(reviews: readonly { readonly name: string; readonly val
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
 }
 
-/** Describes plans, the shortest first, each with its price per day, which should fall with the length. */
+/** Describes the plans, shortest first, with their price per day, which should fall with the length. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
   const money = (amount: number) => formatMoneyForTerminal(amount, currency);
@@ -113,20 +113,20 @@ function describePlans(config: Config): string[] {
 
 function describeOptions(options: unknown, path: YamlPath, document: GatewayDocument): string {
   return Object.entries(options as Record<string, unknown>)
-    .map(([name, value]) => `${name}: ${JSON.stringify(asWritten(value, [...path, name], document))}`)
+    .map(([name, value]) => `${name}: ${JSON.stringify(restoreVariables(value, [...path, name], document))}`)
     .join(', ');
 }
 
-/** Shows values with variables as written in gateway.yaml, because a variable may hold a secret. */
-function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
+/** Replaces values from variables by their text in gateway.yaml, because a variable may hold a secret. */
+function restoreVariables(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => restoreVariables(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, asWritten(member, [...path, name], document)]),
+    Object.entries(value).map(([name, member]) => [name, restoreVariables(member, [...path, name], document)]),
   );
 }
 
-function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
+function restoreCatalogVariables(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
   return {
     upstreams: catalog.upstreams.map((upstream) => ({
       ...upstream,
@@ -134,7 +134,10 @@ function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDoc
     })),
     models: catalog.models.map((model) => ({
       ...model,
-      routes: model.routes.map((route) => ({ ...route, id: routeAsWritten(model.id, route.id, config, document) })),
+      routes: model.routes.map((route) => ({
+        ...route,
+        id: restoreRouteVariables(model.id, route.id, config, document),
+      })),
     })),
     listed: catalog.listed,
     unavailable: catalog.unavailable,
@@ -144,14 +147,14 @@ function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDoc
   };
 }
 
-function routeAsWritten(model: string, id: string, config: Config, document: GatewayDocument): string {
+function restoreRouteVariables(model: string, id: string, config: Config, document: GatewayDocument): string {
   const routes = config.get(models)[model]?.routes ?? [];
   const index = routes.findIndex((route) => (typeof route === 'string' ? route : route.to) === id);
   const path = ['models', model, 'routes', index];
   return document.written(path) ?? document.written([...path, 'to']) ?? id;
 }
 
-function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): string[] {
+function describeCatalog({ models: catalogModels, upstreams }: Catalog, prefix: string): string[] {
   return [
     '',
     'upstreams',
@@ -163,7 +166,7 @@ function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): s
     ),
     '',
     `models (clients see ${publicNameOf(prefix, 'NAME')})`,
-    ...alignColumns(all.map((model) => [model.id, describeRoutes(model)])),
+    ...alignColumns(catalogModels.map((model) => [model.id, describeRoutes(model)])),
     '',
   ];
 }
@@ -175,7 +178,7 @@ const periodNames = new Map([
   [86_400_000, 'day'],
 ]);
 
-/** " [20 at once, 600 per minute]"; '' if no capacity is declared. */
+/** Returns " [20 at once, 600 per minute]"; '' if no capacity is declared. */
 function describeCapacity(capacity: Capacity | undefined): string {
   if (capacity === undefined) return '';
   const { concurrent, requests, period } = capacity;

@@ -10,23 +10,27 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Registry } from '#core/extension/registry.ts';
 
-/** The context of core's own commands. */
+/** Context of core's own commands. */
 export interface CoreCommandContext extends CommandContext {
   readonly log: Logger;
   /** Path of gateway.yaml. */
   file(): string;
-  /** Reads and validates gateway.yaml, plugins included. @throws ConfigError */
-  load(): Promise<Loaded>;
+  /**
+   * Reads and validates gateway.yaml, including the sections of plugins.
+   *
+   * @throws ConfigError
+   */
+  load(): Promise<LoadedGateway>;
 }
 
-/** A valid gateway.yaml, as a document and as a configuration. */
-export interface Loaded {
+/** A valid gateway.yaml, with the plugins that it uses. */
+export interface LoadedGateway {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;
-  /** A server with every plugin registered, present if gateway.yaml lists plugins; it does not listen. */
+  /** Server with all plugins registered, which does not listen; undefined if gateway.yaml lists no plugins. */
   readonly server: Server | undefined;
-  /** Makes `server.host()` return this host; in commands it otherwise throws. */
+  /** Sets the host that `server.host()` returns; without it, `server.host()` throws. */
   useHost(host: Host): void;
 }
 
@@ -35,15 +39,15 @@ export function createContext(
   log: Logger,
   environment: NodeJS.ProcessEnv = process.env,
 ): CoreCommandContext {
-  const load = async (): Promise<Loaded> => {
+  const load = async (): Promise<LoadedGateway> => {
     const document = await readDocument(file(), environment);
-    let current: Host | undefined;
+    let currentHost: Host | undefined;
     const { registry, server } = await assembleForCommand(document, log, () => {
-      if (current === undefined) throw new Error('commands do not serve requests');
-      return current;
+      if (currentHost === undefined) throw new Error('commands do not serve requests');
+      return currentHost;
     });
     const useHost = (host: Host) => {
-      current = host;
+      currentHost = host;
     };
     return { document, config: validate(document, registry), registry, server, useHost };
   };
@@ -56,13 +60,13 @@ export function createContext(
     },
     async withHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
       const { config, registry } = await load();
-      // Databases, queues and their libraries are loaded only by commands that use them.
+      // Imported here, so that only commands that use databases and queues load their libraries.
       const [{ OpenServices }, { createHost }] = await Promise.all([
         import('../services.ts'),
         import('#core/gateway/host/host.ts'),
       ]);
       const dataFolder = resolve(dirname(file()), config.get(data).folder);
-      await using open = await OpenServices.open({
+      await using services = await OpenServices.open({
         dataFolder,
         environment,
         log,
@@ -71,7 +75,7 @@ export function createContext(
         host: () => host,
       });
       const catalog = buildCatalog(config, registry.vendors, registry.formats);
-      const host = createHost(open.services, config, catalog, config.stages);
+      const host = createHost(services.services, config, catalog, config.stages);
       return await work(host);
     },
   };

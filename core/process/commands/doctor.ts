@@ -12,12 +12,12 @@ import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { createHost, type Services } from '#core/gateway/host/host.ts';
 import { createLogger, escapeControls } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
-import type { CoreCommandContext, Loaded } from './context.ts';
+import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
-/** Default timeout of a check in seconds. */
-const usualTimeout = 10;
-/** Default duration of slow calls to the public address, in seconds: many proxies give up after 60. */
-const usualSlow = 65;
+/** Default timeout of a check. */
+const defaultTimeoutSeconds = 10;
+/** Default duration of slow calls to the public address; many proxies time out after 60 s. */
+const defaultSlowSeconds = 65;
 
 interface DoctorOptions {
   readonly json?: true;
@@ -46,7 +46,12 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
       'also call the gateway at its public address, as a customer does, and see what the proxy does; service.base_url unless one is given. Takes two minutes at most',
       parseUrl,
     )
-    .option('--slow <seconds>', 'with --url: how long its slow calls take, 1 to 600', parseInteger(1, 600), usualSlow)
+    .option(
+      '--slow <seconds>',
+      'with --url: how long its slow calls take, 1 to 600',
+      parseInteger(1, 600),
+      defaultSlowSeconds,
+    )
     .option(
       '--mail <address>',
       'also send a mail to this address, and look SPF, DMARC and DKIM of the sender up',
@@ -56,41 +61,41 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
       'after',
       '\n\nWorks whether or not a gateway runs, and changes nothing; only --mail sends something. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
     )
-    .action((options: DoctorOptions) => examine(context, options));
+    .action((options: DoctorOptions) => runDoctor(context, options));
 }
 
-async function examine(context: CoreCommandContext, options: DoctorOptions): Promise<void> {
-  const { json, only, timeout = usualTimeout } = options;
+async function runDoctor(context: CoreCommandContext, options: DoctorOptions): Promise<void> {
+  const { json, only, timeout = defaultTimeoutSeconds } = options;
   const { file, print } = context;
   const loaded = await context.load().catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
     throw error;
   });
-  const configuration = describeConfiguration(file(), loaded);
-  const checks = loaded instanceof ConfigError ? [] : await checksOf(loaded, context, options);
+  const configuration = createConfigurationCheck(file(), loaded);
+  const checks = loaded instanceof ConfigError ? [] : await createChecks(loaded, context, options);
   const names = new Set(['configuration', ...checks.map(({ name }) => name)]);
-  const unknown = only?.filter((name) => !names.has(name)) ?? [];
-  if (unknown.length > 0 && !(loaded instanceof ConfigError))
-    throw new CommandFailed(`Check "${unknown.join('", "')}" not found. Checks: ${[...names].join(', ')}`, 2);
-  // With mistakes in the file, none of the requested checks can run.
-  const wanted =
+  const unknownNames = only?.filter((name) => !names.has(name)) ?? [];
+  if (unknownNames.length > 0 && !(loaded instanceof ConfigError))
+    throw new CommandFailed(`Check "${unknownNames.join('", "')}" not found. Checks: ${[...names].join(', ')}`, 2);
+  // With an invalid file, only the configuration check can run.
+  const selectedChecks =
     loaded instanceof ConfigError
       ? [configuration]
       : [configuration, ...checks].filter(({ name, isAsked }) => isAsked ?? only?.includes(name) ?? true);
-  const [{ runChecks }, { configuredSecrets, secretRemover }] = await Promise.all([
+  const [{ runChecks }, { listConfiguredSecrets, createSecretRemover }] = await Promise.all([
     import('../doctor/run-checks.ts'),
     import('../secret-remover.ts'),
   ]);
-  const configured = loaded instanceof ConfigError ? [] : configuredSecrets(loaded.config, loaded.registry);
-  const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, configured));
+  const secrets = loaded instanceof ConfigError ? [] : listConfiguredSecrets(loaded.config, loaded.registry);
+  const findings = await runChecks(selectedChecks, timeout * 1000, createSecretRemover(process.env, secrets));
   const failures = findings.filter(({ state }) => state === 'failed').length;
   if (json) print(JSON.stringify({ ok: failures === 0, checks: findings }));
-  else for (const line of describe(findings)) print(line);
+  else for (const line of renderFindings(findings)) print(line);
   if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
-/** The check of gateway.yaml. If it fails, the other checks cannot run, because they need the configuration. */
-function describeConfiguration(file: string, loaded: Loaded | ConfigError): NamedCheck {
+/** Creates the check of gateway.yaml. If it fails, the other checks cannot run, because they need the configuration. */
+function createConfigurationCheck(file: string, loaded: LoadedGateway | ConfigError): NamedCheck {
   const finding: Finding =
     loaded instanceof ConfigError
       ? failed(loaded.message, 'Correct these lines; the other checks need a valid file.')
@@ -98,12 +103,12 @@ function describeConfiguration(file: string, loaded: Loaded | ConfigError): Name
   return { name: 'configuration', subject: file, run: async () => finding };
 }
 
-async function checksOf(
-  { document, config, registry }: Loaded,
+async function createChecks(
+  { document, config, registry }: LoadedGateway,
   { file }: CoreCommandContext,
   options: DoctorOptions,
 ): Promise<NamedCheck[]> {
-  const [{ databaseDiagnoses }, { redisDiagnosis }, machine] = await Promise.all([
+  const [{ databaseDiagnoses }, { createRedisDiagnosis }, machine] = await Promise.all([
     import('../doctor/database.ts'),
     import('../doctor/redis.ts'),
     import('../doctor/machine.ts'),
@@ -113,33 +118,45 @@ async function checksOf(
     machine.nodeDiagnosis,
     machine.gatewayDiagnosis,
     ...databaseDiagnoses(process.env, [...registry.databaseTables.values()]),
-    redisDiagnosis(REDIS_URL || undefined, (REDIS_URL && REDIS_QUEUE_URL) || undefined),
+    createRedisDiagnosis(REDIS_URL || undefined, (REDIS_URL && REDIS_QUEUE_URL) || undefined),
     machine.diskDiagnosis,
     machine.clockDiagnosis,
     machine.baseUrlDiagnosis,
     ...registry.diagnoses.values(),
   ];
   const catalog = buildCatalog(config, registry.vendors, registry.formats);
-  const host = createHost(closedServices(resolve(dirname(file()), config.get(data).folder), document), config, catalog);
-  const asked = {
+  const host = createHost(
+    createClosedServices(resolve(dirname(file()), config.get(data).folder), document),
+    config,
+    catalog,
+  );
+  const diagnosisHost = {
     ...host,
-    publicAddress: publicAddressOf(options, config.get(service).base_url),
+    publicAddress: choosePublicAddress(options, config.get(service).base_url),
     mailAddress: options.mail,
     seconds: options.timeout,
   };
-  return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, asked));
+  return diagnoses.flatMap((diagnosis) => createNamedChecks(diagnosis, diagnosisHost));
 }
 
-/** @param known `service.base_url` @throws CommandFailed if there is no address to call */
-function publicAddressOf({ url, slow }: DoctorOptions, known: string | undefined): PublicAddress | undefined {
+/**
+ * Chooses the public address to call; undefined without `--url`.
+ *
+ * @param configuredUrl `service.base_url`
+ * @throws CommandFailed if neither option nor file has a URL
+ */
+function choosePublicAddress(
+  { url, slow }: DoctorOptions,
+  configuredUrl: string | undefined,
+): PublicAddress | undefined {
   if (url === undefined) return undefined;
-  const address = url === true ? known : url;
+  const address = url === true ? configuredUrl : url;
   if (!address) throw new CommandFailed('service.base_url is not set. Use --url https://…', 2);
   return { url: address, seconds: slow };
 }
 
-/** Checks of a diagnosis. If listing them fails, only this diagnosis fails. */
-function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
+/** Creates the checks of a diagnosis. If that fails, the result is one failing check. */
+function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
     return [...checks(host)].map(({ subject, timeout, isAsked, run }) => ({
       name,
@@ -153,10 +170,10 @@ function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedChe
   }
 }
 
-/** Services for diagnoses. None is open, because the database may be the broken part. */
-function closedServices(dataFolder: string, { isProduction }: Loaded['document']): Services {
+/** Creates services for diagnoses without opening the database, which may be what is broken. */
+function createClosedServices(dataFolder: string, { isProduction }: LoadedGateway['document']): Services {
   const keeper = new Keeper();
-  const open: Pick<Services, keyof DiagnosisHost & keyof Services> = {
+  const services: Pick<Services, keyof DiagnosisHost & keyof Services> = {
     dataFolder,
     isProduction,
     log: createLogger(() => undefined),
@@ -164,21 +181,21 @@ function closedServices(dataFolder: string, { isProduction }: Loaded['document']
     monotonic: () => performance.now(),
     keep: (key, create) => keeper.keep(key, create),
   };
-  return open as Services;
+  return services as Services;
 }
 
-const styles: Readonly<Record<Finding['state'], TextStyle>> = {
+const styleByState: Readonly<Record<Finding['state'], TextStyle>> = {
   ok: 'green',
   warning: 'yellow',
   failed: 'red',
   skipped: 'dim',
 };
 
-function describe(findings: readonly CheckedFinding[]): string[] {
+function renderFindings(findings: readonly CheckedFinding[]): string[] {
   const titles = findings.map(({ check, subject }) => (subject === undefined ? check : `${check} (${subject})`));
   const width = Math.min(40, Math.max(...titles.map(({ length }) => length)));
   return findings.flatMap(({ state, text, advice }, index) => [
-    `${paint(styles[state], state.padEnd(7))}  ${escapeControls(titles[index] ?? '').padEnd(width)}  ${escapeControls(text).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
+    `${paint(styleByState[state], state.padEnd(7))}  ${escapeControls(titles[index] ?? '').padEnd(width)}  ${escapeControls(text).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
     ...(advice === undefined ? [] : [`${' '.repeat(11)}→ ${escapeControls(advice)}`]),
   ]);
 }

@@ -24,40 +24,43 @@ import { configurations } from '#core/web/resources/configurations.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { CoreCommandContext } from './context.ts';
 
-const number = parseInteger(1, 2_147_483_647);
+const parseNumber = parseInteger(1, 2_147_483_647);
 
 /** Defines `daypass history`, `diff` and `rollback`: list, compare and restore configurations that have served. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')
     .description('list the configurations that have served, or print one, with its secrets masked')
-    .argument('[number]', 'of the configuration to print', number);
+    .argument('[number]', 'of the configuration to print', parseNumber);
   addListOptions(list, configurations, 20).action((id: number | undefined, options: ListOptions) =>
     withHistory(context, async ({ history, host, registry }) => {
       if (id !== undefined) {
         const served = await requireServed(history, id);
         return context.print(options.json ? JSON.stringify(toOperatorJson(served), null, 2) : served.text.trimEnd());
       }
-      const asked = await readListQuery(host, configurations, options);
-      const found = await configurations.list(host, asked, { limit: options.limit, timeZone: zoneOf(host, options) });
-      await printEntries(context, host, configurations, found, options);
-      if (options.json || found.entries.length === 0) return;
+      const query = await readListQuery(host, configurations, options);
+      const page = await configurations.list(host, query, { limit: options.limit, timeZone: zoneOf(host, options) });
+      await printEntries(context, host, configurations, page, options);
+      if (options.json || page.entries.length === 0) return;
       const { digest } = await history.describe(await readDocument(context.file(), process.env));
-      const tried = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
-      for (const line of [...describe(await history.rollback(digest)), ...(tried.length > 0 ? ['', ...tried] : [])])
+      const variantLines = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
+      for (const line of [
+        ...describeRollbackLines(await history.rollback(digest)),
+        ...(variantLines.length > 0 ? ['', ...variantLines] : []),
+      ])
         context.print(line);
     }),
   );
   parser
     .command('diff')
     .description('show what changed between two configurations that have served: the last change, if none is given')
-    .argument('[from]', 'number of the first', number)
-    .argument('[to]', 'number of the second; default: the last one', number)
+    .argument('[from]', 'number of the first', parseNumber)
+    .argument('[to]', 'number of the second; default: the last one', parseNumber)
     .action((from: number | undefined, to: number | undefined) =>
       withHistory(context, async ({ history }) => {
-        const [last] = await history.list(1);
-        const after = to === undefined ? last : await requireServed(history, to);
-        if (after === undefined) throw nothing();
+        const [latest] = await history.list(1);
+        const after = to === undefined ? latest : await requireServed(history, to);
+        if (after === undefined) throw createNotFound();
         const before = from === undefined ? await findPrevious(history, after) : await requireServed(history, from);
         const lines = diffLines(before.text, after.text);
         context.print(`from ${before.id} to ${after.id}`);
@@ -67,7 +70,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
   parser
     .command('rollback')
     .description('take the last change of gateway.yaml back, on all instances, until the file changes')
-    .argument('[number]', 'of the configuration to go back to; default: the one before', number)
+    .argument('[number]', 'of the configuration to go back to; default: the one before', parseNumber)
     .option('--note <text>', 'why', parseLine)
     .option('--release', 'serve gateway.yaml again')
     .option('--yes', 'do not ask')
@@ -79,7 +82,7 @@ A second configuration that is tried on a share of the accounts is the last chan
 The file is not changed. It serves again as soon as it changes, or with --release. Running instances follow within a second; others when
 they start. What a reload cannot change, such as the port, follows at the next start.`,
     )
-    .action((id: number | undefined, options: RollbackOptions) => rollBack(context, id, options));
+    .action((id: number | undefined, options: RollbackOptions) => runRollback(context, id, options));
 }
 
 interface RollbackOptions {
@@ -88,12 +91,16 @@ interface RollbackOptions {
   readonly yes?: true;
 }
 
-async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
+async function runRollback(
+  context: CoreCommandContext,
+  id: number | undefined,
+  options: RollbackOptions,
+): Promise<void> {
   await withHistory(context, async ({ history, host, registry }) => {
     if (options.release === true) {
       if ((await history.rollback()) === undefined)
         return context.print('Nothing to release: gateway.yaml serves; no change was rolled back.');
-      await record(host, releaseAction, { note: options.note }, () => history.release());
+      await recordConfigAction(host, releaseAction, { note: options.note }, () => history.release());
       return context.print('gateway.yaml serves again.');
     }
     const variants = id === undefined ? await registry.variantSource?.load() : undefined;
@@ -102,7 +109,7 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
     const file = await readDocument(context.file(), process.env);
     const { digest } = await history.describe(file);
     const target = id === undefined ? await history.previous(digest) : await requireServed(history, id);
-    if (target === undefined) throw nothing();
+    if (target === undefined) throw createNotFound();
     const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
     const { document, fileDigest, fileText } = await documents.readRollback(target, file);
@@ -111,21 +118,23 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
     if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);
     const { note } = options;
     const rollback = { fileDigest, configurationId: target.id, operator: userInfo().username, note };
-    await record(host, rollbackAction, { configuration: target.id, note }, () => history.rollBack(rollback));
+    await recordConfigAction(host, rollbackAction, { configuration: target.id, note }, () =>
+      history.rollBack(rollback),
+    );
     context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
   });
 }
 
-/** Records the action as a running gateway does; the command needs no running gateway. */
-function record(
+/** Performs and records an operator's action without a running gateway. */
+function recordConfigAction(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,
-  words: ActionDetails,
+  details: ActionDetails,
   work: () => Promise<unknown>,
 ) {
   return recordAction(
     host.database,
-    { operator: getCommandOperator(), action: name, subject: subject.name, details: words },
+    { operator: getCommandOperator(), action: name, subject: subject.name, details },
     work,
   );
 }
@@ -144,7 +153,7 @@ export async function withHistory(
   await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host, registry }));
 }
 
-function describe(rollback: Rollback | undefined): string[] {
+function describeRollbackLines(rollback: Rollback | undefined): string[] {
   if (rollback === undefined) return [];
   const { variant, operator, configurationId } = rollback;
   const why =
@@ -153,17 +162,18 @@ function describe(rollback: Rollback | undefined): string[] {
 }
 
 async function requireServed(history: ConfigHistory, id: number): Promise<Served> {
-  const found = await history.find(id);
-  if (found === undefined) throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
-  return found;
+  const served = await history.find(id);
+  if (served === undefined)
+    throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
+  return served;
 }
 
 async function findPrevious(history: ConfigHistory, { id, digest }: Served): Promise<Served> {
-  const before = (await history.list(1, id)).find((one) => one.digest !== digest);
-  if (before === undefined) throw nothing();
+  const before = (await history.list(1, id)).find((configuration) => configuration.digest !== digest);
+  if (before === undefined) throw createNotFound();
   return before;
 }
 
-function nothing(): CommandFailed {
+function createNotFound(): CommandFailed {
   return new CommandFailed('No configuration precedes this one. List them with: daypass history');
 }

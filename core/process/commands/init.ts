@@ -5,13 +5,13 @@ import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { type CoreCommandContext, createContext } from './context.ts';
 import { loadEnvironmentFile } from '../environment-file.ts';
-import { reviewedHost } from './reviewed-host.ts';
+import { createReviewedHost } from './reviewed-host.ts';
 
-const sample = new URL('../../../gateway.yaml', import.meta.url);
+const sampleFile = new URL('../../../gateway.yaml', import.meta.url);
 
-const showcase = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
+const demoModels = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
 
-const environment = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
+const environmentText = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
 OPENAI_API_KEY=
 ANTHROPIC_API_KEY=
 # Names of gateway.yaml for going live: payments, sign-ins, mails.
@@ -27,7 +27,7 @@ ANTHROPIC_API_KEY=
 # REDIS_URL=redis://host:6379
 `;
 
-const readme = (name: string) => `# ${name}
+const renderReadme = (name: string) => `# ${name}
 Run \`daypass start\` here: it prints the URL, a demo key and a curl command that works, and serves until Ctrl-C.
 Models, plans and prices are in gateway.yaml, which a running gateway reloads; \`daypass check\` validates it.
 Terms, privacy and other pages of the shop are Markdown files in pages/: drafts, until you have filled them in.
@@ -36,7 +36,7 @@ Documentation: the folder docs of the package (\`npm root --global\`/daypass/doc
 `;
 
 /**
- * Defines `daypass init`: creates a folder from which a gateway starts. It does not prompt: all settings have defaults, in files to edit.
+ * Defines `daypass init`: creates a folder from which a gateway starts. It does not prompt, because all settings have defaults in files.
  */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
@@ -51,18 +51,18 @@ export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandConte
         loadEnvironmentFile(join(target, 'gateway.yaml'));
         return print(describeStarters(target, await createStarters(target, log, process.env)));
       }
-      const yaml = await readFile(sample, 'utf8');
-      await createAll(target, [
-        ['gateway.yaml', demo ? yaml : yaml.replaceAll(showcase, '')],
-        ['.env', environment],
+      const yaml = await readFile(sampleFile, 'utf8');
+      await createFiles(target, [
+        ['gateway.yaml', demo ? yaml : yaml.replaceAll(demoModels, '')],
+        ['.env', environmentText],
         ['.gitignore', '.env\ndata/\n'],
-        ['README.md', readme(basename(target))],
+        ['README.md', renderReadme(basename(target))],
       ]);
-      // Uses an empty environment: with NODE_ENV=production, as in the image, the demos of the new file would be refused.
+      // With NODE_ENV=production, as in the image, the demo models of the new file would be refused.
       const names = (await createStarters(target, log, {})).map(({ name }) => `the folder ${name}`);
-      const enter = target === process.cwd() ? '' : `cd ${folder} && `;
-      const made = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
-      print(`${target} has ${made}. Next: ${enter}daypass start`);
+      const changeFolder = target === process.cwd() ? '' : `cd ${folder} && `;
+      const fileList = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
+      print(`${target} has ${fileList}. Next: ${changeFolder}daypass start`);
     });
 }
 
@@ -71,34 +71,34 @@ interface InitOptions {
   readonly pages?: boolean;
 }
 
-interface Started {
-  /** Name of the folder: `pages`. */
+interface CreatedStarter {
+  /** Folder name: `pages`. */
   readonly name: string;
-  readonly written: readonly string[];
+  readonly writtenPaths: readonly string[];
 }
 
-/** Writes the plugins' starter files, filled in from the folder's gateway.yaml. Existing files are kept. */
+/** Writes the plugins' starter files with values from the folder's gateway.yaml. Existing files are kept. */
 async function createStarters(
   folder: string,
   log: CoreCommandContext['log'],
   variables: NodeJS.ProcessEnv,
-): Promise<Started[]> {
+): Promise<CreatedStarter[]> {
   const file = join(folder, 'gateway.yaml');
   const loaded = await createContext(() => file, log, variables).load();
   const { config, registry } = loaded;
-  const host = reviewedHost(loaded, buildCatalog(config, registry.vendors, registry.formats));
+  const host = createReviewedHost(loaded, buildCatalog(config, registry.vendors, registry.formats));
   return Promise.all(
     registry.starterFiles.map(async ({ name, write }) => {
       const written: string[] = [];
       for (const [path, text] of await write(host))
         if (await createFile(resolve(folder, path), text)) written.push(path);
-      return { name, written };
+      return { name, writtenPaths: written };
     }),
   );
 }
 
-function describeStarters(folder: string, started: readonly Started[]): string {
-  const written = started.flatMap((one) => one.written);
+function describeStarters(folder: string, started: readonly CreatedStarter[]): string {
+  const written = started.flatMap((starter) => starter.writtenPaths);
   if (written.length === 0) return `${folder} has these pages already; none was written`;
   return `${written.join(', ')} ${written.length === 1 ? 'was' : 'were'} written. Fill in each {{…}}, and remove "draft: true"`;
 }
@@ -110,33 +110,37 @@ async function createFile(file: string, text: string): Promise<boolean> {
     await writeFile(file, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw new CommandFailed(`${file} cannot be created (${codeOf(error)})`);
+    if (getErrorCode(error) === 'EEXIST') return false;
+    throw new CommandFailed(`${file} cannot be created (${getErrorCode(error)})`);
   }
 }
 
-/** Creates the files. Existing ones are kept, except that an existing gateway.yaml is an error: the folder is in use. */
-async function createAll(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
+/**
+ * Creates the files. Existing files are kept.
+ *
+ * @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is in use
+ */
+async function createFiles(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    throw new CommandFailed(`${folder} cannot be created (${codeOf(error)}); ${another}`);
+    throw new CommandFailed(`${folder} cannot be created (${getErrorCode(error)}); ${otherFolderAdvice}`);
   }
   for (const [index, [name, text]] of files.entries()) {
     try {
       // Only the owner may read the file with the secrets.
       await writeFile(join(folder, name), text, { flag: 'wx', mode: name === '.env' ? 0o600 : 0o666 });
     } catch (error) {
-      const doesExist = codeOf(error) === 'EEXIST';
-      if (doesExist && index > 0) continue;
-      const reason = doesExist ? 'exists already' : `cannot be created (${codeOf(error)})`;
-      throw new CommandFailed(`${join(folder, name)} ${reason}; ${another}`);
+      const isExisting = getErrorCode(error) === 'EEXIST';
+      if (isExisting && index > 0) continue;
+      const reason = isExisting ? 'exists already' : `cannot be created (${getErrorCode(error)})`;
+      throw new CommandFailed(`${join(folder, name)} ${reason}; ${otherFolderAdvice}`);
     }
   }
 }
 
-const another = 'choose another folder: daypass init FOLDER';
+const otherFolderAdvice = 'choose another folder: daypass init FOLDER';
 
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

@@ -11,8 +11,8 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
     .action(async () => {
       const { DATABASE_URL: url } = process.env;
       const { readDatabaseWait, waitForDatabase } = await import('#core/platform/database/wait.ts');
-      const limit = readDatabaseWait(process.env);
-      if (url && limit > 0) await waitForDatabase(url, 'DATABASE_URL', { limit, log });
+      const maxWait = readDatabaseWait(process.env);
+      if (url && maxWait > 0) await waitForDatabase(url, 'DATABASE_URL', { limit: maxWait, log });
       const rows = await withHost(({ database }) =>
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
       );
@@ -24,10 +24,10 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
     });
 }
 
-/** Product version of each migration, by name; plugins count their own. */
+/** Reads the version that introduced each migration, by name; plugins have versions of their own. */
 async function readVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
-  const loaded = await Promise.all(sets.map(loadMigrations));
+  const loadedSets = await Promise.all(sets.map(loadMigrations));
   return new Map(
-    loaded.flatMap(({ migrations }) => migrations.map(({ name, class: { since } }) => [name, since ?? ''])),
+    loadedSets.flatMap(({ migrations }) => migrations.map(({ name, class: { since } }) => [name, since ?? ''])),
   );
 }

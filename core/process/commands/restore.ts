@@ -9,8 +9,8 @@ import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
-/** Suffix next to the replaced file, on the same disk; renamed when complete. */
-const halfDone = '.restoring';
+/** Name of the temporary folder inside the data folder, whose content is moved into place when complete. */
+const temporaryName = '.restoring';
 const replacedPrefix = 'before-restore-';
 
 export function defineRestore(parser: Parser, context: CoreCommandContext): void {
@@ -41,36 +41,39 @@ async function restore(
   const { print } = context;
   const { config, registry } = await context.load();
   const { verifyBackup } = await import('#core/platform/backup/verify.ts');
-  const found = await verifyBackup(path).catch((error: unknown) => {
+  const backup = await verifyBackup(path).catch((error: unknown) => {
     throw new CommandFailed(error instanceof Error ? error.message : String(error));
   });
-  print(describe(found));
+  print(describeBackup(backup));
   const tables = [...registry.databaseTables.values()];
-  const migrations = requireKnown(found, await listMigrations(tables));
+  const migrations = selectMigrations(backup, await listMigrations(tables));
   if (check) return;
   const dataFolder = resolve(dirname(context.file()), config.get(data).folder);
   const parts = { context, path, migrations, tables };
   const databaseUrl = process.env['DATABASE_DIRECT_URL'] || process.env['DATABASE_URL'] || undefined;
   if (databaseUrl === undefined) await restoreFolder(parts, dataFolder, overwrite === true);
   else await restoreDatabase(parts, databaseUrl, dataFolder);
-  const older = found.version === version ? '' : `, migrated from version ${found.version} to ${version}`;
-  print(`restored ${found.rows} rows${older}; start the gateway: daypass start`);
+  const versionNote = backup.version === version ? '' : `, migrated from version ${backup.version} to ${version}`;
+  print(`restored ${backup.rows} rows${versionNote}; start the gateway: daypass start`);
 }
 
-function describe({ version: made, created_at, rows, tables, journalFiles }: BackupSummary): string {
-  return `backup of ${created_at}, made by version ${made}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is right`;
+function describeBackup({ version: backupVersion, created_at, rows, tables, journalFiles }: BackupSummary): string {
+  return `backup of ${created_at}, made by version ${backupVersion}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is right`;
 }
 
-function requireKnown({ migrations, version: made }: BackupSummary, sets: readonly MigrationFiles[]): MigrationFiles[] {
-  const known = new Set(sets.flatMap(({ files }) => [...files.keys()]));
-  const unknown = migrations.filter((name) => !known.has(name));
-  if (unknown.length > 0)
+function selectMigrations(
+  { migrations, version: backupVersion }: BackupSummary,
+  sets: readonly MigrationFiles[],
+): MigrationFiles[] {
+  const knownNames = new Set(sets.flatMap(({ files }) => [...files.keys()]));
+  const unknownNames = migrations.filter((name) => !knownNames.has(name));
+  if (unknownNames.length > 0)
     throw new CommandFailed(
-      `The backup has tables that this version (${version}) does not know: ${unknown.slice(0, 5).join(', ')}. It was made by version ${made}: restore it with that version or a newer one, and with the same plugins.`,
+      `The backup has tables that this version (${version}) does not know: ${unknownNames.slice(0, 5).join(', ')}. It was made by version ${backupVersion}: restore it with that version or a newer one, and with the same plugins.`,
     );
-  const wanted = new Set(migrations);
+  const backupMigrations = new Set(migrations);
   return sets
-    .map(({ owner, files }) => ({ owner, files: new Map([...files].filter(([name]) => wanted.has(name))) }))
+    .map(({ owner, files }) => ({ owner, files: new Map([...files].filter(([name]) => backupMigrations.has(name))) }))
     .filter(({ files }) => files.size > 0);
 }
 
@@ -81,42 +84,42 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Builds the new data folder inside the gateway's, which may be a volume, and moves it into place when complete. */
+/** Restores into a temporary folder inside the data folder, which may be a volume, and moves the result into place. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });
-  const temporary = join(dataFolder, halfDone);
+  const temporary = join(dataFolder, temporaryName);
   await requireStopped(dataFolder);
   // The backup folder may be inside the data folder.
-  const [backups = ''] = relative(dataFolder, resolve(parts.path)).split(sep);
-  const others = new Set([halfDone, 'lost+found', backups]);
-  const present = (await readdir(dataFolder)).filter((name) => !others.has(name));
-  if (present.length > 0 && !overwrite)
+  const [backupFolder = ''] = relative(dataFolder, resolve(parts.path)).split(sep);
+  const ignoredNames = new Set([temporaryName, 'lost+found', backupFolder]);
+  const presentNames = (await readdir(dataFolder)).filter((name) => !ignoredNames.has(name));
+  if (presentNames.length > 0 && !overwrite)
     throw new CommandFailed(
       `${dataFolder} is not empty. Restore into an empty folder (data.folder), or use --overwrite, which moves its files into a folder beside it.`,
     );
   const { EmbeddedPostgres } = await import('#core/platform/database/embedded.ts');
-  await discard(temporary);
+  await removeTemporary(temporary);
   const server = await EmbeddedPostgres.open(temporary, log);
   try {
-    await fill(parts, server.url, join(temporary, 'journal'));
+    await fillDatabase(parts, server.url, join(temporary, 'journal'));
   } catch (error) {
     await server.stop();
     await rm(temporary, { recursive: true, force: true });
     throw error;
   }
   await server.stop();
-  await replace(parts.context, dataFolder, temporary, present);
+  await moveIntoPlace(parts.context, dataFolder, temporary, presentNames);
 }
 
-/** @throws CommandFailed while a database server runs in the folder, a gateway's or one left by a killed gateway */
+/** @throws CommandFailed while a database server runs in the folder, possibly left behind by a killed gateway */
 async function requireStopped(dataFolder: string): Promise<void> {
-  if ((await serverPid(dataFolder)) === undefined) return;
+  if ((await findServerPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
 }
 
-async function discard(temporary: string): Promise<void> {
-  const pid = await serverPid(temporary);
+async function removeTemporary(temporary: string): Promise<void> {
+  const pid = await findServerPid(temporary);
   if (pid !== undefined)
     throw new CommandFailed(
       `Another restore runs, or was killed: end the process ${pid} (PostgreSQL in ${temporary}).`,
@@ -124,24 +127,27 @@ async function discard(temporary: string): Promise<void> {
   await rm(temporary, { recursive: true, force: true });
 }
 
-async function serverPid(dataFolder: string): Promise<number | undefined> {
+async function findServerPid(dataFolder: string): Promise<number | undefined> {
   const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(dataFolder);
   return access && postmasterPid(access.folder);
 }
 
-async function replace(
+async function moveIntoPlace(
   { print }: CoreCommandContext,
   dataFolder: string,
   temporary: string,
   present: readonly string[],
 ): Promise<void> {
   if (present.length > 0) {
-    const before = join(dataFolder, `${replacedPrefix}${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`);
-    await mkdir(before, { mode: 0o700 });
-    for (const name of present.filter((one) => !one.startsWith(replacedPrefix)))
-      await rename(join(dataFolder, name), join(before, name));
-    print(`the previous files of the data folder are in ${before}; delete them when you no longer need them`);
+    const replacedFolder = join(
+      dataFolder,
+      `${replacedPrefix}${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`,
+    );
+    await mkdir(replacedFolder, { mode: 0o700 });
+    for (const name of present.filter((entry) => !entry.startsWith(replacedPrefix)))
+      await rename(join(dataFolder, name), join(replacedFolder, name));
+    print(`the previous files of the data folder are in ${replacedFolder}; delete them when you no longer need them`);
   }
   for (const name of await readdir(temporary)) await rename(join(temporary, name), join(dataFolder, name));
   await rm(temporary, { recursive: true, force: true });
@@ -152,10 +158,10 @@ async function restoreDatabase(parts: RestoreParts, url: string, dataFolder: str
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();
-  const tables = `select count(*)::int as count from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`;
+  const countTables = `select count(*)::int as count from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`;
   let count: number | undefined;
   try {
-    count = (await client.query<{ count: number }>(tables)).rows[0]?.count;
+    count = (await client.query<{ count: number }>(countTables)).rows[0]?.count;
   } finally {
     await client.end();
   }
@@ -166,10 +172,10 @@ async function restoreDatabase(parts: RestoreParts, url: string, dataFolder: str
   const journal = join(dataFolder, 'journal');
   if ((await readdir(journal).catch(() => [])).length > 0)
     throw new CommandFailed(`${journal} has records that wait for a database. Move that folder away first.`);
-  await fill(parts, url, journal);
+  await fillDatabase(parts, url, journal);
 }
 
-async function fill(
+async function fillDatabase(
   { context, path, migrations, tables }: RestoreParts,
   databaseUrl: string,
   journalFolder: string,
@@ -180,9 +186,9 @@ async function fill(
     import('#core/platform/database/migrate.ts'),
   ]);
   await applyMigrations(await findMigrationTarget(databaseUrl), migrations, context.log);
-  let filled = 0;
+  let tableCount = 0;
   const onTable = (name: string) => {
-    if (++filled % 20 === 1) context.print(`filling ${name} …`);
+    if (++tableCount % 20 === 1) context.print(`filling ${name} …`);
   };
   await loadBackup({ path, databaseUrl, journalFolder, onTable });
   await migrate(databaseUrl, context.log, tables);

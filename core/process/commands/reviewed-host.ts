@@ -1,11 +1,11 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
-import type { Loaded } from './context.ts';
+import type { LoadedGateway } from './context.ts';
 
-/** Provides the configuration to plugins' reviews. */
-export function reviewedHost(
-  { config, document }: Pick<Loaded, 'config' | 'document'>,
+/** Creates the view of a configuration for plugins' reviews. */
+export function createReviewedHost(
+  { config, document }: Pick<LoadedGateway, 'config' | 'document'>,
   catalog: Catalog,
 ): ReviewedHost {
   return {

@@ -14,11 +14,11 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     .description('write the JSON Schema of the configuration next to it, for completion in editors')
     .option('-o, --output <file>', 'output file; - for stdout')
     .action(async ({ output }: { output?: string }) => {
-      const document = await readForPlugins(file());
+      const document = await readDocumentLeniently(file());
       const { registry } = await assembleForCommand(document, log, () => {
         throw new Error('commands do not serve requests');
       });
-      if (registry.loadMistakes.length > 0) warn(new ConfigError(registry.loadMistakes));
+      if (registry.loadMistakes.length > 0) printWarning(new ConfigError(registry.loadMistakes));
       const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
       const target = output ?? join(dirname(file()), 'gateway.schema.json');
       if (target === '-') {
@@ -30,18 +30,18 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     });
 }
 
-/** Reads only the YAML and its list of plugins, because completion helps most while a file has mistakes. */
-async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
+/** Reads the file for its list of plugins. Mistakes are only printed, because completion helps most while a file has mistakes. */
+async function readDocumentLeniently(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    warn(error);
+    printWarning(error);
     return undefined;
   }
 }
 
-function warn(error: ConfigError): void {
+function printWarning(error: ConfigError): void {
   console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
 }
 

@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { Gateway, GatewayOptions } from '../app.ts';
-import { greeting, isRunning } from '../greeting.ts';
+import { renderGreeting, formatRunningLine } from '../greeting.ts';
 import type { IssuedKey } from '#core/business/accounts/account-key.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
@@ -25,16 +25,16 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
     .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
     .option('--no-notice', 'stop without the notice period of gateway.yaml, as in development')
     .action(async ({ notice }: { notice: boolean }) => {
-      // Installed first: a signal ends the start as well.
+      // Created first, so that a signal also stops the start.
       const signals = createSignals();
-      signals.begin();
-      const own = openProcessLog(process.env);
-      if (own.format === 'text') return serve(context, own, signals, notice);
-      logWarnings(own.log);
-      // The log collector must get only lines of JSON.
-      await serve(context, own, signals, notice).catch((error: unknown) => {
+      signals.startHandling();
+      const processLog = openProcessLog(process.env);
+      if (processLog.format === 'text') return serve(context, processLog, signals, notice);
+      logWarnings(processLog.log);
+      // A log collector must get only JSON, so failures are logged instead of printed.
+      await serve(context, processLog, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
-        own.log.error('the gateway has not started', isRefused ? error.message : error);
+        processLog.log.error('the gateway has not started', isRefused ? error.message : error);
         process.exit(exitCodeOf(error));
       });
     });
@@ -49,30 +49,30 @@ async function serve(
   const plugins = new Map<string, string>();
   stopOnErrors(signals, log, plugins);
   const document = await readDocument(file(), process.env);
-  const settings = readWorkerSettings();
-  if (settings === undefined && document.contains(['workers'])) {
-    // A single process does not load these modules.
+  const workerSettings = readWorkerSettings();
+  if (workerSettings === undefined && document.contains(['workers'])) {
+    // Imported here, because a single process does not need these modules.
     const { planWorkers } = await import('../workers/plan.ts');
     const plan = planWorkers(document);
     if (plan !== undefined) {
       const { supervise } = await import('../workers/supervisor.ts');
-      return finish(...(await supervise(plan, { signals, log })));
+      return exitProcess(...(await supervise(plan, { signals, log })));
     }
   }
-  const link = settings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
-  const worker = settings && link && { ...settings, link };
+  const link = workerSettings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
+  const worker = workerSettings && link && { ...workerSettings, link };
   using _names = installNames(log);
-  // Runs before listening, so that a script that waits for readiness finds a valid key.
+  // Ensures the demo key before listening, so that scripts that wait for readiness find a valid key.
   const beforeListening = (host: Host) => readDemoKey(host, log);
   const options = { file: file(), document, environment: process.env, log, worker, beforeListening };
-  const gateway = await startUnless(signals, options);
-  if (gateway === undefined) return finish(await signals.first);
+  const gateway = await startUnlessStopped(signals, options);
+  if (gateway === undefined) return exitProcess(await signals.first);
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
-  const read = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
-  // A changed file may name other secrets, even if it is refused because they do not exist yet.
-  const reload = (isRequested: boolean) => read(isRequested).finally(() => watch.refresh());
+  const reloadGateway = createReloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
+  // A changed file may name other secret files, even if it is refused because they do not exist yet.
+  const reload = (isRequested: boolean) => reloadGateway(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guardListener(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
   using watch = watchFiles(
@@ -82,24 +82,27 @@ async function serve(
   );
   signals.onReload(() => reloadInBackground(true));
   link?.serve({
-    running: () => gateway.running,
-    shed: (connections) => gateway.shed(connections),
-    answerOperator: (question) => gateway.answerOperator(question),
+    running: () => gateway.requestsInFlight,
+    shedConnections: (connections) => gateway.shedConnections(connections),
+    respondToOperator: (question) => gateway.respondToOperator(question),
     reload: () => reload(true),
     greet: (operatorUrl) => greet(gateway, operatorUrl, log, format, print),
   });
   const cause = await signals.first;
   if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
   else log.info(`${cause}: finishing requests in flight`);
-  // If the supervisor is lost, the next one needs the port.
+  // If the supervisor is lost, its successor needs the port.
   const isReplaced = cause === 'replaced' || cause === 'supervisor lost';
-  const hurry = notice || isReplaced ? signals.hurry : AbortSignal.abort();
-  const isClean = await Promise.race([stop(gateway, hurry, isReplaced, log), endAtThird(gateway, signals, log)]);
+  const skipNotice = notice || isReplaced ? signals.hurry : AbortSignal.abort();
+  const isClean = await Promise.race([
+    stopGateway(gateway, skipNotice, isReplaced, log),
+    endAtThirdSignal(gateway, signals, log),
+  ]);
   log.info('stopped');
-  finish(cause, isClean);
+  exitProcess(cause, isClean);
 }
 
-function reloader(
+function createReloader(
   gateway: Gateway,
   file: string,
   log: Logger,
@@ -125,8 +128,8 @@ function reloader(
   };
 }
 
-/** Stops the gateway. True if all resources were closed; the embedded database always is. */
-async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
+/** Stops the gateway. Returns true if all resources were closed; the embedded database is stopped in any case. */
+async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
     await gateway.stop(hurry, isReplaced);
     return true;
@@ -137,8 +140,8 @@ async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, l
   }
 }
 
-/** Never returns: exits at the third stop signal. */
-async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
+/** Exits at the third stop signal; never returns. */
+async function endAtThirdSignal(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
   log.warn('third signal: ending at once');
   await abandon(gateway, log);
@@ -149,7 +152,7 @@ async function abandon(gateway: Gateway, log: Logger): Promise<void> {
   await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
 }
 
-async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
+async function startUnlessStopped(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();
   runInBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
@@ -166,8 +169,8 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
   }
 }
 
-/** Exits explicitly: a plugin's timer may keep the process alive, and all resources are closed. */
-function finish(cause: StopCause | Error, isClean = true): never {
+/** Exits explicitly, because a plugin's timer may keep the process alive. */
+function exitProcess(cause: StopCause | Error, isClean = true): never {
   exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 
@@ -182,8 +185,8 @@ async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefin
 }
 
 /**
- * Prints to stdout where the gateway serves. If a collector reads the log, the address goes to the log instead; stdout, which the
- * collector reads too, then gets only the demo key, for a person. Gateways in production have no demo key.
+ * Prints to stdout where the gateway serves. With a JSON log, the address is logged; stdout, which a collector may also read, then gets the
+ * greeting only on a terminal or if there is a demo key, which gateways in production do not have.
  */
 async function greet(
   gateway: Gateway,
@@ -195,18 +198,17 @@ async function greet(
   const demo = await readDemoKey(gateway.host, log);
   if (format === 'json') {
     const operator = operatorUrl === undefined ? '' : `, operator listener ${operatorUrl}`;
-    log.info(`${isRunning(gateway.host)} at ${gateway.url}${operator}`);
+    log.info(`${formatRunningLine(gateway.host)} at ${gateway.url}${operator}`);
     for (const notice of gateway.notices) log.warn(notice);
   }
   if (format === 'text' || demo !== undefined || process.stdout.isTTY)
-    for (const line of greeting(gateway, operatorUrl, demo?.key)) print(line);
+    for (const line of renderGreeting(gateway, operatorUrl, demo?.key)) print(line);
 }
 
 /**
- * Stops the gateway after an unhandled error: the state of the process is then unknown, so running exchanges finish and the process
- * exits.
+ * Stops the gateway after an unhandled error, because the state of the process is unknown. Running exchanges finish first.
  *
- * The rejection of a promise that a third-party plugin failed to await is only logged.
+ * A rejected promise that a third-party plugin did not await is only logged.
  */
 function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
   const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));

@@ -9,29 +9,37 @@ const descriptions = {
   stop: 'stop the running gateway and its workers, as SIGTERM does, and wait for it',
 } as const satisfies Partial<Record<Action, string>>;
 
-/** Commands for the supervisor of `workers`; a gateway of one process has signals. */
+/** Defines `daypass restart` and `stop` for the supervisor of `workers`; a gateway of one process uses signals. */
 export function defineWorkers(parser: Parser, context: CoreCommandContext): void {
   for (const [action, description] of Object.entries(descriptions))
     parser
       .command(action)
       .description(`${description} (only with \`workers\`)`)
       .action(async () => {
-        const refusal = await orderWorkers(context, action as Action);
+        const refusal = await sendWorkerOrder(context, action as Action);
         if (refusal !== undefined)
           throw new CommandFailed(`${refusal} One without \`workers\` has signals: SIGHUP reloads, SIGTERM stops.`);
       });
 }
 
-/** @returns the reason if no supervisor runs, in which case there is no action @throws CommandFailed if the action failed */
-export async function orderWorkers({ file, print }: CoreCommandContext, action: Action): Promise<string | undefined> {
-  const [{ readPlace }, { NoSupervisor, order }] = await Promise.all([
+/**
+ * Sends an order to the supervisor and prints its progress.
+ *
+ * @returns undefined when done; an error message if no supervisor runs
+ * @throws CommandFailed if the action failed
+ */
+export async function sendWorkerOrder(
+  { file, print }: CoreCommandContext,
+  action: Action,
+): Promise<string | undefined> {
+  const [{ readWorkerPlan }, { NoSupervisor, sendOrder }] = await Promise.all([
     import('../workers/plan.ts'),
     import('../workers/control.ts'),
   ]);
-  const plan = readPlace(await readDocument(file(), process.env));
+  const plan = readWorkerPlan(await readDocument(file(), process.env));
   if (plan === undefined) throw new CommandFailed(`${file()} has mistakes. Run: daypass check`);
   try {
-    await order(plan.dataFolder, action, print);
+    await sendOrder(plan.dataFolder, action, print);
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof NoSupervisor) return message;

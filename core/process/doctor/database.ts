@@ -11,17 +11,17 @@ import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { readAccess, buildUrl } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 
-/** Share of the server's connections in use that causes a warning. */
-const crowded = 0.9;
-/** Ms by which the server's clock may differ. */
-const tolerance = 5_000;
-const timeout = 8_000; // ms
+/** Share of the server's connections in use above which doctor warns. */
+const maxUsedShare = 0.9;
+/** Allowed difference of the server's clock. */
+const maxClockDifferenceMs = 5_000;
+const timeoutMs = 8_000; // ms
 
-/** Environment variables with server URLs. All need the first one; without it, the server is embedded. */
+/** Environment variables with server URLs. The others require the first; without it, the server is embedded. */
 const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
 
 /**
- * Checks PostgreSQL by each URL that is set, and whether its tables match this version. The server is queried directly, without
+ * Creates the checks of PostgreSQL at each URL that is set, and of its tables against this version. They query the server directly, without
  * starting or migrating it.
  */
 export function databaseDiagnoses(
@@ -40,7 +40,7 @@ export function databaseDiagnoses(
         (primary === undefined ? [primary] : servers).map((server) => ({
           subject: server?.variable ?? 'embedded',
           run: () =>
-            ask(server, dataFolder, (client) =>
+            queryServer(server, dataFolder, (client) =>
               server?.variable === 'DATABASE_READ_URL'
                 ? checkReplica(client)
                 : checkServer(client, now, server?.variable),
@@ -50,25 +50,29 @@ export function databaseDiagnoses(
     {
       name: 'migrations',
       checks: ({ dataFolder }) => [
-        { run: () => ask(primary, dataFolder, (client) => checkMigrations(client, tables)) },
+        { run: () => queryServer(primary, dataFolder, (client) => checkMigrations(client, tables)) },
       ],
     },
   ];
 }
 
-/** @param server undefined for the embedded one */
-async function ask(
+/**
+ * Runs a check with a connection to a server, and converts connection errors to findings.
+ *
+ * @param server undefined for the embedded server
+ */
+async function queryServer(
   server: { readonly variable: string; readonly url: string } | undefined,
   dataFolder: string,
   work: (client: pg.Client) => Promise<Finding>,
 ): Promise<Finding> {
   if (server !== undefined) checkUrl(server.url, server.variable);
-  const url = server?.url ?? (await embeddedUrl(dataFolder));
+  const url = server?.url ?? (await findEmbeddedUrl(dataFolder));
   if (typeof url !== 'string') return url;
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: timeout,
-    query_timeout: timeout,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
     application_name: 'daypass-doctor',
   });
   client.on('error', () => undefined);
@@ -82,8 +86,8 @@ async function ask(
   }
 }
 
-/** Returns a finding if the server is not running, as is normal while no gateway runs. */
-async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
+/** Returns the embedded server's URL; a finding if the server is not running, which is normal while no gateway runs. */
+async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
   if ((await postmasterPid(access.folder)) !== undefined) return buildUrl(access);
@@ -104,70 +108,80 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     return failed(reason, `Create the database, or correct its name in ${variable ?? 'postgres.json'}.`);
   if (reason === 'too many connections')
     return failed(reason, 'Raise max_connections of PostgreSQL, or run fewer instances.');
-  const known = explainNetworkError(error);
+  const finding = explainNetworkError(error);
   return variable !== undefined
-    ? known
-    : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
+    ? finding
+    : { ...finding, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
-/** A server's own report. */
+/** Settings and state that a server reports. */
 export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
-  /** File that makes the server read-only; null if the database or its user does. */
+  /** File that makes the server read-only; null if a setting of the database or the user does. */
   readonly read_only_file: string | null;
-  readonly at: number;
-  readonly used: number;
-  readonly most: number;
-  readonly creates: boolean;
+  readonly clock_ms: number;
+  readonly used_connections: number;
+  readonly max_connections: number;
+  readonly can_create: boolean;
 }
 
 async function checkServer(client: pg.Client, now: () => number, variable: string | undefined): Promise<Finding> {
-  const asked = now();
+  const askedAt = now();
   const { rows } = await client.query<ServerRow>(
     `select current_setting('server_version') as version, pg_is_in_recovery() as standby,
        current_setting('default_transaction_read_only')::boolean as read_only,
        (select sourcefile from pg_settings where name = 'default_transaction_read_only') as read_only_file,
-       (extract(epoch from clock_timestamp()) * 1000)::float8 as at,
-       (select count(*) from pg_stat_activity)::int as used, current_setting('max_connections')::int as most,
-       coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates`,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as clock_ms,
+       (select count(*) from pg_stat_activity)::int as used_connections, current_setting('max_connections')::int as max_connections,
+       coalesce(has_schema_privilege(current_schema(), 'create'), false) as can_create`,
   );
   const [server] = rows;
   if (server === undefined) throw new Error('PostgreSQL returned nothing');
   const mistake = await findEncodingMistake(client);
   if (mistake !== undefined) return failed(mistake.reason, mistake.advice);
-  return judgeServer(server, (asked + now()) / 2, variable);
+  return evaluateServer(server, (askedAt + now()) / 2, variable);
 }
 
 /**
- * @param time this machine's clock, in ms
+ * Evaluates a server's report.
+ *
+ * @param time this machine's clock, epoch ms
  * @param variable variable with the server's URL; undefined for the embedded server
  */
-export function judgeServer(server: ServerRow, time: number, variable: string | undefined): Finding {
-  const { version, standby, read_only, at, used, most, creates } = server;
+export function evaluateServer(server: ServerRow, time: number, variable: string | undefined): Finding {
+  const {
+    version,
+    standby,
+    read_only,
+    clock_ms: clockMs,
+    used_connections: used,
+    max_connections: limit,
+    can_create: canCreate,
+  } = server;
   const name = `PostgreSQL ${version}`;
-  if (standby || read_only) return failed(`${name} is read-only`, howToWrite(server, variable));
-  if (!creates)
+  if (standby || read_only) return failed(`${name} is read-only`, describeWriteRemedy(server, variable));
+  if (!canCreate)
     return failed(
       `${name}: its user may not create tables`,
       `As its owner: GRANT CREATE ON SCHEMA public TO the user of ${variable}.`,
     );
-  const difference = Math.round(Math.abs(at - time) / 1000);
-  if (difference * 1000 > tolerance)
+  const difference = Math.round(Math.abs(clockMs - time) / 1000);
+  if (difference * 1000 > maxClockDifferenceMs)
     return warning(
       `${name}: its clock differs by ${difference} s`,
       'Synchronize the clocks of both machines (NTP): ends of plans follow that of the database.',
     );
-  if (used / most > crowded)
+  if (used / limit > maxUsedShare)
     return warning(
-      `${name}: ${used} of ${most} connections are in use`,
+      `${name}: ${used} of ${limit} connections are in use`,
       'Raise max_connections, or run fewer instances.',
     );
-  return ok(`${name}, ${used} of ${most} connections`);
+  return ok(`${name}, ${used} of ${limit} connections`);
 }
 
-function howToWrite({ standby, read_only_file: file }: ServerRow, variable: string | undefined): string {
+function describeWriteRemedy({ standby, read_only_file: file }: ServerRow, variable: string | undefined): string {
   const setting = 'default_transaction_read_only';
   if (standby)
     return variable === undefined
@@ -181,7 +195,7 @@ function howToWrite({ standby, read_only_file: file }: ServerRow, variable: stri
     : `Remove the line ${setting} from ${file}, then restart the gateway.`;
 }
 
-/** Tables that a gateway reads from a replica. */
+/** Tables that gateways read from a replica. */
 const replicaTables = ['request_log', 'usage_hour', 'usage_account', 'usage_total', 'usage_delta'];
 
 async function checkReplica(client: pg.Client): Promise<Finding> {
@@ -208,23 +222,23 @@ async function checkReplica(client: pg.Client): Promise<Finding> {
 
 async function checkMigrations(client: pg.Client, tables: readonly PluginTables[]): Promise<Finding> {
   const sets = await listMigrations(tables);
-  const known = new Set(sets.flatMap(({ files }) => [...files.keys()]));
-  const { rows: found } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
+  const knownNames = new Set(sets.flatMap(({ files }) => [...files.keys()]));
+  const { rows: existence } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
     migrationTable,
   ]);
-  if (found[0]?.exists !== true) return skipped('the first start creates the tables');
+  if (existence[0]?.exists !== true) return skipped('the first start creates the tables');
   const { rows } = await client.query<{ name: string }>(`select name from ${migrationTable}`);
   const applied = new Set(rows.map(({ name }) => name));
-  const pending = [...known].filter((name) => !applied.has(name));
-  const unknown = [...applied].filter((name) => !known.has(name));
+  const pending = [...knownNames].filter((name) => !applied.has(name));
+  const unknownNames = [...applied].filter((name) => !knownNames.has(name));
   if (pending.length > 0)
     return warning(
       `${pending.length} wait: ${pending.slice(0, 3).join(', ')}`,
       'The next start applies them, or `daypass migrate` now. Make a backup before.',
     );
-  if (unknown.length > 0)
+  if (unknownNames.length > 0)
     return warning(
-      `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
+      `the database has ${unknownNames.length} that this version does not: ${unknownNames.slice(0, 3).join(', ')}`,
       'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
     );
   const { rows: duplicates } = await client.query<DuplicateAddress>(selectDuplicates);

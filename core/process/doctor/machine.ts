@@ -11,16 +11,16 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 
-/** Free bytes below which doctor warns, in addition to the minimum of the health check. */
-const comfortable = 2_000_000_000;
-/** Ms by which the clock may differ from other clocks: signatures and tokens tolerate minutes, ends of plans no difference. */
-const clockTolerance = 30_000;
+/** Free disk space below which doctor warns; the health check fails at a lower minimum. */
+const minComfortableBytes = 2_000_000_000;
+/** Allowed difference from other clocks. Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
+const maxClockDifferenceMs = 30_000;
 /** Maximum number of listed problems, in addition to failing checks. */
-const listed = 5;
-/** Maximum number of servers that are asked for the time. */
-const clocks = 3;
+const maxProblems = 5;
+/** Maximum number of servers to query for the time. */
+const maxServers = 3;
 
-const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
+const formatMegabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
 
 /** Checks that the running Node.js has the security fixes known to this version. */
 export const nodeDiagnosis: Diagnosis = {
@@ -28,7 +28,7 @@ export const nodeDiagnosis: Diagnosis = {
   checks: () => [{ subject: process.versions.node, run: async () => describeNode(process.versions.node) }],
 };
 
-/** @param version of Node.js, such as `26.12.1` */
+/** @param version Node.js version, such as `26.12.1` */
 function describeNode(version: string): Finding {
   if (!supportsUpgradeFilter(version))
     return warning(
@@ -59,17 +59,17 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }
-  const room = await readDiskRoom(dataFolder);
-  const { free, inodes } = room;
+  const diskRoom = await readDiskRoom(dataFolder);
+  const { free, inodes } = diskRoom;
   const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
-  if (lacksInodes(room))
+  if (lacksInodes(diskRoom))
     return failed(`its disk has ${inodes} inodes left`, 'Remove files: many small ones have used the inodes up.');
-  if (free < section(data).min_free_bytes) return failed(`${megabytes(free)} are free`, advice);
-  if (free < comfortable) return warning(`${megabytes(free)} are free`, advice);
-  return ok(`${megabytes(free)} are free`);
+  if (free < section(data).min_free_bytes) return failed(`${formatMegabytes(free)} are free`, advice);
+  if (free < minComfortableBytes) return warning(`${formatMegabytes(free)} are free`, advice);
+  return ok(`${formatMegabytes(free)} are free`);
 }
 
-/** Compares this machine's clock with those of the upstreams. */
+/** Compares this machine's clock with the clocks of upstreams. */
 export const clockDiagnosis: Diagnosis = {
   name: 'clock',
   checks: (host) => [{ run: (signal) => checkClock(host, signal) }],
@@ -79,30 +79,36 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
   const origins = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => isEnabled && !isDemo)
     .map(({ baseUrl }) => new URL(baseUrl).origin);
-  const asked = [...new Set(origins)].slice(0, clocks);
-  if (asked.length === 0) return skipped('no upstream to compare it with');
-  const differences = await Promise.allSettled(asked.map((origin) => clockDifference(origin, now, signal)));
-  const known = differences.flatMap((difference) =>
+  const askedOrigins = [...new Set(origins)].slice(0, maxServers);
+  if (askedOrigins.length === 0) return skipped('no upstream to compare it with');
+  const differences = await Promise.allSettled(
+    askedOrigins.map((origin) => measureClockDifference(origin, now, signal)),
+  );
+  const measuredDifferences = differences.flatMap((difference) =>
     difference.status === 'fulfilled' && difference.value !== undefined ? [difference.value] : [],
   );
-  const least = known.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
-  if (least === undefined) return skipped('no upstream tells the time');
-  const seconds = Math.round(Math.abs(least) / 1000);
-  if (Math.abs(least) <= clockTolerance) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
-  const text = `${seconds} s ${least > 0 ? 'ahead of' : 'behind'} the upstreams`;
+  const leastDifference = measuredDifferences.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
+  if (leastDifference === undefined) return skipped('no upstream tells the time');
+  const seconds = Math.round(Math.abs(leastDifference) / 1000);
+  if (Math.abs(leastDifference) <= maxClockDifferenceMs) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
+  const text = `${seconds} s ${leastDifference > 0 ? 'ahead of' : 'behind'} the upstreams`;
   return failed(text, 'Synchronize it: timedatectl set-ntp true, or start chronyd.');
 }
 
-/** Ms by which this machine is ahead of a server. */
-async function clockDifference(origin: string, now: () => number, signal: AbortSignal): Promise<number | undefined> {
-  const began = now();
+/** Measures how far this machine is ahead of a server, ms; undefined if the server sends no date. */
+async function measureClockDifference(
+  origin: string,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const startedAt = now();
   const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
-  const at = Date.parse(response.headers.get('date') ?? '');
-  // The header has whole seconds, so half a second is added.
-  return Number.isNaN(at) ? undefined : (began + now()) / 2 - (at + 500);
+  const serverTime = Date.parse(response.headers.get('date') ?? '');
+  // The header has whole seconds, so half a second is added on average.
+  return Number.isNaN(serverTime) ? undefined : (startedAt + now()) / 2 - (serverTime + 500);
 }
 
-/** Checks whether the gateway runs on this machine, its health checks, and other problems for the operator. */
+/** Reports whether the gateway runs on this machine, its failing health checks, and other problems for the operator. */
 export const gatewayDiagnosis: Diagnosis = {
   name: 'gateway',
   checks: (host) => [{ run: () => checkGateway(host) }],
@@ -119,23 +125,26 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
 
 /** Describes the response of `/readyz?verbose`. */
 export function describeRunning({ status, checks, problems }: JsonObject): Finding {
-  const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
+  const failing = asList<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
     check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],
   );
-  const others = listOf<ProblemView>(problems)
+  const otherProblems = asList<ProblemView>(problems)
     .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
     .map(({ title, text }) => `${title}: ${text}`);
-  const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];
+  const reportedProblems = [
+    ...otherProblems.slice(0, maxProblems),
+    ...(otherProblems.length > maxProblems ? [`${otherProblems.length - maxProblems} more`] : []),
+  ];
   if (failing.length > 0)
     return failed(
-      `runs, degraded: ${[...failing, ...told].join(' · ')}`,
+      `runs, degraded: ${[...failing, ...reportedProblems].join(' · ')}`,
       '/operator/health has the same, with since when.',
     );
-  if (told.length === 0) return ok(`runs, ${String(status)}`);
-  return warning(`runs; ${told.join(' · ')}`, '/operator has where each is mended.');
+  if (reportedProblems.length === 0) return ok(`runs, ${String(status)}`);
+  return warning(`runs; ${reportedProblems.join(' · ')}`, '/operator has where each is mended.');
 }
 
-function listOf<Entry>(value: unknown): readonly Entry[] {
+function asList<Entry>(value: unknown): readonly Entry[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -146,8 +155,8 @@ export const baseUrlDiagnosis: Diagnosis = {
 };
 
 async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
-  const { base_url: given = '' } = host.section(service);
-  if (given === '') return skipped('service.base_url is not set: this gateway is for this machine');
+  const { base_url: configuredUrl = '' } = host.section(service);
+  if (configuredUrl === '') return skipped('service.base_url is not set: this gateway is for this machine');
   const url = host.service.baseUrl;
   let response: Response;
   try {
@@ -159,10 +168,10 @@ async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<F
       `${advice ?? ''} A gateway that does not run, or a router without hairpin NAT, looks the same: try from outside.`,
     );
   }
-  const place = response.headers.get('location');
-  if (place !== null)
+  const redirectTarget = response.headers.get('location');
+  if (redirectTarget !== null)
     return failed(
-      `${url} redirects to ${place.slice(0, 200)}`,
+      `${url} redirects to ${redirectTarget.slice(0, 200)}`,
       'Set service.base_url to the address that does not redirect: clients send keys and POST there.',
     );
   const body = await response.text();

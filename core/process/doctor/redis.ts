@@ -3,10 +3,10 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
-const timeout = 5_000; // ms
+const timeoutMs = 5_000; // ms
 
-/** Checks Redis by each URL that is set: whether it takes commands, and keeps the keys that jobs need. */
-export function redisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
+/** Creates the checks of Redis at each URL that is set: that it accepts commands, and does not evict the keys of jobs. */
+export function createRedisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
   return {
     name: 'redis',
     checks: () => [
@@ -15,20 +15,20 @@ export function redisDiagnosis(url: string | undefined, queueUrl: string | undef
         run: async () =>
           url === undefined
             ? skipped('not set: one instance needs none')
-            : check(url, 'REDIS_URL', queueUrl === undefined),
+            : checkRedis(url, 'REDIS_URL', queueUrl === undefined),
       },
       ...(queueUrl === undefined
         ? []
-        : [{ subject: 'REDIS_QUEUE_URL', run: () => check(queueUrl, 'REDIS_QUEUE_URL', true) }]),
+        : [{ subject: 'REDIS_QUEUE_URL', run: () => checkRedis(queueUrl, 'REDIS_QUEUE_URL', true) }]),
     ],
   };
 }
 
 /** @param hasJobs true if this Redis holds jobs, which must not be evicted */
-async function check(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
+async function checkRedis(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
   const { clusterSlots, readInfo } = await import('#core/platform/shared/redis-client.ts');
   try {
-    const { servers, unserved } = await readInfo(url, timeout);
+    const { servers, unserved } = await readInfo(url, timeoutMs);
     if (unserved > 0)
       return failed(
         `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
@@ -36,27 +36,30 @@ async function check(url: string, variable: string, hasJobs: boolean): Promise<F
       );
     const { readEvictionPolicy: evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
     if (servers.length === 1 && !url.includes('-cluster:') && isClusterNode(servers[0] ?? ''))
-      return failed('it is a node of a Redis Cluster, whose URL begins with redis-cluster://', schemeAdvice(variable));
+      return failed(
+        'it is a node of a Redis Cluster, whose URL begins with redis-cluster://',
+        formatSchemeAdvice(variable),
+      );
     const findings = servers.map((info) => describeServer(info, variable, hasJobs ? evictionPolicy(info) : undefined));
     const worst = findings.find(({ state }) => state === 'failed') ?? findings.find(({ state }) => state === 'warning');
     if (worst !== undefined) return worst;
     const [first = ok('')] = findings;
     return servers.length === 1 ? first : { ...first, text: `${first.text}, a cluster of ${servers.length} primaries` };
   } catch (error) {
-    return explain(error, variable, url);
+    return explainRedisError(error, variable, url);
   }
 }
 
-function schemeAdvice(variable: string): string {
+function formatSchemeAdvice(variable: string): string {
   return `Correct the scheme of ${variable}.`;
 }
 
-function explain(error: unknown, variable: string, url: string): Finding {
+function explainRedisError(error: unknown, variable: string, url: string): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed')
     return failed(reason, `Correct user and password in ${variable}, or the ACL of that user.`);
-  if (reason.includes('URL begins with')) return failed(reason, schemeAdvice(variable));
-  // The server states the reason and closes the connection, which the client reports as lost.
+  if (reason.includes('URL begins with')) return failed(reason, formatSchemeAdvice(variable));
+  // The server sends the reason and closes the connection, but the client reports only a lost connection.
   if (reason === 'connection lost' && !url.includes('@'))
     return failed(
       'the connection was closed',
@@ -68,20 +71,22 @@ function explain(error: unknown, variable: string, url: string): Finding {
 /**
  * Returns true for a node of a cluster.
  *
- * @param info the answer to INFO
+ * @param info response to INFO
  */
 export function isClusterNode(info: string): boolean {
   // Redis also reports redis_mode, and Valkey server_mode.
-  return fieldOf(info, 'cluster_enabled') === '1';
+  return readField(info, 'cluster_enabled') === '1';
 }
 
 /**
- * @param info the answer to INFO
- * @param policy eviction policy of a server that evicts keys
+ * Describes a server.
+ *
+ * @param info response to INFO
+ * @param policy eviction policy, if the server evicts keys
  */
 export function describeServer(info: string, variable: string, policy: string | undefined): Finding {
-  const version = versionOf(info);
-  if (fieldOf(info, 'role') === 'slave')
+  const version = readVersion(info);
+  if (readField(info, 'role') === 'slave')
     return failed(`${version} is a replica`, `Point ${variable} to the primary server.`);
   if (policy !== undefined)
     return warning(
@@ -91,16 +96,16 @@ export function describeServer(info: string, variable: string, policy: string | 
   return ok(version);
 }
 
-/** The server's version. Valkey and Dragonfly also report the version of the Redis that they are compatible with. */
-function versionOf(info: string): string {
+/** Reads product and version. Valkey and Dragonfly also report the Redis version that they are compatible with. */
+function readVersion(info: string): string {
   const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
   for (const [field, name] of Object.entries(names)) {
-    const version = fieldOf(info, field);
+    const version = readField(info, field);
     if (version !== undefined) return `${name} ${version}`;
   }
   return 'Redis of an unknown version';
 }
 
-function fieldOf(info: string, name: string): string | undefined {
+function readField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 }

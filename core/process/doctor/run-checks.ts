@@ -16,48 +16,48 @@ export interface CheckedFinding extends Finding {
 }
 
 /**
- * Runs all checks at once. A hanging check ends at its deadline and does not delay the others. Never rejects.
+ * Runs all checks concurrently. A hanging check fails at its timeout and does not delay the others. Never rejects.
  *
- * @param milliseconds limit of each check that sets none itself
+ * @param defaultTimeoutMs timeout of checks without their own
  * @param redact removes secrets from texts
- * @returns in the order of the checks
+ * @returns findings in the order of the checks
  */
 export function runChecks(
   checks: readonly NamedCheck[],
-  milliseconds: number,
+  defaultTimeoutMs: number,
   redact: (text: string) => string,
 ): Promise<CheckedFinding[]> {
-  return Promise.all(checks.map((check) => runCheck(check, milliseconds, redact)));
+  return Promise.all(checks.map((check) => runCheck(check, defaultTimeoutMs, redact)));
 }
 
 async function runCheck(
   { name, subject, timeout, run }: NamedCheck,
-  usual: number,
+  defaultTimeoutMs: number,
   redact: (text: string) => string,
 ): Promise<CheckedFinding> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const controller = new AbortController();
-  const milliseconds = timeout === undefined ? usual : timeout * 1000;
-  const late = `no result within ${milliseconds / 1000} s`;
-  const { state, text, advice } = await withDeadline(begin(run, controller.signal), milliseconds, late)
-    .catch(explainThrown)
+  const timeoutMs = timeout === undefined ? defaultTimeoutMs : timeout * 1000;
+  const timeoutMessage = `no result within ${timeoutMs / 1000} s`;
+  const { state, text, advice } = await withDeadline(startCheck(run, controller.signal), timeoutMs, timeoutMessage)
+    .catch(explainError)
     .finally(() => controller.abort());
-  const ms = Math.round(performance.now() - began);
-  const found = { check: name, subject, state, text: redact(text), ms };
-  return advice === undefined ? found : { ...found, advice: redact(advice) };
+  const ms = Math.round(performance.now() - startedAt);
+  const checkedFinding = { check: name, subject, state, text: redact(text), ms };
+  return advice === undefined ? checkedFinding : { ...checkedFinding, advice: redact(advice) };
 }
 
-/** Starts a check, and turns a synchronous throw into a rejection. */
-async function begin(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
+/** Starts a check; an exception becomes a rejection. */
+async function startCheck(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
   return run(signal);
 }
 
-function explainThrown(error: unknown): Finding {
+function explainError(error: unknown): Finding {
   if (error instanceof DeadlineExceeded)
     return failed(error.message, 'The other side hangs, or a firewall drops packets. `--timeout` waits longer.');
-  const known = explainNetworkError(error);
-  const isKnown = !known.text.startsWith('failed for');
-  if (isKnown) return known;
+  const finding = explainNetworkError(error);
+  const isExplained = !finding.text.startsWith('failed for');
+  if (isExplained) return finding;
   return failed(
     error instanceof Error ? error.message : 'the check failed',
     'Read the message; report it with this output if it does not help.',

@@ -14,82 +14,86 @@ export type Action = (typeof actions)[number];
 
 const closeTimeoutMs = 1_000;
 
-const done = 'done';
+const doneLine = 'done';
 
-/** Performs the action and reports its progress. @throws Error with the reason */
-export type Perform = (action: Action, tell: (line: string) => void) => Promise<void>;
+/** Performs an action and reports its progress. Rejects with the reason for a failure. */
+export type PerformAction = (action: Action, tell: (line: string) => void) => Promise<void>;
 
-/** No process listens on the data folder's socket. */
+/** Thrown if no process listens on the data folder's socket. */
 export class NoSupervisor extends Error {
   override readonly name = 'NoSupervisor';
 }
 
-/** The socket on which a supervisor takes orders. Only the supervisor's user may connect. */
+/** The socket that receives orders for a supervisor. Only the supervisor's user can connect. */
 export class ControlSocket {
   readonly #server: Server;
   readonly #dataFolder: string;
 
-  constructor(dataFolder: string, perform: Perform, log: Logger) {
+  constructor(dataFolder: string, perform: PerformAction, log: Logger) {
     this.#dataFolder = dataFolder;
     this.#server = createServer((incoming, response) =>
-      runInBackground(log, 'an order of a command', () => answer(incoming, response, perform)),
+      runInBackground(log, 'an order of a command', () => respond(incoming, response, perform)),
     );
     this.#server.requestTimeout = 5_000;
   }
 
-  /** @throws StartRefused, also if another supervisor uses this data folder */
+  /** @throws StartRefused, for example if another supervisor uses this data folder */
   async listen(): Promise<void> {
-    const path = socketOf(this.#dataFolder);
+    const path = getSocketPath(this.#dataFolder);
     await openListener(this.#server, { path }).catch(({ cause }: StartRefused) => {
       const { code, message } = cause as NodeJS.ErrnoException;
-      const isLong = code === 'EINVAL' || code === 'ENAMETOOLONG';
+      const isPathTooLong = code === 'EINVAL' || code === 'ENAMETOOLONG';
       throw new StartRefused(
         code === 'EADDRINUSE'
           ? `Another gateway with workers runs on ${this.#dataFolder}. Stop it, or set another data.folder.`
-          : `cannot open the socket ${path}: ${isLong ? 'the path is too long; set a shorter data.folder' : message}`,
+          : `cannot open the socket ${path}: ${isPathTooLong ? 'the path is too long; set a shorter data.folder' : message}`,
         { cause },
       );
     });
   }
 
-  /** Lets commands read the results of their orders. */
+  /** Closes the socket, after waiting up to a second for commands to read their results. */
   async close(): Promise<void> {
-    if (!(await isDiskResponsive({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
+    if (!(await isDiskResponsive({ path: getSocketPath(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await waitForFirst([closed], closeTimeoutMs);
     this.#server.closeAllConnections();
   }
 }
 
-function socketOf(dataFolder: string): string {
+function getSocketPath(dataFolder: string): string {
   return join(dataFolder, 'supervisor.sock');
 }
 
-/** Responds with lines of text; the last one is `done` or the error. */
-async function answer({ method, url }: IncomingMessage, response: ServerResponse, perform: Perform): Promise<void> {
+/** Responds with lines of text; the last line is `done` or the error. */
+async function respond(
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+  perform: PerformAction,
+): Promise<void> {
   const action = actions.find((name) => url === `/${name}`);
   if (method !== 'POST' || action === undefined) {
     response.writeHead(404).end();
     return;
   }
-  const tell = (line: string) => response.write(`${line}\n`);
+  const reportLine = (line: string) => response.write(`${line}\n`);
   try {
-    await perform(action, tell);
-    tell(done);
+    await perform(action, reportLine);
+    reportLine(doneLine);
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error));
+    reportLine(error instanceof Error ? error.message : String(error));
   }
   response.end();
 }
 
 /**
- * Sends an order to the supervisor of a data folder and waits until it is done: a restart takes as long as the requests in flight.
+ * Sends an order to the supervisor of a data folder and waits for the result. A restart takes as long as the requests in flight.
  *
- * @throws NoSupervisor; Error with the reason
+ * @throws NoSupervisor, or Error with the reason for a failure
  */
-export async function order(dataFolder: string, action: Action, tell: (line: string) => void): Promise<void> {
+export async function sendOrder(dataFolder: string, action: Action, tell: (line: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request({ socketPath: socketOf(dataFolder), method: 'POST', path: `/${action}` }, resolve)
+  request({ socketPath: getSocketPath(dataFolder), method: 'POST', path: `/${action}` }, resolve)
     .on('error', reject)
     .end();
   const response = await promise.catch(({ code, message }: NodeJS.ErrnoException) => {
@@ -97,14 +101,14 @@ export async function order(dataFolder: string, action: Action, tell: (line: str
       throw new NoSupervisor(`No gateway with workers runs on ${dataFolder}.`);
     throw new Error(`The supervisor of ${dataFolder} cannot be reached: ${message}`);
   });
-  let last: string | undefined;
+  let lastLine: string | undefined;
   try {
     for await (const line of createInterface({ input: response })) {
-      if (last !== undefined) tell(last);
-      last = line;
+      if (lastLine !== undefined) tell(lastLine);
+      lastLine = line;
     }
   } catch (error) {
     throw new Error('the supervisor has ended before it was done', { cause: error });
   }
-  if (last !== done) throw new Error(last ?? 'the supervisor has ended before it was done');
+  if (lastLine !== doneLine) throw new Error(lastLine ?? 'the supervisor has ended before it was done');
 }

@@ -7,22 +7,26 @@ import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator
 import type { StopSignals } from '../stop-signals.ts';
 import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
 
-const unhealthyForMs = 600_000;
+const unhealthyAfterCrashMs = 600_000;
 const reportIntervalMs = 2_000;
 
 interface Worker {
   running(): number;
-  /** Closes the connections of this many further responses. */
-  shed(connections: number): void;
-  answerOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
-  /** Reloads gateway.yaml. @returns false if it was rejected, which is logged */
+  /** Closes the connections of this many of the next responses. */
+  shedConnections(connections: number): void;
+  respondToOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
+  /**
+   * Reloads gateway.yaml.
+   *
+   * @returns false if the file was refused, which is logged
+   */
   reload(): Promise<boolean>;
   greet(operatorUrl: string | undefined): Promise<void>;
 }
 
 /**
- * A worker's side of the channel to its supervisor. If the supervisor ends, the worker stops too: it finishes its requests, and
- * frees the port for the next supervisor at once.
+ * A worker's side of the channel to its supervisor. If the supervisor ends, the worker frees the port for the next supervisor at once,
+ * finishes its requests, and stops.
  */
 export class SupervisorLink {
   readonly healthCheck: HealthCheck = { name: 'workers', check: ({ now }) => this.#check(now()) };
@@ -33,38 +37,38 @@ export class SupervisorLink {
 
   constructor(signals: StopSignals, log: Logger) {
     process.on('message', (order: WorkerOrder) => {
-      if (order.kind === 'stop') signals.obey(order.order);
-      else runInBackground(log, 'an order of the supervisor', () => this.#follow(order));
+      if (order.kind === 'stop') signals.followOrder(order.order);
+      else runInBackground(log, 'an order of the supervisor', () => this.#followOrder(order));
     });
-    process.once('disconnect', () => signals.obey('supervisor lost'));
+    process.once('disconnect', () => signals.followOrder('supervisor lost'));
   }
 
-  /** Reports to the supervisor that this worker serves. */
+  /** Reports to the supervisor that this worker is ready, and then its load at intervals. */
   serve(worker: Worker): void {
     this.#worker = worker;
-    this.#report({ kind: 'ready' });
-    setInterval(() => this.#report({ kind: 'load', running: worker.running() }), reportIntervalMs).unref();
+    this.#sendReport({ kind: 'ready' });
+    setInterval(() => this.#sendReport({ kind: 'load', running: worker.running() }), reportIntervalMs).unref();
   }
 
-  async #follow(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
+  async #followOrder(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
     const worker = this.#worker;
     if (order.kind === 'workers') [this.#workers, this.#crash] = [order.workers, order.crash];
-    else if (order.kind === 'shed') worker?.shed(order.connections);
+    else if (order.kind === 'shed') worker?.shedConnections(order.connections);
     else if (order.kind === 'greet') await worker?.greet(order.operatorUrl);
     else {
       const { id } = order;
-      const answer = order.kind === 'reload' ? worker?.reload() : worker?.answerOperator(order.question);
-      this.#report({ kind: 'answer', id, answer: await answer });
+      const answer = order.kind === 'reload' ? worker?.reload() : worker?.respondToOperator(order.question);
+      this.#sendReport({ kind: 'answer', id, answer: await answer });
     }
   }
 
-  /** Sends a report. A failed send means that the supervisor is gone, which `disconnect` reports. */
-  #report(report: WorkerReport): void {
+  /** Sends a report. Errors are ignored, because `disconnect` reports a lost supervisor. */
+  #sendReport(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 
   #check(now: number): HealthVerdict {
-    if (this.#crash === undefined || now - this.#crash.at > unhealthyForMs) return { ok: true };
+    if (this.#crash === undefined || now - this.#crash.at > unhealthyAfterCrashMs) return { ok: true };
     const { worker, how, at } = this.#crash;
     return { ok: false, reason: healthReason('health.reason.worker', { worker, how }), since: at };
   }

@@ -3,23 +3,23 @@ interface WorkerMetrics {
   readonly text: string;
 }
 
-const comment = /^# (?:HELP|TYPE) (\S+)/;
-const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*))?/;
+const commentPattern = /^# (?:HELP|TYPE) (\S+)/;
+const samplePattern = /^([a-zA-Z_:][\w:]*)(?:\{(.*))?/;
 
 /**
- * Joins the metrics of several workers. Each series gets a label `worker`, comparable to `instance` for machines. Sums would fall
- * when a worker is replaced, and `rate` would take that for a restart of all workers.
+ * Merges the metrics of several workers. Each series gets a label `worker`. Sums would fall when a worker is replaced, which `rate` would
+ * treat as a restart of all workers.
  */
-export function mergeMetrics(all: readonly WorkerMetrics[]): string {
+export function mergeMetrics(metrics: readonly WorkerMetrics[]): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
-  for (const { worker, text } of all) {
+  for (const { worker, text } of metrics) {
     let name = '';
     for (const line of text.split('\n')) {
-      const of = comment.exec(line)?.[1];
-      name = of ?? name;
+      const familyName = commentPattern.exec(line)?.[1];
+      name = familyName ?? name;
       const family = families.get(name) ?? { head: [], samples: [] };
       families.set(name, family);
-      if (of === undefined) family.samples.push(...labelled(line, worker));
+      if (familyName === undefined) family.samples.push(...addWorkerLabel(line, worker));
       else if (!family.head.includes(line)) family.head.push(line);
     }
   }
@@ -31,11 +31,12 @@ export function mergeMetrics(all: readonly WorkerMetrics[]): string {
     .join('');
 }
 
-function labelled(line: string, worker: number): string[] {
-  const [whole, name, labels] = sample.exec(line) ?? [];
-  if (whole === undefined || name === undefined) return [];
-  const rest = labels === undefined ? `}${line.slice(name.length)}` : labels.startsWith('}') ? labels : `,${labels}`;
-  return [`${name}{worker="${worker}"${rest}`];
+function addWorkerLabel(line: string, worker: number): string[] {
+  const [match, name, labels] = samplePattern.exec(line) ?? [];
+  if (match === undefined || name === undefined) return [];
+  const remainder =
+    labels === undefined ? `}${line.slice(name.length)}` : labels.startsWith('}') ? labels : `,${labels}`;
+  return [`${name}{worker="${worker}"${remainder}`];
 }
 
 interface MetricOfWorkers {
@@ -45,8 +46,8 @@ interface MetricOfWorkers {
   readonly values: readonly { readonly worker: number; readonly value: number }[];
 }
 
-export function writeMetric({ name, type, help, values }: MetricOfWorkers): string {
-  const full = `daypass_${name}`;
-  const samples = values.map(({ worker, value }) => `${full}{worker="${worker}"} ${value}\n`);
-  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${samples.join('')}`;
+export function renderMetric({ name, type, help, values }: MetricOfWorkers): string {
+  const fullName = `daypass_${name}`;
+  const samples = values.map(({ worker, value }) => `${fullName}{worker="${worker}"} ${value}\n`);
+  return `# HELP ${fullName} ${help}\n# TYPE ${fullName} ${type}\n${samples.join('')}`;
 }

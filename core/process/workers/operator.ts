@@ -10,7 +10,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Not imported, because an import reads every export of the module, and one of them loads all of Node's own undici. */
+/** Not imported, because an import reads every export of the module, one of which loads Node's own undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface Workers {
@@ -19,14 +19,14 @@ interface Workers {
   describe(): readonly WorkerStatus[];
 }
 
-interface Answered {
+interface WorkerResponse {
   readonly worker: number;
-  readonly answer: ForwardedResponse;
+  readonly response: ForwardedResponse;
 }
 
 /**
- * The operator's listener for several workers. Metrics and health cover all workers; one worker answers all other requests. The
- * machine is ready while any worker is: a load balancer that removed it for one restarting worker would lose the others.
+ * The operator's listener for several workers. Metrics and health cover all workers; one worker responds to all other requests. The machine
+ * is ready while any worker is ready, so that a load balancer does not remove it because of one restarting worker.
  */
 export class WorkersOperator {
   readonly #server: Server;
@@ -42,7 +42,7 @@ export class WorkersOperator {
     this.#server.maxConnections = bounds.operatorConnections;
   }
 
-  /** URL as of `OperatorServer`. */
+  /** URL of the listener, as in `OperatorServer`. */
   get url(): string {
     const bound = this.#server.address();
     if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
@@ -60,54 +60,57 @@ export class WorkersOperator {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, headers, body } = await this.#answer(request);
+    const { status, headers, body } = await this.#respond(request);
     response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
   }
 
-  async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<ForwardedResponse> {
-    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET.');
+  async #respond({ method, url = '/', headers, socket }: IncomingMessage): Promise<ForwardedResponse> {
+    if (method !== 'GET' && method !== 'HEAD') return createTextResponse(405, 'Use GET.');
     const ready = this.#workers.ready();
     const path = url.split('?', 1)[0] ?? '';
-    // The response reveals no state, so it needs no access control.
-    if (path === '/livez') return json(200, { status: 'ok' });
-    const ofAll = path === '/metrics' || path === '/readyz';
-    // Forwards only the headers that access depends on; with all headers, responses would be compressed.
+    // Needs no access control, because the response reveals no state.
+    if (path === '/livez') return createJsonResponse(200, { status: 'ok' });
+    const isForAllWorkers = path === '/metrics' || path === '/readyz';
+    // Forwards only the headers for access control; with all headers, responses would be compressed.
     const { host, origin, authorization, 'sec-fetch-site': site } = headers;
-    const asked = { host, origin, authorization, 'sec-fetch-site': site };
-    const answers = (ofAll ? ready : ready.slice(0, 1)).map(async (worker) => {
-      const answer = await worker.ask({ url, headers: asked, localAddress: socket.localAddress });
-      return answer === undefined ? [] : { worker: worker.number, answer };
+    const forwardedHeaders = { host, origin, authorization, 'sec-fetch-site': site };
+    const requests = (isForAllWorkers ? ready : ready.slice(0, 1)).map(async (worker) => {
+      const answer = await worker.forwardRequest({ url, headers: forwardedHeaders, localAddress: socket.localAddress });
+      return answer === undefined ? [] : { worker: worker.number, response: answer };
     });
-    const answered = (await Promise.all(answers)).flat();
-    const [first] = answered;
-    if (first === undefined) return json(503, { status: 'unavailable', workers: this.#workers.describe() });
-    const isRefused = first.answer.status !== 200 && first.answer.status !== 503;
-    if (!ofAll || isRefused) return first.answer;
-    return path === '/metrics' ? this.#metrics(answered, first.answer) : this.#health(answered, first.answer);
+    const responses = (await Promise.all(requests)).flat();
+    const [first] = responses;
+    if (first === undefined)
+      return createJsonResponse(503, { status: 'unavailable', workers: this.#workers.describe() });
+    const isRefused = first.response.status !== 200 && first.response.status !== 503;
+    if (!isForAllWorkers || isRefused) return first.response;
+    return path === '/metrics'
+      ? this.#mergeMetrics(responses, first.response)
+      : this.#mergeHealth(responses, first.response);
   }
 
-  #metrics(answered: readonly Answered[], { status, headers }: ForwardedResponse): ForwardedResponse {
-    const merged = mergeMetrics(answered.map(({ worker, answer }) => ({ worker, text: answer.body })));
+  #mergeMetrics(answered: readonly WorkerResponse[], { status, headers }: ForwardedResponse): ForwardedResponse {
+    const merged = mergeMetrics(answered.map(({ worker, response: answer }) => ({ worker, text: answer.body })));
     return { status, headers, body: merged + this.#workers.metrics(answered.map(({ worker }) => worker)) };
   }
 
-  /** One ready worker's health, with the failures of all workers. */
-  #health(answered: readonly Answered[], first: ForwardedResponse): ForwardedResponse {
-    const own = answered.find(({ answer }) => answer.status === 200)?.answer ?? first;
-    const body = parseObject(own.body);
-    if (!Array.isArray(body?.['checks'])) return own;
+  /** Merges the failing checks of all workers into the health of one ready worker. */
+  #mergeHealth(answered: readonly WorkerResponse[], first: ForwardedResponse): ForwardedResponse {
+    const baseResponse = answered.find(({ response: answer }) => answer.status === 200)?.response ?? first;
+    const body = parseObject(baseResponse.body);
+    if (!Array.isArray(body?.['checks'])) return baseResponse;
     const failing = new Map<unknown, JsonObject>();
-    for (const { worker, answer } of answered)
+    for (const { worker, response: answer } of answered)
       for (const check of (parseObject(answer.body)?.['checks'] ?? []) as readonly JsonObject[])
         if (check['ok'] === false && !failing.has(check['name']))
           failing.set(check['name'], { ...check, reason: `Worker ${worker}: ${String(check['reason'])}` });
     const checks = (body['checks'] as readonly JsonObject[]).map((check) => failing.get(check['name']) ?? check);
     const status = body['status'] === 'ok' && failing.size > 0 ? 'degraded' : body['status'];
-    return { ...own, body: JSON.stringify({ ...body, status, checks, workers: this.#workers.describe() }) };
+    return { ...baseResponse, body: JSON.stringify({ ...body, status, checks, workers: this.#workers.describe() }) };
   }
 }
 
-function json(status: number, body: object): ForwardedResponse {
+function createJsonResponse(status: number, body: object): ForwardedResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -115,6 +118,6 @@ function json(status: number, body: object): ForwardedResponse {
   };
 }
 
-function plain(status: number, text: string): ForwardedResponse {
+function createTextResponse(status: number, text: string): ForwardedResponse {
   return { status, headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' }, body: `${text}\n` };
 }

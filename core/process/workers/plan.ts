@@ -8,7 +8,7 @@ import { computeWorkerCount, workersSection } from '#core/config/sections/worker
 import type { ListenAddress } from '#core/gateway/http/accept.ts';
 import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
 
-/** The supervisor's part of gateway.yaml. The workers read the rest. */
+/** The settings of gateway.yaml for the supervisor. */
 export interface WorkerPlan {
   readonly count: number;
   readonly place: ListenAddress;
@@ -17,14 +17,14 @@ export interface WorkerPlan {
   readonly dataFolder: string;
 }
 
-/** Returns the plan to start workers. Undefined for a single process, and for a file with mistakes, which a single process reports. */
+/** Returns the plan for starting workers; undefined for a single process, which also reports an invalid file. */
 export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
-  const place = readPlace(document);
-  return place === undefined || place.count === 1 || !document.hasRedis ? undefined : place;
+  const plan = readWorkerPlan(document);
+  return plan === undefined || plan.count === 1 || !document.hasRedis ? undefined : plan;
 }
 
-/** Reads the plan for a command. Undefined for a file with mistakes. */
-export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
+/** Reads the plan; undefined for an invalid file. */
+export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefined {
   const validator = new Validator(document);
   const values = document.values();
   const read = <S extends Section>({ name, schema }: S) =>

@@ -4,7 +4,7 @@ import type { StopOrder } from '../stop-signals.ts';
 
 /** A worker's settings from its supervisor. */
 export interface WorkerSettings {
-  /** Number from 1; a successor gets the same number. */
+  /** Number from 1, which a successor inherits. */
   readonly number: number;
   /** Number of all workers. */
   readonly count: number;
@@ -14,7 +14,7 @@ export interface WorkerSettings {
   readonly isAlone: boolean;
 }
 
-/** Reason for restarting a worker, for the health check of all workers. */
+/** The last crash of a worker, for the health checks of all workers. */
 export interface WorkerCrash {
   readonly worker: number;
   readonly how: string;
@@ -27,18 +27,18 @@ export type WorkerOrder =
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'reload'; readonly id: number }
   | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
-  /** Moves clients to the other workers: this many of the next responses close their connections. */
+  /** Closes the connections of this many of the next responses, so that their clients move to other workers. */
   | { readonly kind: 'shed'; readonly connections: number }
-  /** Sent whenever a worker begins to serve or ends by itself. */
+  /** Sent when a worker becomes ready or crashes. */
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly question: ForwardedRequest };
 
-/** Messages of a worker. */
+/** Messages from a worker. */
 export type WorkerReport =
   | { readonly kind: 'ready' }
   /** Sent every two seconds. */
   | { readonly kind: 'load'; readonly running: number }
-  /** Answer to a question; for `reload`, false if gateway.yaml was refused. */
+  /** Response to `ask` or `reload`; for `reload`, false if gateway.yaml was refused. */
   | { readonly kind: 'answer'; readonly id: number; readonly answer: ForwardedResponse | boolean | undefined };
 
 const workerVariable = 'DAYPASS_WORKER';
@@ -46,14 +46,14 @@ const firstDescriptor = 4; // after stdio and the IPC channel
 
 /** Reads a worker's settings; undefined in a process without a supervisor. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
-  const [number, count, sockets, alone] = environment[workerVariable]?.split('/').map(Number) ?? [];
+  const [number, count, sockets, aloneFlag] = environment[workerVariable]?.split('/').map(Number) ?? [];
   if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
   const descriptors = Array.from({ length: sockets }, (_, index) => firstDescriptor + index);
-  return { number, count, descriptors, isAlone: alone === 1 };
+  return { number, count, descriptors, isAlone: aloneFlag === 1 };
 }
 
-/** Returns the environment variable for a worker, whose sockets have consecutive descriptors from the first one. */
-export function workerEnvironment({
+/** Creates the environment variable that passes settings to a worker, whose sockets have consecutive descriptors. */
+export function createWorkerEnvironment({
   number,
   count,
   sockets,

@@ -11,24 +11,24 @@ import { WorkersOperator } from './operator.ts';
 import type { WorkerPlan } from './plan.ts';
 import type { WorkerCrash } from './settings.ts';
 import { type WorkerExit, WorkerProcess } from './worker-process.ts';
-import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.ts';
+import { describeSlots, type WorkerSlot, renderSlotMetrics } from './worker-slot.ts';
 
 /**
- * Timeouts in ms. `start`: a start while other workers serve, which may migrate a large database. `drain`: the end of a replaced
- * worker, for the longest `listen.drain_timeout` and the steps after it. `end`: the end after a third signal.
+ * Timeouts in ms. `start`: a start while other workers serve, which may migrate a large database. `drain`: the end of a replaced worker,
+ * which covers the maximum of `listen.drain_timeout` and closing. `end`: the end after a third signal.
  */
-const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
+const timeoutsMs = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
 const retriesMs = { min: 200, max: 30_000 };
 
-/** Uptime after which a crash counts as the first one again. */
-const settledAfterMs = 60_000;
+/** Uptime after which the backoff of crashes is reset. */
+const stableAfterMs = 60_000;
 
-/** Ms between two checks of the workers' reports, and the number of checks without a report after which a worker counts as hung. */
-const watch = { every: 10_000, limit: 6 };
+/** Interval of checks for hung workers in ms, and the number of checks without a report after which a worker is killed. */
+const hangCheck = { intervalMs: 10_000, maxMissed: 6 };
 
-/** Excess of requests in flight over the mean above which clients are moved to other workers. */
-const tolerance = { factor: 1.25, requests: 2 };
+/** Requests in flight, relative to the mean of the workers, above which a worker moves clients to others. */
+const loadTolerance = { maxFactor: 1.25, maxExcess: 2 };
 
 interface SupervisorParts {
   readonly signals: StopSignals;
@@ -38,8 +38,8 @@ interface SupervisorParts {
 /**
  * Runs several processes that serve the same port, until a signal.
  *
- * @returns the cause of the end, and whether every worker ended cleanly
- * @throws StartRefused. If a worker does not start, the process exits with its code; the worker has reported the reason
+ * @returns the cause of the end, and true if every worker ended cleanly
+ * @throws StartRefused. If the first worker does not start, the process exits with its code; the worker has reported the reason
  */
 export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);
@@ -80,7 +80,7 @@ class Supervisor {
     this.#control = new ControlSocket(plan.dataFolder, (action, tell) => this.#perform(action, tell), log);
     const workers = {
       ready: () => this.#ready,
-      metrics: (answered: readonly number[]) => writeSlotMetrics(this.#slots, answered),
+      metrics: (answered: readonly number[]) => renderSlotMetrics(this.#slots, answered),
       describe: () => describeSlots(this.#slots),
     };
     this.#operator = plan.operator && new WorkersOperator(plan.operator, workers, log);
@@ -92,11 +92,11 @@ class Supervisor {
     await this.#operator?.listen();
     this.#sockets = await this.#bind();
     const started = this.#start();
-    const watching = setInterval(() => this.#killHanging(), watch.every);
+    const hangTimer = setInterval(() => this.#killHanging(), hangCheck.intervalMs);
     const cause = await Promise.race([signals.first, started.then(() => signals.first)]);
     if (cause instanceof Error) log.error('unhandled error in the supervisor; the workers are stopping', cause);
     else log.info(`${cause}: the workers finish requests in flight`);
-    clearInterval(watching);
+    clearInterval(hangTimer);
     return [cause, await this.#stop()];
   }
 
@@ -118,7 +118,7 @@ class Supervisor {
     }
   }
 
-  /** Starts one worker first, which migrates the database and shows whether the configuration can start. */
+  /** Starts one worker first, which migrates the database and validates the configuration. */
   async #start(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
     const worker = this.#spawn(first);
@@ -130,17 +130,17 @@ class Supervisor {
     await Promise.all(others.map((slot) => this.#isStopping || this.#waitForStart(this.#spawn(slot))));
     if (this.#isStopping) return;
     this.#announce();
-    this.#ready[0]?.tell({ kind: 'greet', operatorUrl: this.#operator?.url });
+    this.#ready[0]?.sendOrder({ kind: 'greet', operatorUrl: this.#operator?.url });
     this.#parts.signals.onReload(() => runInBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
   }
 
   #spawn(slot: WorkerSlot): WorkerProcess {
-    const worker = this.#open(slot.number);
+    const worker = this.#openWorker(slot.number);
     slot.worker = worker;
     return worker;
   }
 
-  #open(number: number): WorkerProcess {
+  #openWorker(number: number): WorkerProcess {
     const settings = { number, count: this.#plan.count, isAlone: this.#ready.length === 0 };
     const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#balance(reporter));
     this.#running.add(worker);
@@ -149,23 +149,23 @@ class Supervisor {
   }
 
   /**
-   * Moves clients from a busy worker. Connections stay at the worker that accepted them: the first idle one or, after a restart, the
-   * first replaced ones.
+   * Moves clients away from a busy worker. Connections stay with the worker that accepted them, so the load is uneven when few workers
+   * were idle or after a restart.
    */
   #balance(worker: WorkerProcess): void {
     const ready = this.#ready;
     if (!worker.isReady || ready.length < 2) return;
     const mean = ready.reduce((sum, { running }) => sum + running, 0) / ready.length;
-    if (worker.running <= mean * tolerance.factor + tolerance.requests) return;
-    worker.tell({ kind: 'shed', connections: Math.round(worker.running - mean) });
+    if (worker.running <= mean * loadTolerance.maxFactor + loadTolerance.maxExcess) return;
+    worker.sendOrder({ kind: 'shed', connections: Math.round(worker.running - mean) });
   }
 
-  /** Kills workers without reports. Health checks cannot find them, because other workers answer. */
+  /** Kills workers that send no reports. Health checks cannot detect them, because other workers respond. */
   #killHanging(): void {
     for (const worker of this.#ready) {
-      if (++worker.missed < watch.limit) continue;
+      if (++worker.missedReports < hangCheck.maxMissed) continue;
       this.#parts.log.error(
-        `worker ${worker.number} has not responded for ${(watch.limit * watch.every) / 1000} s; it is killed`,
+        `worker ${worker.number} has not responded for ${(hangCheck.maxMissed * hangCheck.intervalMs) / 1000} s; it is killed`,
       );
       worker.kill();
     }
@@ -173,9 +173,9 @@ class Supervisor {
 
   async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
     // As in a single process, the first start has no timeout.
-    const started = await waitForFirst([worker.served], isFirst ? Infinity : timeouts.start);
-    if (started !== notSettled) return started;
-    this.#parts.log.error(`worker ${worker.number} does not serve after ${timeouts.start / 1000} s; it is killed`);
+    const result = await waitForFirst([worker.startResult], isFirst ? Infinity : timeoutsMs.start);
+    if (result !== notSettled) return result;
+    this.#parts.log.error(`worker ${worker.number} does not serve after ${timeoutsMs.start / 1000} s; it is killed`);
     worker.kill();
     return false;
   }
@@ -195,10 +195,10 @@ class Supervisor {
     slot.worker = undefined;
     slot.crashes++;
     const now = Date.now();
-    if (now - worker.startedAt > settledAfterMs) backoff.reset();
+    if (now - worker.startedAt > stableAfterMs) backoff.reset();
     const delay = backoff.next();
-    const then = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
-    log.error(`worker ${number} (process ${worker.pid}) ${how}; ${then}`);
+    const nextStep = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
+    log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
     this.#crash = { worker: number, how, at: now };
     this.#announce();
     if (!slot.isReplacing) this.#startLater(slot, delay);
@@ -218,7 +218,7 @@ class Supervisor {
     if (action === 'restart') await this.#replaceAll(tell);
     else if (action === 'reload') await this.#reload();
     else {
-      this.#parts.signals.obey('SIGTERM');
+      this.#parts.signals.followOrder('SIGTERM');
       if (!(await this.#ended.promise)) throw new Error('a worker has not ended cleanly; see the log');
     }
   }
@@ -228,7 +228,11 @@ class Supervisor {
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
   }
 
-  /** Replaces one worker at a time. @throws Error if a new process does not start: this and all later slots keep their old ones */
+  /**
+   * Replaces one worker at a time.
+   *
+   * @throws Error if a new process does not start; this slot and all later ones keep their workers
+   */
   async #replaceAll(tell: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
     const replace = async () => {
@@ -243,11 +247,11 @@ class Supervisor {
     if (this.#isStopping) throw new Error('the gateway is stopping');
     clearTimeout(slot.timer);
     slot.isReplacing = true;
-    const next = this.#open(number);
+    const successor = this.#openWorker(number);
     try {
-      if (!(await this.#waitForStart(next))) {
+      if (!(await this.#waitForStart(successor))) {
         if (slot.worker === undefined) this.#startLater(slot, slot.backoff.next());
-        const { how } = await next.exited;
+        const { how } = await successor.exited;
         throw new Error(
           `the successor of worker ${number} ${how} before it served; the log says why, and the others serve on`,
         );
@@ -255,18 +259,18 @@ class Supervisor {
     } finally {
       slot.isReplacing = false;
     }
-    const former = slot.worker;
-    slot.worker = next;
+    const previousWorker = slot.worker;
+    slot.worker = successor;
     this.#announce();
-    this.#say(`worker ${number}: process ${next.pid} serves`, tell);
-    if (former === undefined) return;
-    former.end('replaced');
-    if ((await waitForFirst([former.exited], timeouts.drain)) === notSettled) former.kill();
-    const { how } = await former.exited;
-    this.#say(`worker ${number}: process ${former.pid}, which it has replaced, ${how}`, tell);
+    this.#logAndReport(`worker ${number}: process ${successor.pid} serves`, tell);
+    if (previousWorker === undefined) return;
+    previousWorker.end('replaced');
+    if ((await waitForFirst([previousWorker.exited], timeoutsMs.drain)) === notSettled) previousWorker.kill();
+    const { how } = await previousWorker.exited;
+    this.#logAndReport(`worker ${number}: process ${previousWorker.pid}, which it has replaced, ${how}`, tell);
   }
 
-  #say(line: string, tell: (line: string) => void): void {
+  #logAndReport(line: string, tell: (line: string) => void): void {
     this.#parts.log.info(line);
     tell(line);
   }
@@ -275,29 +279,29 @@ class Supervisor {
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;
-    // Workers have descriptors of their own, so the port closes with the last worker.
+    // Workers have their own descriptors, so the port closes with the last worker.
     for (const socket of this.#sockets) socket.close();
     for (const { timer } of this.#slots) clearTimeout(timer);
-    const tellAll = (order: StopOrder) => {
+    const orderAll = (order: StopOrder) => {
       for (const worker of this.#running) worker.end(order);
     };
-    tellAll('SIGTERM');
-    const hurry = () => tellAll('hurry');
-    signals.hurry.addEventListener('abort', hurry);
-    if (signals.hurry.aborted) hurry();
+    orderAll('SIGTERM');
+    const skipNotice = () => orderAll('hurry');
+    signals.hurry.addEventListener('abort', skipNotice);
+    if (signals.hurry.aborted) skipNotice();
     runInBackground(this.#parts.log, 'ending the workers', async () => {
       await signals.third;
-      tellAll('end');
-      if ((await waitForFirst([this.#ended.promise], timeouts.end)) === notSettled)
+      orderAll('end');
+      if ((await waitForFirst([this.#ended.promise], timeoutsMs.end)) === notSettled)
         for (const worker of this.#running) worker.kill();
     });
     if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
     return this.#ended.promise;
   }
 
-  /** Sends the supervisor's state to the workers, because they serve the pages and health checks. */
+  /** Sends the supervisor's state to the workers, which serve pages and health checks. */
   #announce(): void {
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash: this.#crash } as const;
-    for (const worker of this.#ready) worker.tell(order);
+    for (const worker of this.#ready) worker.sendOrder(order);
   }
 }

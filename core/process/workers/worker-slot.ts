@@ -1,9 +1,9 @@
 import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { Backoff } from '#core/platform/timing/backoff.ts';
-import { writeMetric } from './merge-metrics.ts';
+import { renderMetric } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** The place of a worker, which successive processes fill. */
+/** The place of one worker and its successors. */
 export interface WorkerSlot {
   readonly number: number;
   readonly backoff: Backoff;
@@ -24,21 +24,26 @@ export function describeSlots(slots: readonly WorkerSlot[]): WorkerStatus[] {
   }));
 }
 
-/** @param answered numbers of the workers that answered */
-export function writeSlotMetrics(slots: readonly WorkerSlot[], answered: readonly number[]): string {
-  const of = (read: (slot: WorkerSlot) => number) => slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
+/**
+ * Renders the metrics about workers.
+ *
+ * @param answered numbers of the workers that responded
+ */
+export function renderSlotMetrics(slots: readonly WorkerSlot[], answered: readonly number[]): string {
+  const readSlots = (read: (slot: WorkerSlot) => number) =>
+    slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
   return [
-    writeMetric({
+    renderMetric({
       name: 'worker_up',
       type: 'gauge',
       help: '1 while a worker serves, 0 while it is started again or does not answer.',
-      values: of(({ number }) => (answered.includes(number) ? 1 : 0)),
+      values: readSlots(({ number }) => (answered.includes(number) ? 1 : 0)),
     }),
-    writeMetric({
+    renderMetric({
       name: 'worker_crashes_total',
       type: 'counter',
       help: 'Times that a worker has ended by itself or was killed, and was started again.',
-      values: of(({ crashes }) => crashes),
+      values: readSlots(({ crashes }) => crashes),
     }),
   ].join('');
 }

@@ -3,11 +3,11 @@ import type { ActionDetails } from '#core/business/operator-actions/operator-act
 import { translateChoice, type MemberDescriber } from '#core/business/operator-actions/member-describers.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import { type JsonSchema, string } from '#core/platform/schema.ts';
-import { instantOf, localOf, localTimeField } from '../pages/local-time.ts';
+import { localToInstant, instantToLocal, localTimeField } from '../pages/local-time.ts';
 import { FieldErrors, type PageRequest } from '../pages/page.ts';
 
-/** Form settings of an input member that its schema does not provide. Texts are ready to be printed. */
-interface FieldWish {
+/** Form settings of an input member in addition to its schema. Texts are in the reader's language. */
+interface FieldSettings {
   readonly hint?: string;
   /** Initial value in the format of the action's input. */
   readonly value?: unknown;
@@ -17,16 +17,16 @@ interface FieldWish {
   readonly isDisabled?: boolean;
 }
 
-/** Settings by member name; false leaves the field out of the form. */
-export type FieldWishes = Readonly<Record<string, FieldWish | false>>;
+/** Settings by member name; false omits the field from the form. */
+export type FieldSettingsByName = Readonly<Record<string, FieldSettings | false>>;
 
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
 
 /** A field for `parts/fields.eta`. */
 type FormField = ReturnType<typeof describeField>;
 
-/** Two consecutive fields of the same kind share a row if the kind is listed here. */
-const narrow: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
+/** Two consecutive fields share a row if both have the same one of these controls. */
+const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
 
 /**
  * Describes the fields of a form, in rows, from the schema of an action's input. A member's label is the text `operator.act.NAME.MEMBER`,
@@ -36,16 +36,17 @@ const narrow: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
 export function describeFields(
   request: Pick<PageRequest, 't' | 'form' | 'format'>,
   action: Pick<ActionKind, 'name' | 'input' | 'tells'>,
-  wishes: FieldWishes = {},
+  settingsByName: FieldSettingsByName = {},
 ): FormField[][] {
   const rows: FormField[][] = [];
   for (const [name, schema] of Object.entries(action.input.properties)) {
-    const wish = wishes[name] ?? {};
-    if (wish === false) continue;
-    const field = describeField(request, action, name, schema, wish);
-    const [last] = rows.at(-1) ?? [];
-    if (rows.at(-1)?.length === 1 && last?.control === field.control && narrow.has(field.control))
-      rows.at(-1)?.push(field);
+    const settings = settingsByName[name] ?? {};
+    if (settings === false) continue;
+    const field = describeField(request, action, name, schema, settings);
+    const lastRow = rows.at(-1);
+    const canShareRow =
+      lastRow?.length === 1 && lastRow[0]?.control === field.control && narrowControls.has(field.control);
+    if (canShareRow) lastRow.push(field);
     else rows.push([field]);
   }
   return rows;
@@ -56,7 +57,7 @@ function describeField(
   { name: action, input, tells }: Pick<ActionKind, 'name' | 'input' | 'tells'>,
   name: string,
   schema: JsonSchema,
-  wish: FieldWish,
+  settings: FieldSettings,
 ) {
   const text = (ending: string) =>
     firstText(t, [
@@ -64,34 +65,36 @@ function describeField(
       `operator.field.${splitActionName(action).subject}.${name}${ending}`,
       `operator.field.${name}${ending}`,
     ]);
-  const labelOf = (value: string) => text(`.${value}`) ?? translateChoice(textsOf(tells?.[name]), value, t);
-  const choices = schema.enum?.map((value) => ({ value: String(value), label: labelOf(String(value)) }));
-  const unset = { value: '', label: text('.unset') ?? t('operator.choose') };
-  const options = wish.options ?? (wish.value === undefined && choices ? [unset, ...choices] : choices);
-  const control = controlOf(schema, options !== undefined);
+  const labelFor = (value: string) => text(`.${value}`) ?? translateChoice(choiceTextsPrefix(tells?.[name]), value, t);
+  const choices = schema.enum?.map((value) => ({ value: String(value), label: labelFor(String(value)) }));
+  const unsetChoice = { value: '', label: text('.unset') ?? t('operator.choose') };
+  const options = settings.options ?? (settings.value === undefined && choices ? [unsetChoice, ...choices] : choices);
+  const control = chooseControl(schema, options !== undefined);
   const initial =
-    control === 'time' && wish.value !== undefined ? localOf({ format }, Date.parse(String(wish.value))) : wish.value;
+    control === 'time' && settings.value !== undefined
+      ? instantToLocal({ format }, Date.parse(String(settings.value)))
+      : settings.value;
   return {
-    ...wish,
+    ...settings,
     options,
     name,
     control,
     schema,
     label: text('') ?? name,
-    hint: wish.hint ?? text('_hint') ?? '',
+    hint: settings.hint ?? text('_hint') ?? '',
     value: form.values[name] ?? String(initial ?? ''),
-    isRequired: wish.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
+    isRequired: settings.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
     // The field holds a text in one language, such as `text_en`.
     language: /_(en|id)$/.exec(name)?.[1],
   };
 }
 
-/** Key prefix of a choice's texts; '' if the action defines none. */
-function textsOf(teller: MemberDescriber<never> | undefined): string {
-  return teller !== undefined && 'texts' in teller ? String(teller.texts) : '';
+/** Returns the key prefix of a choice's texts; '' if the action defines none. */
+function choiceTextsPrefix(describer: MemberDescriber<never> | undefined): string {
+  return describer !== undefined && 'texts' in describer ? String(describer.texts) : '';
 }
 
-function controlOf({ type, format, isMultiline, isMoney }: JsonSchema, isChoice: boolean): Control {
+function chooseControl({ type, format, isMultiline, isMoney }: JsonSchema, isChoice: boolean): Control {
   if (isChoice) return 'choice';
   if (type === 'boolean') return 'check';
   if (type === 'integer') return isMoney === true ? 'money' : 'number';
@@ -106,28 +109,30 @@ function firstText(t: PageRequest['t'], keys: readonly string[]): string | undef
 }
 
 /**
- * Schema of the form fields that a browser sends for the input of an action.
+ * Creates the schema of the form fields that a browser sends for the input of an action.
  *
- * @param known members that the page already knows, so the form has no field for them
- * @param sent other fields that the form sends along
+ * @param knownMembers members that the page supplies itself, so the form has no field for them
+ * @param extraFields names of additional fields
  */
-export function fieldSchema(
+export function createFieldSchema(
   { properties, required = [] }: InputSchema,
-  known: readonly string[],
-  sent: readonly string[],
+  knownMembers: readonly string[],
+  extraFields: readonly string[],
 ): JsonSchema {
-  const asked = Object.entries(properties).filter(([name]) => !known.includes(name));
+  const fieldMembers = Object.entries(properties).filter(([name]) => !knownMembers.includes(name));
   return {
     type: 'object',
-    required: asked.flatMap(([name, { isMoney }]) => (isMoney === true || required.includes(name) ? [name] : [])),
+    required: fieldMembers.flatMap(([name, { isMoney }]) =>
+      isMoney === true || required.includes(name) ? [name] : [],
+    ),
     properties: {
-      ...Object.fromEntries(sent.map((name) => [name, string({ maxLength: 300 })])),
-      ...Object.fromEntries(asked.map(([name, schema]) => [name, sentAs(schema)])),
+      ...Object.fromEntries(extraFields.map((name) => [name, string({ maxLength: 300 })])),
+      ...Object.fromEntries(fieldMembers.map(([name, schema]) => [name, toFormSchema(schema)])),
     },
   };
 }
 
-function sentAs(schema: JsonSchema): JsonSchema {
+function toFormSchema(schema: JsonSchema): JsonSchema {
   if (schema.isMoney === true) return string({ maxLength: 40 });
   return schema.format === 'date-time' ? localTimeField : schema;
 }
@@ -135,28 +140,28 @@ function sentAs(schema: JsonSchema): JsonSchema {
 /**
  * Reads the input of an action from the fields of its form.
  *
- * @param wishes settings of the form: a member without a field is ignored, even if a browser sends it
+ * @param settingsByName settings of the form: a member without a field is ignored, even if a browser sends it
  * @throws FieldErrors for invalid or zero amounts, for invalid dates, and for fields that only these settings require
  */
 export async function readInput(
   { properties }: InputSchema,
   fields: Readonly<Record<string, unknown>>,
   request: PageRequest,
-  wishes: FieldWishes = {},
+  settingsByName: FieldSettingsByName = {},
 ): Promise<ActionDetails> {
   const members: Record<string, unknown> = {};
   for (const [name, { isMoney, format }] of Object.entries(properties)) {
-    const [value, wish = {}] = [fields[name], wishes[name]];
-    if (wish !== false && wish.isRequired === true && value === undefined)
+    const [value, settings = {}] = [fields[name], settingsByName[name]];
+    if (settings !== false && settings.isRequired === true && value === undefined)
       throw new FieldErrors({ [name]: 'form.required' });
-    if (wish === false || value === undefined) continue;
-    if (isMoney === true) members[name] = readAmount(name, String(value));
-    else members[name] = format === 'date-time' ? await instantOf(request, String(value), name) : value;
+    if (settings === false || value === undefined) continue;
+    if (isMoney === true) members[name] = parseAmount(name, String(value));
+    else members[name] = format === 'date-time' ? await localToInstant(request, String(value), name) : value;
   }
   return members;
 }
 
-function readAmount(name: string, text: string): number {
+function parseAmount(name: string, text: string): number {
   const amount = readTypedAmount(text) ?? 0;
   if (amount === 0) throw new FieldErrors({ [name]: 'operator.amount_invalid' });
   return amount;

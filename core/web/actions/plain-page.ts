@@ -2,9 +2,9 @@ import { type ActionKind, splitActionName } from '#core/business/operator-action
 import type { Page, PageRequest } from '../pages/page.ts';
 import type { PageFact } from '../resources/field.ts';
 import { describeFields } from './action-fields.ts';
-import { type ActionForm, actionForm, type FormSubject, type SentFields } from './action-page.ts';
+import { type ActionForm, createActionForm, type FormSubject, type SentFields } from './action-page.ts';
 
-/** The subject's data for the page of an action. Texts are ready to be printed. */
+/** The subject's data on the page of an action. Texts are in the reader's language. */
 export interface PageSubject extends FormSubject {
   readonly name: string;
   /** Facts about the subject. */
@@ -16,16 +16,21 @@ export interface PageSubject extends FormSubject {
   readonly other?: { readonly path: string; readonly label: string };
 }
 
-/** Parent path of an action's page, and its subject. */
+/** Where the page of an action belongs, and how it finds its subject. */
 export interface SubjectPage {
   /** Parent path of the action's page. */
   readonly path: string;
-  /** @param sent form fields or query parameters, by name @throws PageError */
+  /**
+   * Finds the subject.
+   *
+   * @param sent form fields or query parameters, by name
+   * @throws PageError
+   */
   find(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
-/** Page settings that do not follow from the action's description. */
-type PlainPageWords = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
+/** Page settings that cannot be derived from the action. */
+type PlainPageSettings = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
   /** Path of the page; default: the action's verb below the subject's path. */
   readonly path?: string;
   /** Key of the title; default: the key of the button. */
@@ -33,24 +38,28 @@ type PlainPageWords = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
 };
 
 /**
- * The confirmation page of an action, with the fields that follow from the schema of its input. Its texts are `operator.act.NAME` for the
- * button, the same key with `.question` and `.text`, and the texts of the fields (`describeFields`). The form has no field for a member
- * that is a parameter of the path.
+ * Creates the confirmation page of an action, with fields derived from the schema of its input. Its texts are `operator.act.NAME` for the
+ * button, the same key with `.question` and `.text`, and the texts of the fields (`describeFields`). Members that are parameters of the
+ * path have no field.
  */
-export function plainPage(action: ActionKind, { path: below, find }: SubjectPage, words: PlainPageWords = {}): Page {
+export function plainPage(
+  action: ActionKind,
+  { path: parentPath, find }: SubjectPage,
+  settings: PlainPageSettings = {},
+): Page {
   const key = `operator.act.${action.name}`;
-  const { path = `${below}/${splitActionName(action.name).verb}`, title = key, sent = [], ...form } = words;
-  const known = Object.keys(action.input.properties).filter((name) => path.includes(`{${name}}`));
-  const notAsked = Object.fromEntries(known.map((name) => [name, false as const]));
+  const { path = `${parentPath}/${splitActionName(action.name).verb}`, title = key, sent = [], ...form } = settings;
+  const pathMembers = Object.keys(action.input.properties).filter((name) => path.includes(`{${name}}`));
+  const omittedFields = Object.fromEntries(pathMembers.map((name) => [name, false as const]));
   return {
     path,
     role: 'operator',
     title,
     template: 'parts/action.eta',
     async show(request) {
-      const { t, query, form: rejected } = request;
-      const said = { ...query, ...rejected.values };
-      const subject = await find(request, said);
+      const { t, query, form: submitted } = request;
+      const sentValues = { ...query, ...submitted.values };
+      const subject = await find(request, sentValues);
       return {
         question: t(`${key}.question`, { subject: subject.name }),
         text: t(`${key}.text`),
@@ -59,10 +68,10 @@ export function plainPage(action: ActionKind, { path: below, find }: SubjectPage
         label: t(key),
         isDanger: action.isDanger === true,
         back: subject.path,
-        sent: sent.map((name) => ({ name, value: said[name] ?? '' })),
-        rows: describeFields(request, action, { ...notAsked, ...subject.fields }),
+        sent: sent.map((name) => ({ name, value: sentValues[name] ?? '' })),
+        rows: describeFields(request, action, { ...omittedFields, ...subject.fields }),
       };
     },
-    forms: [actionForm(action, { ...form, known, sent, find })],
+    forms: [createActionForm(action, { ...form, pathMembers, sent, find })],
   };
 }

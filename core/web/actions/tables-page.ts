@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../pages/page.ts';
-import { type TableSection, withRows } from '../pages/table.ts';
+import { type TableSection, omitEmptySections } from '../pages/table.ts';
 
 /** Links between views of a page. */
 interface Segments {
@@ -8,7 +8,7 @@ interface Segments {
 }
 
 /** Content of a page of tables. */
-interface Shown {
+interface TablesContent {
   readonly lead?: string;
   /** Sentences below the lead. */
   readonly notes?: readonly string[];
@@ -28,10 +28,10 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'within'> {
   readonly none: readonly [title: string, text: string];
   /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
-  read(request: PageRequest): Promise<Shown>;
+  read(request: PageRequest): Promise<TablesContent>;
 }
 
-/** Describes an operator page: tables below each other, and a notice about a completed action. */
+/** Creates an operator page with tables below each other and the confirmation of a completed action. */
 export function tablesPage({ back, none, action, read, ...page }: TablesPage): Page {
   return {
     ...page,
@@ -39,18 +39,18 @@ export function tablesPage({ back, none, action, read, ...page }: TablesPage): P
     template: 'parts/tables.eta',
     async show(request) {
       const { t } = request;
-      const { below = '', sections, isEmpty = sections[0]?.rows.length === 0, ...shown } = await read(request);
+      const { below = '', sections, isEmpty = sections[0]?.rows.length === 0, ...content } = await read(request);
       return {
         lead: '',
         notes: [],
         segments: [],
-        ...shown,
+        ...content,
         back: { path: back.path, label: t(back.label) },
         heading: t(page.title),
         action: action && { path: action.path, label: t(action.label) },
         below: isEmpty ? '' : below,
         none: isEmpty ? { title: t(none[0]), text: t(none[1]) } : undefined,
-        sections: withRows(sections),
+        sections: omitEmptySections(sections),
       };
     },
   };

@@ -4,15 +4,15 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
-const channel = 'live'; // changes to all accounts, for every instance
+const globalChannel = 'live'; // changes to all accounts, for every instance
 /** Channel of changes to any account, for instances with pages that follow all accounts. */
 const anyChannel = 'live/any';
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
-const intervalMs = 1_000;
+const sendIntervalMs = 1_000;
 const maxAccounts = 500; // per interval; a larger change counts as a change to all accounts
 const retriesMs = { min: 500, max: 30_000 };
 
-/** A topic changed for some accounts, or for all (undefined). An empty set: only accounts that this instance does not follow. */
+/** A change to a topic, for these accounts or for all (undefined). Empty if this instance follows none of the changed accounts. */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly accounts: ReadonlySet<string> | undefined;
@@ -24,7 +24,7 @@ interface LiveMessage {
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
 }
 
-interface Followed {
+interface FollowedChannel {
   followers: number;
   isSubscribed: boolean;
   readonly subscription: Promise<(() => void) | undefined>;
@@ -35,8 +35,8 @@ type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 
 /**
  * Delivers changes to the open pages of this process at once, and to other instances at most once a second. A change is only a hint to read
- * again: after a gap everything counts as changed. Changes to an account are sent only to the instances that follow it: if each instance
- * notified every other, the number of messages would grow quadratically.
+ * again; after a gap, everything counts as changed. Changes to an account are sent only to the instances that follow the account, because
+ * the number of messages would grow quadratically if each instance notified every other.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
@@ -46,7 +46,7 @@ export class LiveBus implements AsyncDisposable {
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;
-  readonly #followedByChannel = new Map<string, Followed>();
+  readonly #followedByChannel = new Map<string, FollowedChannel>();
   #timer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -54,22 +54,26 @@ export class LiveBus implements AsyncDisposable {
     this.#services = services;
   }
 
-  /** False while changes from other instances may be missed, so cached values may be stale. */
+  /** False while changes from other instances may be missed; cached values may then be stale. */
   get isConnected(): boolean {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
 
-  /** @param accountIds undefined for all accounts */
+  /** Announces a change. @param accountIds undefined for all accounts */
   publish(topic: LiveTopic, accountIds?: Iterable<string>): void {
     const accounts = accountIds === undefined ? undefined : new Set(accountIds);
     if (accounts?.size === 0) return;
     this.#deliver({ topic, accounts });
     if (!this.#isShared || this.#closing.signal.aborted) return;
-    this.#unsent.set(topic, this.#unsent.has(topic) ? join(this.#unsent.get(topic), accounts) : accounts);
+    this.#unsent.set(topic, this.#unsent.has(topic) ? mergeAccounts(this.#unsent.get(topic), accounts) : accounts);
     this.#sendSoon();
   }
 
-  /** Calls `listener` for each change from any instance. @returns function that removes the listener */
+  /**
+   * Calls `listener` for each change from any instance.
+   *
+   * @returns a function that removes the listener
+   */
   listen(listener: (change: LiveChange) => void): () => void {
     this.#listeners.add(listener);
     if (this.#isShared) this.#subscription ??= this.#subscribe();
@@ -81,27 +85,27 @@ export class LiveBus implements AsyncDisposable {
    * changes.
    *
    * @param accountId undefined for any account
-   * @returns function that ends the subscription
+   * @returns a function that ends the subscription
    */
   follow(accountId: string | undefined): () => void {
     if (!this.#isShared) return () => {};
-    const name = accountId === undefined ? anyChannel : accountChannel(accountId);
-    const followed = this.#followedByChannel.get(name) ?? this.#openChannel(name, accountId);
+    const channelName = accountId === undefined ? anyChannel : accountChannel(accountId);
+    const followed = this.#followedByChannel.get(channelName) ?? this.#openChannel(channelName, accountId);
     followed.followers++;
     return () => {
-      if (--followed.followers > 0 || this.#followedByChannel.get(name) !== followed) return;
-      this.#followedByChannel.delete(name);
-      endFollowing(followed);
+      if (--followed.followers > 0 || this.#followedByChannel.get(channelName) !== followed) return;
+      this.#followedByChannel.delete(channelName);
+      endSubscription(followed);
     };
   }
 
-  /** False while changes to this account may be missed. */
-  hears(accountId: string): boolean {
+  /** Returns false while changes to this account may be missed. */
+  receivesChanges(accountId: string): boolean {
     if (!this.#isShared) return true;
     return this.isConnected && this.#followedByChannel.get(accountChannel(accountId))?.isSubscribed === true;
   }
 
-  /** Resolves once changes from other instances are received. */
+  /** Resolves when all subscriptions to other instances are active. */
   async ready(): Promise<void> {
     await Promise.all([
       this.#subscription,
@@ -112,7 +116,7 @@ export class LiveBus implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
-    for (const followed of this.#followedByChannel.values()) endFollowing(followed);
+    for (const followed of this.#followedByChannel.values()) endSubscription(followed);
     const unsubscribe = await this.#subscription;
     unsubscribe?.();
   }
@@ -126,7 +130,7 @@ export class LiveBus implements AsyncDisposable {
   }
 
   #sendSoon(): void {
-    const delay = Math.max(0, this.#sentAt + intervalMs - performance.now());
+    const delay = Math.max(0, this.#sentAt + sendIntervalMs - performance.now());
     this.#timer ??= setTimeout(
       () => runInBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
       delay,
@@ -139,40 +143,42 @@ export class LiveBus implements AsyncDisposable {
     this.#unsent.clear();
     const { shared } = this.#services;
     try {
-      await Promise.all([...this.#messages(unsent)].map(([name, text]) => shared.events.publish(name, text)));
+      await Promise.all([...this.#groupByChannel(unsent)].map(([name, text]) => shared.events.publish(name, text)));
     } catch {
-      // Kept for the next message, which is sent once the store is back.
+      // Sent with the next message, once the store is available again.
       for (const [topic, accounts] of unsent)
-        this.#unsent.set(topic, this.#unsent.has(topic) ? join(this.#unsent.get(topic), accounts) : accounts);
+        this.#unsent.set(topic, this.#unsent.has(topic) ? mergeAccounts(this.#unsent.get(topic), accounts) : accounts);
     }
     this.#timer = undefined;
     if (this.#unsent.size > 0 && !this.#closing.signal.aborted) this.#sendSoon();
   }
 
-  #messages(unsent: ReadonlyMap<LiveTopic, ReadonlySet<string> | undefined>): Map<string, string> {
+  #groupByChannel(unsent: ReadonlyMap<LiveTopic, ReadonlySet<string> | undefined>): Map<string, string> {
     const changes = new Map<string, LiveMessage['changes']>();
     const add = (name: string, topic: LiveTopic, accounts: readonly string[] | null) =>
       changes.set(name, { ...changes.get(name), [topic]: accounts });
     for (const [topic, accounts] of unsent) {
-      if (accounts === undefined) add(channel, topic, null);
+      if (accounts === undefined) add(globalChannel, topic, null);
       else add(anyChannel, topic, []);
       for (const id of accounts ?? []) add(accountChannel(id), topic, [id]);
     }
     const { instance } = this.#services;
-    const write = (message: LiveMessage) => JSON.stringify(message);
-    return new Map(changes.entries().map(([name, ofChannel]) => [name, write({ instance, changes: ofChannel })]));
+    const stringify = (message: LiveMessage) => JSON.stringify(message);
+    return new Map(
+      changes.entries().map(([name, channelChanges]) => [name, stringify({ instance, changes: channelChanges })]),
+    );
   }
 
   async #subscribe(): Promise<(() => void) | undefined> {
-    const unsubscribe = await this.#listenOn(channel, this.#closing.signal, () => this.#deliverAll(undefined));
+    const unsubscribe = await this.#listenOn(globalChannel, this.#closing.signal, () => this.#deliverAll(undefined));
     this.#isSubscribed = unsubscribe !== undefined;
     return unsubscribe;
   }
 
-  #openChannel(name: string, accountId: string | undefined): Followed {
+  #openChannel(name: string, accountId: string | undefined): FollowedChannel {
     const ending = new AbortController();
     const onGap = () => this.#deliverAll(new Set(accountId === undefined ? [] : [accountId]));
-    const followed: Followed = {
+    const followed: FollowedChannel = {
       followers: 0,
       isSubscribed: false,
       ending,
@@ -188,17 +194,17 @@ export class LiveBus implements AsyncDisposable {
 
   #listenOn(name: string, signal: AbortSignal, onGap: () => void): Promise<(() => void) | undefined> {
     const { shared, log } = this.#services;
-    return retryUntilDone(() => shared.events.subscribe(name, (text) => this.#receive(text), onGap), {
+    return retryUntilDone(() => shared.events.subscribe(name, (text) => this.#receiveMessage(text), onGap), {
       range: retriesMs,
       signal,
       onFailure: (error, failures) => {
-        if (failures === 0 && name === channel)
+        if (failures === 0 && name === globalChannel)
           logFailure(log, 'open pages do not receive updates from other instances; retrying', error);
       },
     });
   }
 
-  #receive(text: string): void {
+  #receiveMessage(text: string): void {
     const { instance, changes } = JSON.parse(text) as LiveMessage;
     if (instance === this.#services.instance) return;
     for (const topic of liveTopics) {
@@ -212,12 +218,15 @@ export class LiveBus implements AsyncDisposable {
   }
 }
 
-function endFollowing({ ending, subscription }: Followed): void {
+function endSubscription({ ending, subscription }: FollowedChannel): void {
   ending.abort();
   subscription.then((unsubscribe) => unsubscribe?.()).catch(() => undefined);
 }
 
-function join(some: Set<string> | undefined, others: ReadonlySet<string> | undefined): Set<string> | undefined {
+function mergeAccounts(
+  some: Set<string> | undefined,
+  others: ReadonlySet<string> | undefined,
+): Set<string> | undefined {
   if (some === undefined || others === undefined) return undefined;
   const all = some.union(others);
   return all.size > maxAccounts ? undefined : all;

@@ -10,7 +10,7 @@ import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-const beatIntervalMs = 15_000;
+const heartbeatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;
 const sessionTimeoutMs = 5_000;
 
@@ -28,12 +28,14 @@ export interface LiveReader {
   readonly source: LiveSource;
 }
 
-/** Selects the sessions that are still open and have this role. */
-export type FilterSessions = (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
+/** Reads which of these sessions are still open. */
+export type ReadOpenSessions = (
+  ids: readonly string[],
+) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
 
 type HubHost = Pick<Host, 'keep' | 'log' | 'instance' | 'shared' | 'database'>;
 
-interface Followed {
+interface ViewEntry {
   readonly view: LiveView;
   readonly topics: ReadonlySet<LiveTopic>;
   readonly accountId: string | undefined;
@@ -41,32 +43,34 @@ interface Followed {
 }
 
 /**
- * The live streams of this process. Streams with the same content share a view; a change marks the views of its topic, and the queue
+ * The live streams of this process. Streams with the same content share a view. A change invalidates the views of its topic, and the queue
  * renders them. A stream ends with its session or the process, or when its account has too many streams.
  */
 export class LiveHub implements AsyncDisposable {
   readonly #host: HubHost;
-  readonly #filterSessions: FilterSessions;
+  readonly #readOpenSessions: ReadOpenSessions;
   readonly #readers = new Map<LiveStream, LiveReader>();
-  readonly #views = new Map<string, Followed>();
+  readonly #views = new Map<string, ViewEntry>();
   readonly #owners = new Map<string, Set<LiveStream>>(); // by account or IP address, oldest first
   readonly #queue: RenderQueue;
   readonly #timers: readonly NodeJS.Timeout[];
-  readonly #stops: readonly (() => void)[];
+  readonly #unsubscribers: readonly (() => void)[];
   #isChecking = false;
-  #isStopped = false; // sessions could not be read at the last check
+  #areUpdatesStopped = false; // sessions could not be read at the last check
   #isClosed = false;
 
-  constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderBudget = new CpuShareBudget()) {
+  constructor(host: HubHost, readOpenSessions: ReadOpenSessions, budget: RenderBudget = new CpuShareBudget()) {
     this.#host = host;
-    this.#queue = new RenderQueue(pace, host.log);
-    this.#filterSessions = filterSessions;
-    const mark = guardListener(host.log, 'marking open pages', (change: LiveChange) => this.#mark(change));
-    this.#stops = [liveBus(host).listen(mark), followDatabase(host.database, mark)];
+    this.#queue = new RenderQueue(budget, host.log);
+    this.#readOpenSessions = readOpenSessions;
+    const onChange = guardListener(host.log, 'marking open pages', (change: LiveChange) =>
+      this.#invalidateViews(change),
+    );
+    this.#unsubscribers = [liveBus(host).listen(onChange), listenToDatabase(host.database, onChange)];
     this.#timers = [
       setInterval(
-        guardListener(host.log, 'a beat of open pages', () => this.#beat()),
-        beatIntervalMs,
+        guardListener(host.log, 'a beat of open pages', () => this.#sendHeartbeats()),
+        heartbeatIntervalMs,
       ),
       setInterval(
         guardListener(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
@@ -85,7 +89,7 @@ export class LiveHub implements AsyncDisposable {
     return this.#views.size;
   }
 
-  /** @throws PageError 503 when the process has too many streams, or is stopping */
+  /** @throws PageError 503 if the process has too many streams or is stopping */
   add(stream: LiveStream, reader: LiveReader): void {
     if (this.#isClosed || this.#readers.size >= bounds.liveStreams) throw new PageError(503, 'error.503.text');
     this.#readers.set(stream, reader);
@@ -101,7 +105,7 @@ export class LiveHub implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#unsubscribers) stop();
     for (const timer of this.#timers) clearInterval(timer);
     this.#queue.close();
     this.close();
@@ -111,19 +115,19 @@ export class LiveHub implements AsyncDisposable {
     const reader = this.#readers.get(stream);
     if (reader === undefined) return;
     this.#readers.delete(stream);
-    const owner = ownerOf(reader);
+    const owner = ownerKey(reader);
     const streams = this.#owners.get(owner);
     streams?.delete(stream);
     if (streams?.size === 0) this.#owners.delete(owner);
-    const followed = this.#views.get(reader.viewKey);
-    followed?.view.remove(stream);
-    if (followed?.view.isEmpty !== true) return;
+    const entry = this.#views.get(reader.viewKey);
+    entry?.view.remove(stream);
+    if (entry?.view.isEmpty !== true) return;
     this.#views.delete(reader.viewKey);
-    followed.unfollow();
+    entry.unfollow();
   }
 
   #addToOwner(stream: LiveStream, reader: LiveReader): void {
-    const owner = ownerOf(reader);
+    const owner = ownerKey(reader);
     const streams = this.#owners.get(owner) ?? new Set();
     this.#owners.set(owner, streams.add(stream));
     const limit = reader.accountId === undefined ? bounds.addressStreams : bounds.accountStreams;
@@ -132,8 +136,8 @@ export class LiveHub implements AsyncDisposable {
   }
 
   #viewFor({ viewKey, page, live, accountId }: LiveReader): LiveView {
-    const known = this.#views.get(viewKey);
-    if (known !== undefined) return known.view;
+    const existing = this.#views.get(viewKey);
+    if (existing !== undefined) return existing.view;
     const view = new LiveView({
       path: page.path,
       live,
@@ -142,39 +146,39 @@ export class LiveHub implements AsyncDisposable {
       dequeue: (render) => this.#queue.remove(render),
     });
     const followedAccount = page.role === 'account' ? accountId : undefined;
-    // Changes in the health of routes and models are sent to all instances, so pages without an account need no subscription.
+    // Changes in health are sent to all instances, so pages that show only health need no subscription.
     const topics = new Set(live.topics);
-    const isOfAccounts = topics.size > 1 || !topics.has('health');
-    const unfollow = isOfAccounts ? liveBus(this.#host).follow(followedAccount) : () => {};
+    const hasAccountTopics = topics.size > 1 || !topics.has('health');
+    const unfollow = hasAccountTopics ? liveBus(this.#host).follow(followedAccount) : () => {};
     this.#views.set(viewKey, { view, topics, accountId: followedAccount, unfollow });
     return view;
   }
 
-  #mark({ topic, accounts }: LiveChange): void {
+  #invalidateViews({ topic, accounts }: LiveChange): void {
     for (const { view, topics, accountId } of this.#views.values()) {
-      const concerns = accounts === undefined || accountId === undefined || accounts.has(accountId);
-      if (concerns && topics.has(topic)) view.mark();
+      const isAffected = accounts === undefined || accountId === undefined || accounts.has(accountId);
+      if (isAffected && topics.has(topic)) view.invalidate();
     }
   }
 
-  #beat(): void {
-    for (const stream of this.#readers.keys()) stream.beat();
+  #sendHeartbeats(): void {
+    for (const stream of this.#readers.keys()) stream.sendHeartbeat();
   }
 
-  /** While sessions cannot be read, streams stay open but report that updates have stopped. */
+  /** Ends streams whose session has ended. While sessions cannot be read, streams stay open and report that updates have stopped. */
   async #checkSessions(): Promise<void> {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
     this.#isChecking = true;
-    const check = withDeadline(this.#filterSessions([...ids]), sessionTimeoutMs, 'sessions cannot be checked');
-    const open = await check.catch(() => undefined);
+    const check = withDeadline(this.#readOpenSessions([...ids]), sessionTimeoutMs, 'sessions cannot be checked');
+    const openSessions = await check.catch(() => undefined);
     this.#isChecking = false;
-    if (open === undefined) return this.#stop(ids);
-    if (this.#isStopped) this.#resume();
-    // Skips sessions that were opened after the check began.
+    if (openSessions === undefined) return this.#reportStopped(ids);
+    if (this.#areUpdatesStopped) this.#resumeUpdates();
+    // Skips sessions that were opened after the check started.
     for (const [stream, { sessionId, page }] of this.#readers) {
       if (sessionId === undefined || !ids.has(sessionId)) continue;
-      const session = open.get(sessionId);
+      const session = openSessions.get(sessionId);
       if (session !== undefined && (page.role !== 'operator' || session.isOperator)) continue;
       // Visitors may see the page too, so the stream reconnects without the session.
       if (page.role === 'public') stream.finish();
@@ -182,26 +186,26 @@ export class LiveHub implements AsyncDisposable {
     }
   }
 
-  /** Reports that updates stopped: while the database is down pages do not change, so readers would not notice. */
-  #stop(ids: ReadonlySet<string>): void {
-    this.#isStopped = true;
+  /** Reports that updates have stopped. Readers would not notice otherwise, because pages do not change while the database is down. */
+  #reportStopped(ids: ReadonlySet<string>): void {
+    this.#areUpdatesStopped = true;
     for (const [stream, { sessionId }] of this.#readers)
-      if (sessionId !== undefined && ids.has(sessionId)) stream.stop();
+      if (sessionId !== undefined && ids.has(sessionId)) stream.reportStopped();
   }
 
-  #resume(): void {
-    this.#isStopped = false;
-    for (const { view } of this.#views.values()) view.mark();
+  #resumeUpdates(): void {
+    this.#areUpdatesStopped = false;
+    for (const { view } of this.#views.values()) view.invalidate();
   }
 }
 
-function ownerOf({ accountId, address }: LiveReader): string {
+function ownerKey({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
 }
 
 /** PostgreSQL channels whose triggers send an account id at commit, with the topics that they affect. */
-const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
-  // Changes to keys, periods and blocks.
+const topicsByChannel: Readonly<Record<string, readonly LiveTopic[]>> = {
+  // Keys, periods and blocks.
   account: ['account'],
   account_order: ['orders'],
 };
@@ -209,13 +213,13 @@ const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
 /**
  * Listens to PostgreSQL notifications of changes from any process.
  *
- * @returns function that stops listening
+ * @returns a function that stops listening
  */
-function followDatabase(
+function listenToDatabase(
   { notifications }: Pick<Database, 'notifications'>,
   onChange: (change: LiveChange) => void,
 ): () => void {
-  const stops = Object.entries(channels).map(([channel, topics]) => {
+  const subscriptions = Object.entries(topicsByChannel).map(([channel, topics]) => {
     // Notifications may have been lost, so everything may have changed.
     return notifications.listen(
       channel,
@@ -223,8 +227,8 @@ function followDatabase(
       () => liveTopics.forEach((topic) => onChange({ topic, accounts: undefined })),
     );
   });
-  for (const stop of stops) stop.catch(() => undefined);
+  for (const stop of subscriptions) stop.catch(() => undefined);
   return () => {
-    for (const stop of stops) stop.then((end) => end()).catch(() => undefined);
+    for (const stop of subscriptions) stop.then((end) => end()).catch(() => undefined);
   };
 }

@@ -5,7 +5,7 @@ import type { AssetTable } from '../serving/assets.ts';
 import type { LiveParts, Page } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
 import type { Renderer } from '../serving/renderer.ts';
-import { authFor } from '../serving/routes.ts';
+import { getAuthOptions } from '../serving/routes.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
 import type { Translator } from '../texts/translator.ts';
@@ -22,41 +22,41 @@ interface LiveRouteParts {
   readonly translator: Translator;
 }
 
-/** Pages reconnect after a random delay, so the pages of an ended process do not reconnect all at once. */
-const retriesMs = { least: 1_000, spread: 2_000 };
+/** Random delay of reconnects, so that the pages of an ended process do not all reconnect at once. */
+const retryDelayMs = { min: 1_000, spread: 2_000 };
 
 /**
- * Adds `GET <path>/live` for each page with live parts: sends the parts as server-sent events, with the access rules of the page. Other
+ * Adds `GET <path>/live` for each page with live parts. It sends the parts as server-sent events, with the access rules of the page. Other
  * events are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and `live-end` with
  * the reason.
  */
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
-  const followed = pages.filter(({ live }) => live !== undefined);
-  if (followed.length === 0) return;
-  const hub = () => liveHubOf(parts.host);
-  for (const page of followed)
+  const livePages = pages.filter(({ live }) => live !== undefined);
+  if (livePages.length === 0) return;
+  const hub = () => getLiveHub(parts.host);
+  for (const page of livePages)
     server.route({
       method: 'GET',
       path: livePath(page.path),
-      options: { auth: authFor(page) },
-      handler: (request, h) => answer(request, h, page, hub(), parts),
+      options: { auth: getAuthOptions(page) },
+      handler: (request, h) => openStream(request, h, page, hub(), parts),
     });
   // Runs before hapi waits for connections to end.
   server.ext('onPreStop', () => hub().close());
 }
 
 /** Returns the live hub of this process. */
-export function liveHubOf(host: () => Host): LiveHub {
+export function getLiveHub(host: () => Host): LiveHub {
   return host().keep('live-hub', () => {
-    const filterSessions = async (ids: readonly string[]) => {
+    const readOpenSessions = async (ids: readonly string[]) => {
       const open = await sessionsOf(host()).readOpen(ids);
       return new Map([...open].map(([id, { email }]) => [id, { isOperator: isOperatorAddress(host(), email) }]));
     };
-    return new LiveHub(host(), filterSessions);
+    return new LiveHub(host(), readOpenSessions);
   });
 }
 
-function answer(
+function openStream(
   request: Request,
   h: ResponseToolkit,
   page: Page,
@@ -67,7 +67,7 @@ function answer(
   const url = request.url.pathname + request.url.search;
   if (live === undefined || url.length > bounds.liveUrl) throw new PageError(414, 'error.400.text');
   // A visit holds one configuration, which may be reloaded while the stream is open.
-  const visit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
+  const createVisit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
   const lastEventId = request.raw.req.headers['last-event-id'];
   const stream = new LiveStream(Object.keys(live.parts), [lastEventId].flat().join());
   const response = h
@@ -76,8 +76,8 @@ function answer(
     .header('cache-control', 'no-store, no-transform')
     .header('x-accel-buffering', 'no');
   if (request.method === 'head') return response;
-  const { account, sessionId, address, language, format } = visit();
-  stream.open(assets.build, retriesMs.least + Math.random() * retriesMs.spread);
+  const { account, sessionId, address, language, format } = createVisit();
+  stream.open(assets.build, retryDelayMs.min + Math.random() * retryDelayMs.spread);
   hub.add(stream, {
     page,
     live,
@@ -85,7 +85,7 @@ function answer(
     accountId: account?.id,
     sessionId,
     address,
-    source: sourceOf(visit, page, live, renderer),
+    source: createSource(createVisit, page, live, renderer),
   });
   const { res } = request.raw;
   if (res.destroyed) stream.close();
@@ -93,7 +93,7 @@ function answer(
   return response;
 }
 
-function sourceOf(createVisit: () => LiveVisit, page: Page, live: LiveParts, renderer: Renderer): LiveSource {
+function createSource(createVisit: () => LiveVisit, page: Page, live: LiveParts, renderer: Renderer): LiveSource {
   let visit: LiveVisit | undefined;
   return {
     async values() {
@@ -105,7 +105,7 @@ function sourceOf(createVisit: () => LiveVisit, page: Page, live: LiveParts, ren
 }
 
 class LiveVisit extends Visit {
-  /** @throws Error for a visitor: visitors share a rendering, but a token is for one browser */
+  /** @throws Error for a visitor, because visitors share a rendering but a token belongs to one browser */
   override formToken(path: string): string {
     if (this.account === undefined)
       throw new Error(`a live part of "${this.path}" has a form that visitors would share`);

@@ -8,7 +8,7 @@ export interface RenderedPart {
   readonly event: string;
 }
 
-/** Reason for a permanent end; the page's script shows it. */
+/** Reason for ending a stream permanently, shown by the page's script. */
 type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
 /** Formats an event; its data may span several lines. */
@@ -17,50 +17,50 @@ export function formatEvent(name: string, data: string): string {
 }
 
 /**
- * The stream of one tab. It buffers the output of at most one turn: until the client has read it nothing is added, and then the newest
- * state is sent.
+ * The stream of one tab. It buffers the output of one rendering at most: it skips renderings until the client has read the buffer, and then
+ * sends the newest state.
  *
- * An event id contains the versions of all parts in order, so a page that reconnects to any instance gets the parts that changed in
- * between.
+ * An event id contains the versions of all parts in order, so a page that reconnects to any instance receives the parts that have changed
+ * since.
  */
 export class LiveStream {
   readonly body: Readable;
   /** Called when the client has read everything. */
-  onTaken: () => void = () => {};
+  onDrained: () => void = () => {};
   onClose: () => void = () => {};
-  readonly #names: readonly string[];
+  readonly #partNames: readonly string[];
   readonly #versions = new Map<string, string>();
-  #isTaken = true;
+  #isDrained = true;
   #isStopped = false;
   #missedBeats = 0;
-  #isOver = false;
+  #hasEnded = false;
 
-  /** @param lastEventId last event id that the page received; '' for a page that has just been loaded */
+  /** @param lastEventId the last event id that the page received; '' for a newly loaded page */
   constructor(names: readonly string[], lastEventId: string) {
-    this.#names = names;
+    this.#partNames = names;
     const versions = lastEventId.split('.');
     if (versions.length === names.length)
       for (const [index, name] of names.entries()) this.#versions.set(name, versions[index] ?? '');
     this.body = new Readable({
       highWaterMark: 1,
-      read: () => this.#noteTaken(),
+      read: () => this.#markDrained(),
       destroy: (_, done) => {
         done(null);
-        this.#leave();
+        this.#markEnded();
       },
     });
   }
 
   /** False until the client has read the last output, and after the stream has ended. */
   get isReady(): boolean {
-    return this.#isTaken && !this.#isOver;
+    return this.#isDrained && !this.#hasEnded;
   }
 
   /**
-   * Sends the first bytes, so that the response headers are sent.
+   * Sends the first bytes, which flush the response headers.
    *
-   * @param build build of the assets that pages load now
-   * @param retry ms after which the page reconnects
+   * @param build current build of the assets
+   * @param retry delay of reconnects, ms
    */
   open(build: string, retry: number): void {
     this.#write(`retry: ${Math.round(retry)}\n${formatEvent('live-open', build)}`);
@@ -75,20 +75,20 @@ export class LiveStream {
     if (this.#isStopped) events.unshift(formatEvent('live-state', 'live'));
     this.#isStopped = false;
     if (events.length === 0) return;
-    const id = this.#names.map((name) => this.#versions.get(name) ?? '').join('.');
-    // The id belongs to the last event: the page then has all parts.
+    const id = this.#partNames.map((name) => this.#versions.get(name) ?? '').join('.');
+    // The id belongs to the last event, because the page has all parts only then.
     this.#write(`${events.slice(0, -1).join('')}id: ${id}\n${events.at(-1)}`);
   }
 
   /** Reports that the page cannot be rendered at the moment. */
-  stop(): void {
+  reportStopped(): void {
     if (this.#isStopped || !this.isReady) return;
     this.#isStopped = true;
     this.#write(formatEvent('live-state', 'stopped'));
   }
 
-  /** Keeps proxies from closing the stream. Ends a stream whose client has not read anything for two beats. */
-  beat(): void {
+  /** Sends a comment to keep proxies from closing the stream. Ends a stream whose client has not read anything for two heartbeats. */
+  sendHeartbeat(): void {
     if (this.isReady) {
       this.#missedBeats = 0;
       this.#write(':\n\n');
@@ -115,28 +115,28 @@ export class LiveStream {
     this.#finish('');
   }
 
-  #finish(last: string): void {
-    if (this.#isOver) return;
-    if (!this.#isTaken) return this.close();
-    if (last !== '') this.#write(last);
+  #finish(lastEvent: string): void {
+    if (this.#hasEnded) return;
+    if (!this.#isDrained) return this.close();
+    if (lastEvent !== '') this.#write(lastEvent);
     this.body.push(null);
-    this.#leave();
+    this.#markEnded();
   }
 
-  #leave(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #markEnded(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.onClose();
   }
 
   #write(text: string): void {
-    this.#isTaken = false;
+    this.#isDrained = false;
     this.body.push(text);
   }
 
-  #noteTaken(): void {
-    if (this.#isTaken || this.#isOver) return;
-    this.#isTaken = true;
-    this.onTaken();
+  #markDrained(): void {
+    if (this.#isDrained || this.#hasEnded) return;
+    this.#isDrained = true;
+    this.onDrained();
   }
 }

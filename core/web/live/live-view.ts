@@ -15,10 +15,15 @@ const failureLog = new Throttle(60_000);
 
 type LiveValues = Redirect | object;
 
-/** Interface between a view and its page, for one of its streams. */
+/** Values and rendering of a page, for one stream of a view. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
-  /** @param templates by part @returns HTML by part */
+  /**
+   * Renders parts of the page.
+   *
+   * @param templates template paths by part
+   * @returns HTML by part
+   */
   render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
 
@@ -26,7 +31,7 @@ interface LiveViewOptions {
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** Routine renderings run after those that were triggered by a change. */
+  /** Queues a rendering; routine renderings run after those triggered by a change. */
   readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
   readonly dequeue: (render: () => Promise<void>) => void;
 }
@@ -35,11 +40,11 @@ interface LiveViewOptions {
 export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #streams = new Map<LiveStream, LiveSource>(); // in opening order
-  readonly #behind = new Set<LiveStream>();
+  readonly #laggingStreams = new Set<LiveStream>();
   readonly #backoff = new Backoff(retriesMs);
   #retryAfter = 0; // ms; 0 unless the last rendering failed
   #timer: NodeJS.Timeout | undefined;
-  #everySeconds: NodeJS.Timeout | undefined;
+  #routineTimer: NodeJS.Timeout | undefined;
   #renderedAt = Number.NEGATIVE_INFINITY;
   #isDirty = false;
   #isRendering = false;
@@ -48,45 +53,45 @@ export class LiveView {
     this.#options = options;
     const { everySeconds } = options.live;
     if (everySeconds === undefined) return;
-    this.#everySeconds = setInterval(() => this.#look(), everySeconds * 1_000).unref();
+    this.#routineTimer = setInterval(() => this.#refresh(), everySeconds * 1_000).unref();
   }
 
   get isEmpty(): boolean {
     return this.#streams.size === 0;
   }
 
-  /** Adds a stream. It gets the full state at once, or the difference from the state that it has. */
+  /** Adds a stream, which soon receives the parts that it does not have yet. */
   add(stream: LiveStream, source: LiveSource): void {
     this.#streams.set(stream, source);
-    stream.onTaken = () => {
-      if (this.#behind.delete(stream)) this.#isDirty = true;
+    stream.onDrained = () => {
+      if (this.#laggingStreams.delete(stream)) this.#isDirty = true;
       if (this.#isDirty) this.#schedule();
     };
-    this.mark();
+    this.invalidate();
   }
 
   remove(stream: LiveStream): void {
     this.#streams.delete(stream);
-    this.#behind.delete(stream);
+    this.#laggingStreams.delete(stream);
     if (this.isEmpty) this.close();
   }
 
   /** Schedules a rendering because the content may have changed. */
-  mark(): void {
+  invalidate(): void {
     this.#isDirty = true;
     this.#schedule();
   }
 
-  /** Renders because time alone may have changed the page; skipped if a rendering is due anyway. */
-  #look(): void {
+  /** Renders values that depend on the time; does nothing if a rendering is due anyway. */
+  #refresh(): void {
     if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
     this.#options.enqueue(this.#render, true);
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    clearInterval(this.#everySeconds);
-    this.#timer = this.#everySeconds = undefined;
+    clearInterval(this.#routineTimer);
+    this.#timer = this.#routineTimer = undefined;
     this.#options.dequeue(this.#render);
   }
 
@@ -97,7 +102,7 @@ export class LiveView {
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** True if a stream is ready for a rendering; otherwise the first stream that becomes ready schedules one. */
+  /** Returns true if a stream is ready for a rendering; otherwise the first stream that becomes ready schedules one. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }
@@ -122,33 +127,33 @@ export class LiveView {
 
   async #send(source: LiveSource): Promise<void> {
     const values = await withDeadline(source.values(), renderTimeoutMs, `no values within ${renderTimeoutMs} ms`);
-    if (values instanceof Redirect) return this.#each((stream) => stream.redirect(values.path));
+    if (values instanceof Redirect) return this.#forEachStream((stream) => stream.redirect(values.path));
     const rendered = source.render(this.#options.live.parts, values);
-    const parts = new Map([...rendered].map(([name, html]) => [name, renderedPart(name, html)]));
-    this.#each((stream) => {
+    const parts = new Map([...rendered].map(([name, html]) => [name, createPart(name, html)]));
+    this.#forEachStream((stream) => {
       if (stream.isReady) stream.send(parts);
-      else this.#behind.add(stream);
+      else this.#laggingStreams.add(stream);
     });
   }
 
   #fail(error: unknown): void {
-    if (error instanceof PageError && error.status < 500) return this.#each((stream) => stream.end('gone'));
+    if (error instanceof PageError && error.status < 500) return this.#forEachStream((stream) => stream.end('gone'));
     if (failureLog.pass()) this.#options.log.error(`live parts of ${this.#options.path} cannot be rendered`, error);
-    this.#each((stream) => stream.stop());
+    this.#forEachStream((stream) => stream.reportStopped());
     this.#retryAfter = this.#backoff.next();
     this.#isDirty = true;
   }
 
-  #each(act: (stream: LiveStream) => void): void {
+  #forEachStream(act: (stream: LiveStream) => void): void {
     for (const stream of this.#streams.keys()) act(stream);
   }
 }
 
-function renderedPart(name: string, html: string): RenderedPart {
-  return { version: hash('sha256', withoutCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
+function createPart(name: string, html: string): RenderedPart {
+  return { version: hash('sha256', removeCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** Removes countdowns, which the page's script updates: a passing second must not count as a change. */
-function withoutCountdowns(html: string): string {
+/** Removes countdowns, which the page's script updates, so that a passing second does not count as a change. */
+function removeCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

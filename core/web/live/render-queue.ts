@@ -3,10 +3,10 @@ import type { Logger } from '#core/platform/logger.ts';
 
 const concurrency = 2; // few, because requests need the database connections
 
-/** Renderings per second, over all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
-const rates = { most: 25, least: 4 };
-const urgentInRow = 4;
-/** CPU time in ms of one rendering with its queries, as `npm run bench -- --dashboards` measures it. */
+/** Renderings per second over all views. The minimum is enough for four busy pages and uses 1/60 of a core. */
+const rateLimits = { max: 25, min: 4 };
+const maxUrgentInRow = 4;
+/** CPU time of one rendering including its queries, ms; measured with `npm run bench -- --dashboards`. */
 const renderCostMs = 4;
 const cpuShare = 0.03;
 const sampleIntervalMs = 2_000;
@@ -14,64 +14,68 @@ const sampleIntervalMs = 2_000;
 /** Limits the rate of renderings. */
 export interface RenderBudget {
   /** Minimum time in ms between the starts of two renderings. */
-  readonly spacing: number;
+  readonly spacingMs: number;
   /** Counts a rendering. */
-  begin(): void;
+  countRendering(): void;
 }
 
 /** Keeps the CPU time of pages at a few percent of the CPU time of requests. */
 export class CpuShareBudget implements RenderBudget {
-  #cpu = process.cpuUsage();
+  #cpuUsage = process.cpuUsage();
   #sampledAt = performance.now();
   #renderings = 0;
-  #spacing = 1_000 / rates.most;
+  #spacingMs = 1_000 / rateLimits.max;
 
-  get spacing(): number {
+  get spacingMs(): number {
     const now = performance.now();
-    if (now - this.#sampledAt < sampleIntervalMs) return this.#spacing;
-    const { user, system } = process.cpuUsage(this.#cpu);
-    const others = (user + system) / 1_000 - this.#renderings * renderCostMs;
-    this.#spacing = 1_000 / rateFor((others / (now - this.#sampledAt)) * 1_000);
-    this.#cpu = process.cpuUsage();
+    if (now - this.#sampledAt < sampleIntervalMs) return this.#spacingMs;
+    const { user, system } = process.cpuUsage(this.#cpuUsage);
+    const requestCpuMs = (user + system) / 1_000 - this.#renderings * renderCostMs;
+    this.#spacingMs = 1_000 / computeRate((requestCpuMs / (now - this.#sampledAt)) * 1_000);
+    this.#cpuUsage = process.cpuUsage();
     this.#sampledAt = now;
     this.#renderings = 0;
-    return this.#spacing;
+    return this.#spacingMs;
   }
 
-  begin(): void {
+  countRendering(): void {
     this.#renderings++;
   }
 }
 
-/** @param load CPU time in ms per second without renderings @returns renderings per second */
-export function rateFor(load: number): number {
-  return Math.min(rates.most, Math.max(rates.least, (load * cpuShare) / renderCostMs));
+/**
+ * Computes the allowed renderings per second.
+ *
+ * @param load CPU time of requests in ms per second
+ */
+export function computeRate(load: number): number {
+  return Math.min(rateLimits.max, Math.max(rateLimits.min, (load * cpuShare) / renderCostMs));
 }
 
-/** Runs renderings in the order of their requests, within the budget; urgent ones mostly come before routine ones. */
+/** Runs renderings in order, within the budget. Urgent renderings come first, but every fifth may be a routine one. */
 export class RenderQueue {
-  readonly #pace: RenderBudget;
+  readonly #budget: RenderBudget;
   readonly #log: Logger;
   readonly #urgent = new Set<() => Promise<void>>();
   readonly #routine = new Set<() => Promise<void>>();
   #urgentInRow = 0;
   #running = 0;
-  #begunAt = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pace: RenderBudget, log: Logger) {
-    this.#pace = pace;
+  constructor(budget: RenderBudget, log: Logger) {
+    this.#budget = budget;
     this.#log = log;
   }
 
-  /** @param work queued once, even if it is added several times */
+  /** Queues work; work that is already queued is not added again. */
   add(work: () => Promise<void>, isRoutine = false): void {
     if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
     else {
       this.#routine.delete(work);
       this.#urgent.add(work);
     }
-    this.#next();
+    this.#startNext();
   }
 
   /** Removes work whose result is no longer needed. */
@@ -86,33 +90,33 @@ export class RenderQueue {
     clearTimeout(this.#timer);
   }
 
-  #next(): void {
+  #startNext(): void {
     const [work] = this.#isRoutineNext() ? this.#routine : this.#urgent;
     if (work === undefined || this.#running >= concurrency || this.#timer !== undefined) return;
-    const pause = this.#begunAt + this.#pace.spacing - performance.now();
-    if (pause > 0) return this.#wait(pause);
+    const pause = this.#startedAt + this.#budget.spacingMs - performance.now();
+    if (pause > 0) return this.#startLater(pause);
     this.#urgentInRow = this.#urgent.delete(work) ? this.#urgentInRow + 1 : 0;
     this.#routine.delete(work);
     this.#running++;
-    this.#begunAt = performance.now();
-    this.#pace.begin();
+    this.#startedAt = performance.now();
+    this.#budget.countRendering();
     runInBackground(this.#log, 'an update of open pages', async () => {
       await work().finally(() => {
         this.#running--;
-        this.#next();
+        this.#startNext();
       });
     });
-    this.#next();
+    this.#startNext();
   }
 
   #isRoutineNext(): boolean {
-    return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= urgentInRow);
+    return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= maxUrgentInRow);
   }
 
-  #wait(milliseconds: number): void {
+  #startLater(milliseconds: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#next();
+      this.#startNext();
     }, milliseconds).unref();
   }
 }

@@ -3,13 +3,13 @@ import { basename } from 'node:path';
 import type { Page, PageRequest } from '../pages/page.ts';
 import { type Language, languages } from '../texts/texts.ts';
 import { type PageText, parsePageText } from './page-text.ts';
-import { RenderedMarkdown } from './rendered.ts';
+import { RenderedMarkdown } from './rendered-markdown.ts';
 
 /** A page in one or more languages. */
 export type PageTexts = Readonly<Partial<Record<Language, PageText>>>;
 
-/** Common part of pages from Markdown. */
-export const markdownLook = {
+/** Settings that all pages from Markdown share. */
+export const markdownPageDefaults = {
   title: 'markdown.title',
   description: 'markdown.description',
   template: 'shell/markdown.eta',
@@ -17,51 +17,56 @@ export const markdownLook = {
 } as const;
 
 interface MarkdownPageOptions extends Pick<Page, 'path' | 'layout' | 'navigation' | 'within'> {
-  /** `public` when left out. */
+  /** Default: `public`. */
   readonly role?: Page['role'];
-  /** Absolute paths of Markdown files; a reader gets another language if the own one is missing. */
+  /** Absolute paths of Markdown files, by language; readers of a missing language get another one. */
   readonly files: Readonly<Partial<Record<Language, string>>>;
 }
 
 /**
- * Creates a page from Markdown, for `server.gateway.page`: rendered into the layout when it is first shown.
+ * Creates a page from Markdown, for `server.gateway.page`. The Markdown is rendered when the page is first shown.
  *
- * @throws Error for a file that cannot be read or has a mistake in its head
+ * @throws Error if a file cannot be read or its head is invalid
  */
 export function markdownPage({ files, ...page }: MarkdownPageOptions): Page {
-  const texts = Object.fromEntries(Object.entries(files).map(([language, file]) => [language, readPage(file)]));
-  return { role: 'public', ...markdownLook, ...page, show: (request) => describeMarkdown(texts, request) };
+  const texts = Object.fromEntries(Object.entries(files).map(([language, file]) => [language, readPageText(file)]));
+  return { role: 'public', ...markdownPageDefaults, ...page, show: (request) => describeMarkdown(texts, request) };
 }
 
-function readPage(file: string): PageText {
+function readPageText(file: string): PageText {
   const text = parsePageText(readFileSync(file, 'utf8'), basename(file, '.md'));
   const [mistake] = text.mistakes;
   if (mistake !== undefined) throw new Error(`${file} ${mistake.wrong}; ${mistake.right}`);
   return text;
 }
 
-/** Returns the language in which a reader gets a page: his own, or the first that it has. */
-export function languageOf(texts: PageTexts, language: Language): Language {
+/** Returns the reader's language if the page has it, otherwise the page's first language. */
+export function chooseTextLanguage(texts: PageTexts, language: Language): Language {
   return texts[language] !== undefined ? language : (languages.find((other) => texts[other] !== undefined) ?? language);
 }
 
-/** Describes the values of `shell/markdown.eta`. @param texts one at least */
+/**
+ * Describes a page for `shell/markdown.eta`.
+ *
+ * @param texts at least one
+ */
 export async function describeMarkdown(texts: PageTexts, { language, t, host }: PageRequest): Promise<object> {
-  const shown = languageOf(texts, language);
-  const text = texts[shown] as PageText;
+  const shownLanguage = chooseTextLanguage(texts, language);
+  const text = texts[shownLanguage] as PageText;
   return {
     title: text.title,
     description: text.description ?? `${text.title} · ${host.service.name}`,
-    prose: { lang: shown, markdown: await rendered(text), htmlOf: RenderedMarkdown.htmlOf },
-    only: shown === language ? '' : t(`markdown.only.${shown}`),
+    prose: { lang: shownLanguage, markdown: await renderOnce(text), htmlOf: RenderedMarkdown.htmlOf },
+    only: shownLanguage === language ? '' : t(`markdown.only.${shownLanguage}`),
   };
 }
 
-const all = new WeakMap<PageText, Promise<RenderedMarkdown>>();
+const renderings = new WeakMap<PageText, Promise<RenderedMarkdown>>();
 
-/** Rendered once; the library is loaded with the first page. */
-function rendered(text: PageText): Promise<RenderedMarkdown> {
-  const known = all.get(text) ?? import('./render.ts').then(({ renderMarkdown }) => renderMarkdown(text.body));
-  all.set(text, known);
-  return known;
+/** Renders each text once, and loads the library with the first. */
+function renderOnce(text: PageText): Promise<RenderedMarkdown> {
+  const rendering =
+    renderings.get(text) ?? import('./render.ts').then(({ renderMarkdown }) => renderMarkdown(text.body));
+  renderings.set(text, rendering);
+  return rendering;
 }

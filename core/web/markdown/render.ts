@@ -1,14 +1,14 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { ownPath } from '../pages/paths.ts';
-import { RenderedMarkdown } from './rendered.ts';
+import { RenderedMarkdown } from './rendered-markdown.ts';
 
 /** Prefix of heading ids, so that they differ from the layout's ids. */
-const anchor = 'section-';
+const anchorPrefix = 'section-';
 
 /**
- * Renders Markdown (GitHub's) for a page whose `h1` is its title. HTML is shown as text, comments are left out, pictures are their
- * text: the content security policy would load none. Links lead to https and mailto addresses and to paths of this gateway.
- * Headings begin at `h2` and skip no level.
+ * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are omitted. Images are replaced
+ * by their text, because the content security policy blocks them. Only https and mailto addresses and paths of this gateway become links.
+ * Headings start at `h2` and skip no level.
  */
 export function renderMarkdown(text: string): RenderedMarkdown {
   const tokens = markdown.lexer(text);
@@ -19,19 +19,19 @@ export function renderMarkdown(text: string): RenderedMarkdown {
 const markdown = new Marked({
   gfm: true,
   renderer: {
-    html: ({ text }) => escapeHtml(text.startsWith('<!--') ? withoutComments(text) : text),
+    html: ({ text }) => escapeHtml(text.startsWith('<!--') ? removeComments(text) : text),
     text(token) {
-      // marked would print text behind a tag such as <kbd> as it is, because that is HTML elsewhere.
+      // marked does not escape text after a tag such as <kbd>, because it assumes HTML.
       if ('escaped' in token) token.escaped = false;
-      return false; // as usual
+      return false; // use the default renderer
     },
     heading({ tokens, depth, text }) {
-      return `<h${depth} id="${anchor}${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      return `<h${depth} id="${anchorPrefix}${createSlug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     link({ href, tokens }) {
       const target = linkTarget(href);
-      const shown = this.parser.parseInline(tokens);
-      return target === undefined ? shown : `<a href="${escapeHtml(target)}">${shown}</a>`;
+      const content = this.parser.parseInline(tokens);
+      return target === undefined ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
     },
     image: ({ text }) => escapeHtml(text),
     code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
@@ -50,9 +50,9 @@ const markdown = new Marked({
   },
 });
 
-/** @returns undefined for an address that pages do not link */
+/** @returns undefined for an address that must not become a link */
 function linkTarget(href: string): string | undefined {
-  if (/^#[\w-]+$/.test(href)) return `#${anchor}${href.slice(1)}`;
+  if (/^#[\w-]+$/.test(href)) return `#${anchorPrefix}${href.slice(1)}`;
   if (href.startsWith('/')) return ownPath(href) === href ? href : undefined;
   const protocol = URL.parse(href)?.protocol;
   return (protocol === 'https:' && /^https:\/\//i.test(href)) || (protocol === 'mailto:' && /^mailto:/i.test(href))
@@ -60,33 +60,33 @@ function linkTarget(href: string): string | undefined {
     : undefined;
 }
 
-/** Also those in quotes and lists. */
-function headingsIn(tokens: readonly Token[]): Tokens.Heading[] {
+/** Includes headings in quotes and lists. */
+function collectHeadings(tokens: readonly Token[]): Tokens.Heading[] {
   return tokens.flatMap((token) => {
     if (token.type === 'heading') return [token as Tokens.Heading];
-    const { tokens: quoted = [], items = [] } = token as { tokens?: Token[]; items?: Token[] };
-    return headingsIn([...quoted, ...items]);
+    const { tokens: nested = [], items = [] } = token as { tokens?: Token[]; items?: Token[] };
+    return collectHeadings([...nested, ...items]);
   });
 }
 
-/** The highest heading becomes `h2`, and none is more than a level below the one before it. */
+/** Makes the highest heading `h2`, removes gaps between levels, and makes the ids unique. */
 function arrangeHeadings(tokens: Token[]): void {
-  const headings = headingsIn(tokens);
+  const headings = collectHeadings(tokens);
   const shift = 2 - Math.min(...headings.map(({ depth }) => depth));
   const ids = new Map<string, number>();
-  let before = 1;
+  let previousDepth = 1;
   for (const heading of headings) {
-    heading.depth = Math.min(heading.depth + shift, before + 1, 6);
-    before = heading.depth;
-    const slug = slugOf(heading.text);
+    heading.depth = Math.min(heading.depth + shift, previousDepth + 1, 6);
+    previousDepth = heading.depth;
+    const slug = createSlug(heading.text);
     const count = ids.get(slug) ?? 0;
     ids.set(slug, count + 1);
     if (count > 0) heading.text = `${heading.text} ${count}`;
   }
 }
 
-/** `return-of-money` of "Return of *money*", as on GitHub. */
-function slugOf(text: string): string {
+/** Returns `return-of-money` for "Return of *money*", as GitHub does. */
+function createSlug(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
@@ -95,9 +95,9 @@ function slugOf(text: string): string {
 }
 
 /** Removes comments; an unclosed one extends to the end of the text. */
-function withoutComments(text: string): string {
-  const shown = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
-  return shown.trim() === '' ? '' : shown;
+function removeComments(text: string): string {
+  const visibleText = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
+  return visibleText.trim() === '' ? '' : visibleText;
 }
 
 function escapeHtml(text: string): string {

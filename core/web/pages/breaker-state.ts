@@ -4,7 +4,7 @@ import type { PageRequest } from './page.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-const kinds: Readonly<Record<RouteStatus['state'], string>> = {
+const statusKinds: Readonly<Record<RouteStatus['state'], string>> = {
   closed: 'ok',
   open: 'bad',
   half_open: 'warn',
@@ -14,10 +14,10 @@ const kinds: Readonly<Record<RouteStatus['state'], string>> = {
 /** Describes the state of a breaker for `parts/status`. */
 export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
   const state = status?.state ?? 'closed';
-  const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
-  const seconds = Math.max(1, Math.ceil(left / 1_000));
+  const remainingMs = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
+  const seconds = Math.max(1, Math.ceil(remainingMs / 1_000));
   const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
-  const isUnclear =
+  const isUnclear404 =
     state === 'no_model' && status?.reason?.endsWith(upstreamReason('upstream.reason.unclear_404')) === true;
-  return { kind: kinds[state], text: t(`operator.breaker.${isUnclear ? 'unclear_404' : state}`, { time }) };
+  return { kind: statusKinds[state], text: t(`operator.breaker.${isUnclear404 ? 'unclear_404' : state}`, { time }) };
 }

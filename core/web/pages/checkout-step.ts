@@ -40,19 +40,19 @@ export interface CheckoutPart {
   readonly fold?: { readonly title: string; readonly text?: string; readonly fields: readonly CheckoutField[] };
 }
 
-/** Something that a plugin asks or shows where a buyer pays, and stores with the order. */
+/** A plugin's addition to the checkout: asks or shows something, and stores it with the order. */
 export interface CheckoutStep {
   readonly name: string;
-  /** Fields that the form sends for it: maximum length by name. A name belongs to one step. */
+  /** The step's form fields: maximum length by name. Names are unique across steps. */
   readonly fields: Readonly<Record<string, number>>;
   /** @returns undefined if there is nothing to show now */
   show(request: PageRequest): Awaitable<CheckoutPart | undefined>;
   /**
-   * Reads what was sent, before the order is placed.
+   * Reads the step's fields before the order is placed.
    *
    * @param sent values by name, without empty fields
-   * @returns a function that stores them; undefined if there is nothing to store
-   * @throws FieldErrors to show the page again; the returned function may throw them too
+   * @returns a function that stores them with the order; undefined if there is nothing to store
+   * @throws FieldErrors to show the page again, as the returned function may
    */
   submit(sent: Readonly<Record<string, string | undefined>>, request: PageRequest): Awaitable<RecordOrder | undefined>;
 }

@@ -4,14 +4,14 @@ export interface CodePiece {
   readonly text: string;
 }
 
-/** A comment (`#` or `//` at the start of a line or after a space), or a string within one line. */
-const coloured = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
+/** Matches a comment (`#` or `//` at the start of a line or after a space) or a string within one line. */
+const colouredPiece = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
 
 /** Splits a sample in a shell, Python, TypeScript or JSON into comments, strings and other text. */
 export function codePieces(text: string): CodePiece[] {
   const pieces: CodePiece[] = [];
   let end = 0;
-  for (const match of text.matchAll(coloured)) {
+  for (const match of text.matchAll(colouredPiece)) {
     if (match.index > end) pieces.push({ kind: '', text: text.slice(end, match.index) });
     pieces.push({ kind: match[1] === undefined ? 'string' : 'comment', text: match[0] });
     end = match.index + match[0].length;

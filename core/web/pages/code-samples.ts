@@ -22,20 +22,22 @@ interface SampleValues {
 
 const placeholder = 'YOUR_KEY';
 
-/** A string literal of Python, TypeScript and JSON. */
-const text = (value: string) => JSON.stringify(value);
+/** Formats a string literal, valid in Python, TypeScript and JSON. */
+const literal = (value: string) => JSON.stringify(value);
 
-const python: Readonly<Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>> = {
+const pythonPrograms: Readonly<
+  Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>
+> = {
   openai: (url, model, key) => [
     'openai',
     `from openai import OpenAI
 
 client = OpenAI(
-    base_url=${text(`${url}/v1`)},
+    base_url=${literal(`${url}/v1`)},
     api_key=${key},
 )
 response = client.responses.create(
-    model=${text(model)},
+    model=${literal(model)},
     input="Hello",
 )
 print(response.output_text)`,
@@ -45,11 +47,11 @@ print(response.output_text)`,
     `from anthropic import Anthropic
 
 client = Anthropic(
-    base_url=${text(url)},
+    base_url=${literal(url)},
     api_key=${key},
 )
 message = client.messages.create(
-    model=${text(model)},
+    model=${literal(model)},
     max_tokens=1024,
     messages=[{"role": "user", "content": "Hello"}],
 )
@@ -61,27 +63,27 @@ print(message.content[0].text)`,
 
 client = genai.Client(
     api_key=${key},
-    http_options={"base_url": ${text(url)}},
+    http_options={"base_url": ${literal(url)}},
 )
 answer = client.models.generate_content(
-    model=${text(model)},
+    model=${literal(model)},
     contents="Hello",
 )
 print(answer.text)`,
   ],
 };
 
-const typescript: typeof python = {
+const typescriptPrograms: typeof pythonPrograms = {
   openai: (url, model, key) => [
     'openai',
     `import OpenAI from "openai";
 
 const client = new OpenAI({
-  baseURL: ${text(`${url}/v1`)},
+  baseURL: ${literal(`${url}/v1`)},
   apiKey: ${key},
 });
 const response = await client.responses.create({
-  model: ${text(model)},
+  model: ${literal(model)},
   input: "Hello",
 });
 console.log(response.output_text);`,
@@ -91,11 +93,11 @@ console.log(response.output_text);`,
     `import Anthropic from "@anthropic-ai/sdk";
 
 const client = new Anthropic({
-  baseURL: ${text(url)},
+  baseURL: ${literal(url)},
   apiKey: ${key},
 });
 const message = await client.messages.create({
-  model: ${text(model)},
+  model: ${literal(model)},
   max_tokens: 1024,
   messages: [{ role: "user", content: "Hello" }],
 });
@@ -107,10 +109,10 @@ console.log(message.content);`,
 
 const client = new GoogleGenAI({
   apiKey: ${key},
-  httpOptions: { baseUrl: ${text(url)} },
+  httpOptions: { baseUrl: ${literal(url)} },
 });
 const answer = await client.models.generateContent({
-  model: ${text(model)},
+  model: ${literal(model)},
   contents: "Hello",
 });
 console.log(answer.text);`,
@@ -120,17 +122,25 @@ console.log(answer.text);`,
 /** Returns the program of an SDK in both languages. */
 export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
-  const isNamed = keyVariable !== undefined;
-  const [pip, pythonCode] = python[sdk](baseUrl, model, isNamed ? `os.environ[${text(keyVariable)}]` : text(key));
-  const [npm, typescriptCode] = typescript[sdk](baseUrl, model, isNamed ? `process.env.${keyVariable}` : text(key));
+  const hasKeyVariable = keyVariable !== undefined;
+  const [pip, pythonCode] = pythonPrograms[sdk](
+    baseUrl,
+    model,
+    hasKeyVariable ? `os.environ[${literal(keyVariable)}]` : literal(key),
+  );
+  const [npm, typescriptCode] = typescriptPrograms[sdk](
+    baseUrl,
+    model,
+    hasKeyVariable ? `process.env.${keyVariable}` : literal(key),
+  );
   return [
-    { title: 'Python', install: `pip install ${pip}`, code: isNamed ? `import os\n${pythonCode}` : pythonCode },
+    { title: 'Python', install: `pip install ${pip}`, code: hasKeyVariable ? `import os\n${pythonCode}` : pythonCode },
     { title: 'TypeScript', install: `npm install ${npm}`, code: typescriptCode },
   ];
 }
 
 /** Code to copy from a page, under its own tab. */
-export interface OfferedSample {
+export interface SampleTab {
   readonly id: string;
   readonly name: string;
   readonly code: string;
@@ -138,16 +148,16 @@ export interface OfferedSample {
   readonly value?: string;
 }
 
-const pythonProgram = (sdk: SampledSdk) => (values: SampleValues) => {
+const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {
   const [{ title, install, code }] = sdkSamples(sdk, values);
   return `# ${title}: ${install}\n${code}`;
 };
 
-/** Programs and commands that pages offer, by id, with the names of their tabs. */
+/** Programs and commands on pages, by id, with the names of their tabs. */
 const samples = {
-  'openai-python': ['OpenAI', pythonProgram('openai')],
-  'anthropic-python': ['Anthropic', pythonProgram('anthropic')],
-  'gemini-python': ['Gemini', pythonProgram('gemini')],
+  'openai-python': ['OpenAI', renderPythonSample('openai')],
+  'anthropic-python': ['Anthropic', renderPythonSample('anthropic')],
+  'gemini-python': ['Gemini', renderPythonSample('gemini')],
   'openai-typescript': [
     'OpenAI',
     ({ baseUrl, model, key }) => `// npm install openai
@@ -195,40 +205,45 @@ gemini --model "${model}"`,
 >;
 
 /**
- * Samples with this service's URL and first model.
+ * Renders samples with this service's URL and first model.
  *
- * @param key default: a placeholder
+ * @param key API key; default: a placeholder
  */
-export function writeSamples(
+export function renderSamples(
   { service, catalog }: Pick<Host, 'service' | 'catalog'>,
   ids: readonly (keyof typeof samples)[],
   key = placeholder,
-): OfferedSample[] {
+): SampleTab[] {
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
   return ids.map((id) => {
-    const [name, write] = samples[id];
-    return { id, name, code: write({ baseUrl: service.baseUrl, model, key }) };
+    const [name, render] = samples[id];
+    return { id, name, code: render({ baseUrl: service.baseUrl, model, key }) };
   });
 }
 
 /**
  * Describes the part `code`, with a tab for each sample.
  *
- * @param chosen id of the sample to show; the first for an unknown id
+ * @param chosenId id of the sample to show; the first for an unknown id
  * @param pathOf path of the page that shows a sample, by its id
  */
 export function describeSamples(
-  offered: readonly OfferedSample[],
-  chosen: string | undefined,
+  sampleTabs: readonly SampleTab[],
+  chosenId: string | undefined,
   label: string,
   pathOf: (id: string) => string,
 ) {
-  const current = offered.find(({ id }) => id === chosen) ?? offered[0];
+  const currentSample = sampleTabs.find(({ id }) => id === chosenId) ?? sampleTabs[0];
   return {
     id: 'sample',
     label,
-    tabs: offered.map(({ id, name }) => ({ id, label: name, path: pathOf(id), isCurrent: id === current?.id })),
-    pieces: codePieces(current?.code ?? ''),
-    value: current?.value,
+    tabs: sampleTabs.map(({ id, name }) => ({
+      id,
+      label: name,
+      path: pathOf(id),
+      isCurrent: id === currentSample?.id,
+    })),
+    pieces: codePieces(currentSample?.code ?? ''),
+    value: currentSample?.value,
   };
 }

@@ -1,7 +1,7 @@
 import type { PageRequest } from './page.ts';
 
-/** Describes the downtime of a model: start and duration. */
-export function tellDowntime(
+/** Describes the start and the duration of a model's downtime. */
+export function describeDowntime(
   { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
   { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
 ): string {

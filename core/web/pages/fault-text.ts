@@ -1,15 +1,15 @@
 import type { Translate } from '../texts/texts.ts';
 
-/** Kind of fault, status, sentence and system error: `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
-const parts = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
+/** Captures status, sentence and system error of `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
+const faultPattern = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
 /**
- * Explains why an attempt or a breaker failed, as logged and recorded, in the reader's language and without a final period. An upstream's
- * own words stay as they are.
+ * Translates a recorded failure of an attempt or breaker, without the final period. An upstream's own message stays unchanged.
  */
-export function describeFaultText(recorded: string, t: Translate): string {
-  const [, status = '', sentence = '', cause = ''] = parts.exec(recorded) ?? [];
-  const whole = t(`${status}${sentence}`);
-  const words = whole === `${status}${sentence}` ? `${status}${t(sentence)}` : whole;
-  return `${words.replace(/\.$/, '')}${cause}`;
+export function describeFaultText(fault: string, t: Translate): string {
+  const [, status = '', sentence = '', cause = ''] = faultPattern.exec(fault) ?? [];
+  const key = `${status}${sentence}`;
+  const translated = t(key);
+  const explanation = translated === key ? `${status}${t(sentence)}` : translated;
+  return `${explanation.replace(/\.$/, '')}${cause}`;
 }

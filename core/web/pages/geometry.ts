@@ -27,45 +27,45 @@ const maxTicks = 36;
 
 /** Returns the number of ticks: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
 export function countTicks(days: number): number {
-  const fitting = ticksPerDay.find((count) => days * count <= maxTicks);
-  return fitting === undefined ? 30 : Math.max(1, Math.round(days)) * fitting;
+  const ticksEachDay = ticksPerDay.find((count) => days * count <= maxTicks);
+  return ticksEachDay === undefined ? 30 : Math.max(1, Math.round(days)) * ticksEachDay;
 }
 
-/** Ticks of a pass, one for each equal part of its time; the current tick is split. Times are epoch ms. */
+/** Draws the ticks of a pass, one for each equal part of its time; the current tick is split. Times are epoch ms. */
 export function ticks(days: number, start: number, end: number, now: number): PassTicks {
   const count = countTicks(days);
   const share = end > start ? Math.min(1, Math.max(0, (now - start) / (end - start))) : 1;
   const used: Rectangle[] = [];
-  const left: Rectangle[] = [];
+  const remaining: Rectangle[] = [];
   for (let index = 0; index < count; index++) {
     const x = index * tick.pitch;
-    const split = round(Math.min(1, Math.max(0, share * count - index)) * tick.width);
+    const split = roundToTenth(Math.min(1, Math.max(0, share * count - index)) * tick.width);
     if (split > 0) used.push({ x, y: (tick.height - tick.usedHeight) / 2, width: split, height: tick.usedHeight });
-    if (split < tick.width) left.push({ x: x + split, y: 0, width: tick.width - split, height: tick.height });
+    if (split < tick.width) remaining.push({ x: x + split, y: 0, width: tick.width - split, height: tick.height });
   }
   const width = (count - 1) * tick.pitch + tick.width;
-  return { width, height: tick.height, used: pathOf(used), left: pathOf(left) };
+  return { width, height: tick.height, used: pathOf(used), left: pathOf(remaining) };
 }
 
-/** Returns the small ticks of a plan card: one a day, at most 30. */
+/** Draws the small ticks of a plan card: one a day, at most 30. */
 export function planTicks(days: number): { readonly width: number; readonly path: string } {
   const count = Math.min(days, 30);
   const path = pathOf(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
   return { width: (count - 1) * 6 + 3, path };
 }
 
-/** Returns the days between two times, at least one. */
+/** Returns the number of days between two times (epoch ms), at least one. */
 export function daysBetween(start: number, end: number): number {
   return Math.max(1, Math.round((end - start) / dayMs));
 }
 
-/** Returns a line and the area below it, from 0 to the largest value; both '' without values. */
+/** Draws a line and the area below it, scaled from 0 to the largest value; both are '' without values. */
 export function sparkPath(values: readonly number[], width: number, height: number): { line: string; area: string } {
   if (values.length === 0) return { line: '', area: '' };
   const max = Math.max(...values, 1e-9);
   const step = values.length === 1 ? 0 : width / (values.length - 1);
-  const heights = values.map((value) => round(height - 1 - (Math.max(0, value) / max) * (height - 2)));
-  const points = heights.map((y, index) => `${round(index * step)} ${y}`);
+  const heights = values.map((value) => roundToTenth(height - 1 - (Math.max(0, value) / max) * (height - 2)));
+  const points = heights.map((y, index) => `${roundToTenth(index * step)} ${y}`);
   if (points.length === 1) points.push(`${width} ${heights[0]}`);
   const line = `M${points.join('L')}`;
   return { line, area: `${line}L${width} ${height}L0 ${height}Z` };
@@ -79,7 +79,7 @@ export interface DayBars extends Readonly<Record<DayState, string>> {
 
 const dayBar = { pitch: 8, width: 5, height: 34 };
 
-/** Bars of days, the oldest first. */
+/** Draws one bar for each day, oldest first. */
 export function dayBars(states: readonly DayState[]): DayBars {
   const { pitch, width, height } = dayBar;
   const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
@@ -105,11 +105,11 @@ export function dayBars(states: readonly DayState[]): DayBars {
 /** Units of the axis on which bars of attempts and latencies are drawn. */
 const axisLength = 1000;
 
-/** Returns a part of a period as a bar on an axis of 1000 units, wide enough to be seen. All times are in the same unit. */
+/** Places a part of a period on an axis of 1000 units, wide enough to be visible. All times are in the same unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
-  const at = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
-  const width = Math.max(4, Math.round(at(end) - at(start)));
-  return { x: Math.min(Math.round(at(start)), axisLength - width), width };
+  const toUnits = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
+  const width = Math.max(4, Math.round(toUnits(end) - toUnits(start)));
+  return { x: Math.min(Math.round(toUnits(start)), axisLength - width), width };
 }
 
 /** A bar of one request: waiting for the first token, then the answer. */
@@ -120,31 +120,33 @@ export interface LatencyBar {
 }
 
 /**
- * Returns the bar of one request.
+ * Draws the bar of one request.
  *
  * @param firstToken ms; undefined if none arrived
- * @param longest total of the page's slowest request: the length of the axis
+ * @param axisEnd total time of the page's slowest request
  */
 export function latencyBar(
   firstToken: number | undefined,
   total: number,
-  longest: number,
+  axisEnd: number,
   isFailed = false,
 ): LatencyBar {
   const hasWait = firstToken !== undefined && !isFailed;
   return {
-    wait: hasWait ? axisBar(0, firstToken, longest) : undefined,
-    run: axisBar(hasWait ? Math.min(firstToken, total) : 0, total, longest),
+    wait: hasWait ? axisBar(0, firstToken, axisEnd) : undefined,
+    run: axisBar(hasWait ? Math.min(firstToken, total) : 0, total, axisEnd),
     isFailed,
   };
 }
 
 function pathOf(rectangles: readonly Rectangle[]): string {
   return rectangles
-    .map(({ x, y, width, height }) => `M${round(x)} ${y}h${round(width)}v${height}h${-round(width)}z`)
+    .map(
+      ({ x, y, width, height }) => `M${roundToTenth(x)} ${y}h${roundToTenth(width)}v${height}h${-roundToTenth(width)}z`,
+    )
     .join('');
 }
 
-function round(value: number): number {
+function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10;
 }

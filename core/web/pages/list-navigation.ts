@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Navigation, Page, Role } from './page.ts';
 
-/** An entry ready to be printed. */
+/** An entry for the layout, in the reader's language. */
 export interface NavigationEntry {
   readonly path: string;
   readonly label: string;
@@ -10,20 +10,20 @@ export interface NavigationEntry {
   readonly isInBar: boolean;
 }
 
-interface Listed extends Navigation {
+interface ListedEntry extends Navigation {
   readonly path: string;
 }
 
-/** Returns the entries of a page; none for one that is not listed. */
-export function navigationOf({ path, navigation = [] }: Pick<Page, 'path' | 'navigation'>): Listed[] {
+/** Returns a page's entries; none for an unlisted page. */
+export function listEntries({ path, navigation = [] }: Pick<Page, 'path' | 'navigation'>): ListedEntry[] {
   const entries = [navigation].flat() as readonly (string | Navigation)[];
   return entries.map((entry) => ({ path, ...(typeof entry === 'string' ? { label: entry } : entry) }));
 }
 
 /**
- * Lists the entries that the layout of a role lists at one place, in order.
+ * Lists a role's entries at one place of the layout, in order.
  *
- * @param current path of the page that is shown; the entry whose path is the longest prefix of it is marked
+ * @param current path of the shown page; the entry with the longest matching path prefix becomes current
  */
 export function listNavigation(
   pages: readonly Page[],
@@ -34,21 +34,21 @@ export function listNavigation(
   const entries = sortEntries(
     pages
       .filter((page) => page.role === role)
-      .flatMap(navigationOf)
+      .flatMap(listEntries)
       .filter((entry) => (entry.place ?? 'main') === place),
   );
-  const marked = nearest(entries, pages, current);
+  const currentEntry = findNearestEntry(entries, pages, current);
   return entries.map((entry) => ({
     path: entry.path,
     label: t(entry.label),
     icon: entry.icon ?? '',
-    isCurrent: entry === marked,
+    isCurrent: entry === currentEntry,
     isInBar: entry.isInBar !== false,
   }));
 }
 
-/** Returns the links to the pages within a listed one. */
-export function linksWithin(
+/** Returns links to the pages below a listed page. */
+export function listLinksWithin(
   { pages }: { readonly pages: readonly Page[] },
   path: string,
   t: (key: string) => string,
@@ -59,30 +59,34 @@ export function linksWithin(
     .map((page) => ({ path: page.path, label: t(page.title) }));
 }
 
-/** Links to the pages with this path. */
-export function linksTo({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
+/** Returns a link to the page with this path; none if no plugin registers it. */
+export function listLinksTo({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
   return pages.filter((page) => page.path === path).map(({ title }) => ({ path, label: t(title) }));
 }
 
-/** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
-function sortEntries(entries: readonly Listed[]): Listed[] {
+/** Sorts by `order`; each entry is followed by the entries that name it in `after`. Circular references come last. */
+function sortEntries(entries: readonly ListedEntry[]): ListedEntry[] {
   const sorted = entries.toSorted((first, second) => (first.order ?? 100) - (second.order ?? 100));
-  const placed = new Set<Listed>();
-  const place = (entry: Listed) => {
-    if (placed.has(entry)) return;
-    placed.add(entry);
-    sorted.filter(({ after }) => after === entry.path).forEach(place);
+  const placedEntries = new Set<ListedEntry>();
+  const placeWithFollowers = (entry: ListedEntry) => {
+    if (placedEntries.has(entry)) return;
+    placedEntries.add(entry);
+    sorted.filter(({ after }) => after === entry.path).forEach(placeWithFollowers);
   };
-  sorted.filter(({ after }) => !sorted.some(({ path }) => path === after)).forEach(place);
-  sorted.forEach(place);
-  return [...placed];
+  sorted.filter(({ after }) => !sorted.some(({ path }) => path === after)).forEach(placeWithFollowers);
+  sorted.forEach(placeWithFollowers);
+  return [...placedEntries];
 }
 
-function nearest(entries: readonly Listed[], pages: readonly Page[], current: string): Listed | undefined {
+function findNearestEntry(
+  entries: readonly ListedEntry[],
+  pages: readonly Page[],
+  current: string,
+): ListedEntry | undefined {
   return entries
     .flatMap((entry) => {
-      const inside = pages.filter(({ within }) => within === entry.path).map(({ path }) => path);
-      return [entry.path, ...(entry.covers ?? []), ...inside].map((path) => ({ entry, path }));
+      const childPaths = pages.filter(({ within }) => within === entry.path).map(({ path }) => path);
+      return [entry.path, ...(entry.covers ?? []), ...childPaths].map((path) => ({ entry, path }));
     })
     .filter(({ path }) => current === path || current.startsWith(`${path}/`))
     .toSorted((first, second) => second.path.length - first.path.length)[0]?.entry;

@@ -9,20 +9,21 @@ export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 export const localTimeField = string({ maxLength: 19, pattern: localTime.source });
 
 /**
- * Converts both ends of a span in the page's time zone to RFC 3339.
+ * Converts both ends of a time range in the page's time zone to RFC 3339.
  *
- * @throws FieldErrors for a day that does not exist
+ * @throws FieldErrors for a date that does not exist
  */
-export async function spanOf(request: PageRequest, since: string, until: string) {
-  return { since: await instantOf(request, since), until: await instantOf(request, until) };
+export async function localRangeToInstants(request: PageRequest, since: string, until: string) {
+  return { since: await localToInstant(request, since), until: await localToInstant(request, until) };
 }
 
 /**
  * Converts a local time in the page's time zone to RFC 3339.
  *
- * @param field that shows an error
+ * @param field name of the field that shows the error
+ * @throws FieldErrors for a date that does not exist
  */
-export async function instantOf({ host, format }: PageRequest, local: string, field = ''): Promise<string> {
+export async function localToInstant({ host, format }: PageRequest, local: string, field = ''): Promise<string> {
   const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
   const hour = Number(local.slice(11, 13));
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)
@@ -35,11 +36,11 @@ export async function instantOf({ host, format }: PageRequest, local: string, fi
 }
 
 /**
- * Returns the local time for a form field, such as `2026-11-22T20:00`.
+ * Converts a time to the value of a form field, such as `2026-11-22T20:00`, in the page's time zone.
  *
  * @param time epoch ms
  */
-export function localOf({ format }: Pick<PageRequest, 'format'>, time: number): string {
+export function instantToLocal({ format }: Pick<PageRequest, 'format'>, time: number): string {
   const { timeZone } = format;
   // Swedish writes dates as ISO 8601 does.
   const formatted = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);

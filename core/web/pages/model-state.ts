@@ -1,7 +1,7 @@
 import type { ModelHealth, ModelState } from '#core/business/model-health/model-health.ts';
 import type { PageRequest } from './page.ts';
 
-const kinds: Readonly<Record<ModelState, string>> = {
+const statusKinds: Readonly<Record<ModelState, string>> = {
   working: 'ok',
   degraded: 'warn',
   down: 'bad',
@@ -23,21 +23,21 @@ export function describeModelState(
   if (state === 'unknown') {
     const failedAt = health?.failedAt;
     const text = failedAt === undefined ? t('model_state.unanswered') : describeSilence(failedAt, t, format, now);
-    return { kind: kinds[state], text };
+    return { kind: statusKinds[state], text };
   }
   const isSlow = state === 'degraded' && health?.trouble?.cause === 'slow';
-  return { kind: kinds[state], text: t(`model_state.${isSlow ? 'slow' : state}`) };
+  return { kind: statusKinds[state], text: t(`model_state.${isSlow ? 'slow' : state}`) };
 }
 
 function describeSilence(failedAt: number, t: PageRequest['t'], format: PageRequest['format'], now: number): string {
-  const time = sinceText(failedAt, format, now);
+  const time = formatSince(failedAt, format, now);
   return t(isSameDay(failedAt, now, format) ? 'model_state.unknown' : 'model_state.unknown_day', { time });
 }
 
 /** Formats a time as `14:31`, with the day unless that is today. Both times are epoch ms. */
-export function sinceText(time: number, format: PageRequest['format'], now: number): string {
-  const at = new Date(time);
-  return (isSameDay(time, now, format) ? format.shortTime(at) : format.dayTime(at)).text;
+export function formatSince(time: number, format: PageRequest['format'], now: number): string {
+  const date = new Date(time);
+  return (isSameDay(time, now, format) ? format.shortTime(date) : format.dayTime(date)).text;
 }
 
 function isSameDay(time: number, other: number, format: PageRequest['format']): boolean {

@@ -6,7 +6,7 @@ import type { PageRequest } from './page.ts';
 
 const readTimeoutMs = 3_000;
 
-/** `all`: everyone, visitors included, on the status page and in its JSON. `customers`: signed-in accounts, on their home page. */
+/** `all`: everyone including visitors, on the status page and in its JSON. `customers`: signed-in accounts, on their home page. */
 export type NoticeReaders = 'all' | 'customers';
 
 /** A notice for `parts/flash`, with texts in the reader's language. */
@@ -16,41 +16,41 @@ export interface Notice {
   readonly text?: string;
   /** A link after the text. */
   readonly action?: { readonly path: string; readonly label: string } | undefined;
-  /** True: it is about the account that reads it; the home page shows it below the pending tasks. */
+  /** True: concerns the reader's own account; the home page shows it below the pending tasks. */
   readonly isOwn?: boolean;
 }
 
 /** Temporary notices to customers, at the top of the status page and of their home page. */
 export interface NoticeSource {
-  /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has another member with this name. */
+  /** Unique name in snake_case, used as the member of `/status.json` that lists these notices, unless the file already has that member. */
   readonly name: string;
   /**
-   * Notices to show now, in order; `isOwn` ones only for customers. If it rejects or takes over 3 s, the page is shown without them.
+   * Returns the current notices in order, with `isOwn` only for customers. If this rejects or takes over 3 s, the page omits them.
    *
    * @param now epoch ms
    */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
-  /** Public notices for `/status.json`; none if it rejects. Omitted if none is public: then the member does not exist. */
+  /** Returns public notices for `/status.json`; if this rejects, the list is empty. Omit it for a source without public notices. */
   readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;
 }
 
 type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
 /** Collects the notices of all sources. */
-export async function showNotices(
+export async function collectNotices(
   sources: NoticeSources,
   request: PageRequest,
   now: number,
   readers: NoticeReaders,
 ): Promise<Notice[]> {
-  const shown = Array.from(sources.values(), (source) =>
-    orNone(request.host, source, () => source.show(request, now, readers)),
+  const readings = Array.from(sources.values(), (source) =>
+    readOrSkip(request.host, source, () => source.show(request, now, readers)),
   );
-  return (await Promise.all(shown)).flat();
+  return (await Promise.all(readings)).flat();
 }
 
-/** A plugin that fails to read its notices does not break the page. */
-async function orNone<T>(
+/** Returns no notices if a plugin fails to read them, so that the page does not fail. */
+async function readOrSkip<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,
   read: () => Promise<readonly T[]>,
@@ -71,7 +71,7 @@ export async function noticesToJson(
 ): Promise<Readonly<Record<string, readonly object[]>>> {
   const members = Array.from(sources.values(), async (source) => {
     const { name, toJson } = source;
-    return toJson === undefined ? [] : [[name, await orNone(host, source, () => toJson(host, language))] as const];
+    return toJson === undefined ? [] : [[name, await readOrSkip(host, source, () => toJson(host, language))] as const];
   });
   return Object.fromEntries((await Promise.all(members)).flat());
 }

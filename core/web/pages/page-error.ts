@@ -15,7 +15,7 @@ export class PageError extends Error {
 }
 
 /**
- * Throws if a path names nothing: `found ?? notFound(…)`.
+ * Throws for a path without a subject: `order ?? notFound(…)`.
  *
  * @param action link to offer instead
  * @throws PageError 404

@@ -19,11 +19,11 @@ type Awaitable<T> = T | Promise<T>;
 export interface Page {
   /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
   readonly path: string;
-  /** Paths that a path with a placeholder has, for search engines; default: none. */
+  /** Lists the existing paths of a page with a placeholder, for search engines; default: none. */
   paths?(host: Host): readonly string[];
   /**
-   * Whether the gateway has this page now, for a path of the form `/{name}`. Plugins' routes may have all other paths of that form; paths
-   * that they share with this page belong to it. Called for each such request; default: all paths belong to it.
+   * Returns true if this page currently exists at `/NAME`, for a path of the form `/{name}`. The page takes precedence over routes of
+   * plugins at that path, which keep all other paths of this form. Called for each such request; default: always true.
    */
   has?(host: Host, name: string): boolean;
   readonly role: Role;
@@ -38,14 +38,14 @@ export interface Page {
   readonly description?: string;
   /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
   readonly note?: string;
-  /** Its entry in the layout: the key of a text, or more. Omitted for unlisted pages, and for a path with a placeholder. */
+  /** Its entry in the layout, or the entry's text key. Omitted for unlisted pages, and for a path with a placeholder. */
   readonly navigation?: string | Navigation | readonly Navigation[];
   /**
    * Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it or a page below it
    * is shown. Omitted for a path with a placeholder, to which nothing can link.
    */
   readonly within?: string;
-  /** False while neither its layout nor the page in `within` links to it. Called for every page shown; default: true. */
+  /** Returns false to hide the links in its layout and on the page in `within`. Called for every page shown; default: true. */
   isListed?(host: Host): boolean;
   /** True for a public page whose URL alone reveals one person's data: it is neither stored, indexed nor sent as a referrer. */
   readonly isConfidential?: boolean;
@@ -60,9 +60,9 @@ export interface Page {
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
   /**
-   * Values for the template, formatted for the reader; `refreshSeconds` reloads the page without JavaScript.
+   * Computes the values for the template, formatted for the reader; `refreshSeconds` reloads the page without JavaScript.
    *
-   * @returns a Redirect to show another page, which htmx then loads as a whole; a Download to send a file
+   * @returns the values; a Redirect to another page, which htmx loads as a full page; or a Download to send a file
    * @throws PageError
    */
   show(request: PageRequest): Awaitable<Redirect | Download | object>;
@@ -72,27 +72,27 @@ export interface Page {
 }
 
 /**
- * Topic that an open page follows: `requests`, its account's records; `account`, its key, plan and limits; `orders`, its orders; `health`,
- * the states of routes and models. Pages that are not for accounts follow all accounts.
+ * Topics that open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`.
+ * For the gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.
  */
 export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
 export type LiveTopic = (typeof liveTopics)[number];
 
 /**
- * Parts of a page that are sent again when they change, over one stream a tab at `<path>/live` with the page's query. In the
- * template a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`; the layout opens the stream.
+ * Parts of a page that are sent again when they change. Each tab has one stream, at `<path>/live` with the page's query, which the layout
+ * opens. In the template, a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`.
  */
 export interface LiveParts {
   readonly topics: readonly LiveTopic[];
-  /** Interval of additional renders, for values that change with time alone, such as a rate limit that refills. */
+  /** Interval of additional renderings, for values that depend on the time, such as a rate limit that refills. */
   readonly everySeconds?: number;
   /** Template paths by part, as in `template`. A part is sent when its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;
   /**
-   * The values that `show` passes to these templates; default: all of them. Tabs of one session with the same address share them.
+   * Computes the values for these templates; default: calls `show`. Tabs of one session with the same address share them.
    *
    * @returns a Redirect to show another page instead
-   * @throws PageError below 500 if there is nothing left to show; after any other error it is called again
+   * @throws PageError below 500 if the page no longer exists; after any other error, the rendering is retried
    */
   values?(request: PageRequest): Awaitable<Redirect | object>;
 }
@@ -104,15 +104,15 @@ export interface LiveParts {
 export interface PageForm<S extends JsonSchema = JsonSchema> {
   /** Target path; default: the page's own. */
   readonly path?: string;
-  /** Schema of the fields, an object. Values are converted to its types; fields that it does not name are dropped. */
+  /** Object schema of the fields. Values are converted to its types; undeclared fields are dropped. */
   readonly fields: S;
-  /** True: a form is processed once; sending it again shows that it was already sent. */
+  /** True: a form is processed once; sending it again is answered with 409. */
   readonly once?: boolean;
   /**
    * Processes the form.
    *
-   * @returns where the browser goes next, or values to show the page with; nothing shows the page unchanged
-   * @throws FieldErrors to show the page again with the input kept, PageError
+   * @returns a Redirect to the next page, or additional values to show this page again; default: shows it unchanged
+   * @throws FieldErrors to show the page again with its input; PageError
    */
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
 }
@@ -124,7 +124,7 @@ export interface SignedInAccount {
   readonly avatarUrl: string | undefined;
 }
 
-/** The values of a rejected form; empty otherwise. */
+/** Values and errors of a rejected form; empty otherwise. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
   /** Error messages by field, in the visitor's language. */
@@ -133,7 +133,7 @@ export interface FormState {
 
 /** A request for a page, as passed to `show` and `submit`. */
 export interface PageRequest {
-  /** Shown on error pages and found in the log. */
+  /** Request id, shown on error pages and logged. */
   readonly id: string;
   readonly host: Host;
   readonly path: string;
@@ -144,7 +144,7 @@ export interface PageRequest {
   readonly t: Translate;
   /** Formats money, numbers and times for this visitor. */
   readonly format: Formatter;
-  /** Always set if the page's role is not `public`. */
+  /** Signed-in account; always set if the page's role is not `public`. */
   readonly account: SignedInAccount | undefined;
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
@@ -156,7 +156,7 @@ export interface PageRequest {
   /** True for a browser on the gateway's own machine, not behind a proxy. */
   readonly isThisMachine: boolean;
   readonly form: FormState;
-  /** A token that only this browser has, signed for the path of a form. */
+  /** Returns a form token that is valid for this browser and this path only. */
   formToken(path: string): string;
   /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
   remember(preference: Preference, value: string): void;
@@ -200,7 +200,7 @@ export class Download {
   }
 }
 
-/** Thrown by `submit` for input that the schema could not reject. Text keys by field; '' is the form as a whole. */
+/** Thrown by `submit` for invalid input that passes the schema. Holds text keys by field; '' stands for the form as a whole. */
 export class FieldErrors extends Error {
   override readonly name = 'FieldErrors';
   readonly fields: Readonly<Record<string, string>>;
@@ -233,16 +233,16 @@ export interface Navigation {
   readonly label: string;
   /** Icon in the bar at the bottom of phones. */
   readonly icon?: IconName;
-  /** Path of the entry that this one follows, such as `/dashboard/requests`. If that is not listed, `order` decides. */
+  /** Path of the preceding entry, such as `/dashboard/requests`. If that entry is not listed, `order` decides. */
   readonly after?: string;
   /** Ascending; default: 100. */
   readonly order?: number;
   /** `main`, the default: in the header. `menu`: in the menu of the account. */
   readonly place?: 'main' | 'menu';
-  /** False for an entry that is omitted from the bar at the bottom of phones, because the account's page contains it. */
+  /** False: omitted from the bar at the bottom of phones, because the account's page contains it. */
   readonly isInBar?: boolean;
   /** Target path; default: the page's own. For parts of a page: `/#plans`. */
   readonly path?: string;
-  /** Paths of linked pages outside its own path on which the entry is marked as well. */
+  /** Paths of pages outside its own path for which the entry is current as well. */
   readonly covers?: readonly string[];
 }

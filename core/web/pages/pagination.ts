@@ -10,37 +10,37 @@ export interface ListPage {
 const entriesPerPage = 100;
 
 /**
- * Returns the nearest page that exists.
+ * Returns the requested page, or the nearest one that exists.
  *
- * @param all number of entries
+ * @param total number of entries of the list
  */
-export function pageNear(requested: number, all: number): ListPage {
-  const count = Math.max(1, Math.ceil(all / entriesPerPage));
+export function clampPage(requested: number, total: number): ListPage {
+  const count = Math.max(1, Math.ceil(total / entriesPerPage));
   return { number: Math.min(Math.max(1, requested), count), count };
 }
 
 /** Returns the entries of a page. */
-export function entriesOn<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
+export function sliceEntries<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
   return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
 }
 
 /**
  * Describes the links to the other pages; undefined if there is only one page.
  *
- * @param shown key of the text that says which entries are shown, with `from`, `to` and `all`
+ * @param rangeKey key of the text about the shown entries, with the placeholders `from`, `to` and `all`
  */
 export function describePages(
   { number, count }: ListPage,
-  all: number,
-  shown: string,
+  total: number,
+  rangeKey: string,
   pathOf: (number: number) => string,
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ) {
   if (count === 1) return undefined;
   const from = format.number((number - 1) * entriesPerPage + 1);
-  const to = format.number(Math.min(number * entriesPerPage, all));
+  const to = format.number(Math.min(number * entriesPerPage, total));
   return {
-    shown: t(shown, { from, to, all: format.number(all) }),
+    shown: t(rangeKey, { from, to, all: format.number(total) }),
     previous: number > 1 ? pathOf(number - 1) : '',
     next: number < count ? pathOf(number + 1) : '',
   };

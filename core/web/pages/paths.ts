@@ -1,4 +1,4 @@
-/** Pages that the layout links to when a plugin has registered them. */
+/** Pages that the layout links to if a plugin has registered them. */
 export const wellKnownPaths = {
   status: '/status',
   dashboard: '/dashboard',
@@ -9,10 +9,10 @@ export const wellKnownPaths = {
 } as const;
 
 /**
- * Returns a path of this gateway, such as the `next` of a request. Anything else would let a link lead from this gateway to another site.
- * Browsers encode all but printable ASCII, and a header accepts nothing else.
+ * Validates a path of this gateway, such as the `next` of a request, to prevent redirects to other sites. Only printable ASCII is valid:
+ * browsers encode other characters, and headers do not accept them.
  *
- * @returns '/' for anything else
+ * @returns the path, or '/' if it is invalid
  */
 export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';

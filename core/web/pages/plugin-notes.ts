@@ -2,7 +2,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { PageRequest } from './page.ts';
 
-const deadlineMs = 1_000;
+const readTimeoutMs = 1_000;
 
 /** A plugin's note on another plugin's page, about an item that the page lists. */
 interface PluginNote {
@@ -16,7 +16,7 @@ interface PluginNote {
 
 type NoteReader = Pick<PageRequest, 'host' | 't' | 'format'>;
 
-/** Current notes. Must be fast: called each time the page is shown or updated. */
+/** Returns the current notes. Must be fast, because it is called each time the page is shown or updated. */
 export type NoteSource = (reader: NoteReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
 /** Reads the notes of all sources by subject. A source that fails, or takes longer than a second, is skipped. */
@@ -27,7 +27,7 @@ export async function readNotes(
   const notes = await Promise.all(
     sources.map(async (source) => {
       try {
-        return await withDeadline(Promise.resolve(source(reader)), deadlineMs, 'no answer in time');
+        return await withDeadline(Promise.resolve(source(reader)), readTimeoutMs, 'no answer in time');
       } catch (error) {
         noteFailure(reader.host.log, 'reading the notes of a plugin', error);
         return [];

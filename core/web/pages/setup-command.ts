@@ -3,7 +3,7 @@ import { wellKnownPaths } from './paths.ts';
 /** Shells that customers paste the command into: dash, bash, zsh and others; Windows PowerShell 5.1 and PowerShell 7. */
 export type SetupShell = 'posix' | 'powershell';
 
-/** Options of the script by name, as `setup.sh` writes them; `true` for one without a value. */
+/** Options of the script by name, spelled as for `setup.sh`; `true` for an option without a value. */
 export type SetupOptions = Readonly<Record<string, string | true>>;
 
 /** Returns true if a plugin serves the script, and thus the page that shows it. */
@@ -14,36 +14,36 @@ export function hasSetup({ pages }: { readonly pages: readonly { readonly path: 
 /**
  * Returns the visitor's most likely shell.
  *
- * @param userAgent as the browser sends it
+ * @param userAgent the browser's User-Agent
  */
-export function setupShellOf(userAgent: string): SetupShell {
+export function guessSetupShell(userAgent: string): SetupShell {
   return /Windows/.test(userAgent) ? 'powershell' : 'posix';
 }
 
 /**
- * Returns the URL of the script, as a word of its shell.
+ * Returns the URL of the script, quoted for its shell.
  *
- * @param baseUrl of the service, as in gateway.yaml
+ * @param baseUrl base URL of the service, as in gateway.yaml
  */
-export function setupUrl(shell: SetupShell, baseUrl: string): string {
-  return wordOf(shell, `${plainUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
+export function formatSetupUrl(shell: SetupShell, baseUrl: string): string {
+  return quoteForShell(shell, `${percentEncodeUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
 }
 
-/** Returns the command that sets up a customer's tools: loads the script and runs it. */
-export function setupCommand(shell: SetupShell, baseUrl: string, options: SetupOptions = {}): string {
-  const url = setupUrl(shell, baseUrl);
-  const words = setupOptions(shell, options);
-  if (shell === 'posix') return `curl -fsSL ${url} | sh${words === '' ? '' : ` -s -- ${words}`}`;
+/** Returns the command that downloads and runs the script that sets up a customer's tools. */
+export function formatSetupCommand(shell: SetupShell, baseUrl: string, options: SetupOptions = {}): string {
+  const url = formatSetupUrl(shell, baseUrl);
+  const optionText = formatSetupOptions(shell, options);
+  if (shell === 'posix') return `curl -fsSL ${url} | sh${optionText === '' ? '' : ` -s -- ${optionText}`}`;
   // A script from a pipe takes no parameters; a script block does.
-  return words === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${words}`;
+  return optionText === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${optionText}`;
 }
 
 /** Returns the options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
-export function setupOptions(shell: SetupShell, options: SetupOptions): string {
+export function formatSetupOptions(shell: SetupShell, options: SetupOptions): string {
   return Object.entries(options)
     .map(([name, value]) => {
       const option = shell === 'posix' ? `--${name}` : `-${pascalCase(name)}`;
-      return value === true ? option : `${option} ${wordOf(shell, value)}`;
+      return value === true ? option : `${option} ${quoteForShell(shell, value)}`;
     })
     .join(' ');
 }
@@ -53,19 +53,22 @@ function pascalCase(name: string): string {
 }
 
 /**
- * Returns the command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment.
- * Copying takes `value`, the command alone: zsh runs pasted comments, and the prompt for the key may read them.
+ * Creates the sample for pages that cannot be sure of the reader's system: the command for the likely shell, and the other shell's in a
+ * comment. The copy button copies `value`, without the comment: zsh runs pasted comments, and the prompt for the key may read them.
  */
-export function setupSample(userAgent: string, baseUrl: string): { readonly text: string; readonly value: string } {
-  const shell = setupShellOf(userAgent);
-  const value = setupCommand(shell, baseUrl);
-  const [other, name]: [SetupShell, string] =
+export function createSetupSample(
+  userAgent: string,
+  baseUrl: string,
+): { readonly text: string; readonly value: string } {
+  const shell = guessSetupShell(userAgent);
+  const value = formatSetupCommand(shell, baseUrl);
+  const [otherShell, name]: [SetupShell, string] =
     shell === 'posix' ? ['powershell', 'Windows PowerShell'] : ['posix', 'Linux, macOS'];
-  return { text: `${value}\n\n# ${name}:\n# ${setupCommand(other, baseUrl)}`, value };
+  return { text: `${value}\n\n# ${name}:\n# ${formatSetupCommand(otherShell, baseUrl)}`, value };
 }
 
-/** Returns a URL with only plain characters: others are percent-encoded in the path. */
-export function plainUrl(url: string): string {
+/** Percent-encodes all characters of a URL that a shell could interpret, and removes trailing slashes. */
+export function percentEncodeUrl(url: string): string {
   return new URL(url).href
     .replace(/\/+$/, '')
     .replaceAll(/[^\w.:/~%[\]-]/g, (character) => encodeURIComponent(character).replaceAll(/[!'()*]/g, percentEncode));
@@ -76,11 +79,10 @@ function percentEncode(character: string): string {
 }
 
 /**
- * A word for a shell, quoted unless none of its characters has a meaning there. Commas make lists in PowerShell; brackets are patterns in
- * zsh.
+ * Quotes a word for a shell if it has special characters. Commas make lists in PowerShell; brackets are patterns in zsh.
  */
-function wordOf(shell: SetupShell, text: string): string {
+function quoteForShell(shell: SetupShell, text: string): string {
   if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-  // PowerShell takes typographic quotes for quotes.
+  // PowerShell treats typographic quotes as quotes.
   return /^[\w./:+-]+$/.test(text) ? text : `'${text.replaceAll(/['‘’‚‛]/g, (quote) => quote + quote)}'`;
 }

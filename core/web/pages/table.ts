@@ -6,7 +6,7 @@ export interface TableCell {
   /** Status icon before the text. */
   readonly kind?: 'ok' | 'warn' | 'bad' | 'info' | 'waiting' | undefined;
   readonly path?: string;
-  /** True: the path is an action, not the row's subject. */
+  /** True: the link is an action; otherwise it leads to the row's subject. */
   readonly isButton?: boolean;
   /** Machine-readable form of a text that is a time. */
   readonly iso?: string;
@@ -16,12 +16,12 @@ export interface TableCell {
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
-  /** True: on phones, where columns have no headings, its label precedes the value. */
+  /** True: on phones, where columns have no headings, the label precedes the value. */
   readonly isNamed?: boolean;
   /** True: hidden on tablets. */
   readonly isSpare?: boolean;
   /**
-   * `id`, and `brief` with half the room: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as their
+   * `id`: identifiers, shortened in the middle; `brief`: the same at half the width; `text`: wrapped sentences. Default: as wide as the
    * content.
    */
   readonly fit?: 'id' | 'brief' | 'text';
@@ -56,7 +56,7 @@ export function describeTable<Entry>(
   columns: readonly ColumnOf<Entry>[],
 ): TableSection {
   const now = new Date(host.now());
-  const print = (value: ReturnType<ColumnOf<Entry>['cell']>): TableCell => {
+  const formatCell = (value: ReturnType<ColumnOf<Entry>['cell']>): TableCell => {
     if (value instanceof Date) return { ...format.dayTime(value, now) };
     if (typeof value === 'object') return value;
     return { text: typeof value === 'number' ? format.number(value) : (value ?? '') };
@@ -65,10 +65,10 @@ export function describeTable<Entry>(
     id,
     title: t(title),
     columns: columns.map((column) => ({ ...column, label: t(column.label) })),
-    rows: entries.map((entry) => columns.map(({ cell }) => print(cell(entry)))),
+    rows: entries.map((entry) => columns.map(({ cell }) => formatCell(cell(entry)))),
   };
 }
 
-export function withRows(sections: readonly TableSection[]): TableSection[] {
+export function omitEmptySections(sections: readonly TableSection[]): TableSection[] {
   return sections.filter(({ rows }) => rows.length > 0);
 }

@@ -4,19 +4,19 @@ import type { AssetSource, Page } from './page.ts';
 /** Templates, styles and browser scripts: a folder for each plugin, `shell/` and `parts/`. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
 
-/** Absolute path of a file; a relative one is in `views/`. */
-const located = (path: string) => resolve(viewsFolder, path);
+/** Resolves a path; a relative one is in `views/`. */
+const resolveView = (path: string) => resolve(viewsFolder, path);
 
 export function locateAssets(source: AssetSource): AssetSource {
-  return { ...source, path: located(source.path) };
+  return { ...source, path: resolveView(source.path) };
 }
 
 export function locateTemplates(page: Page): Page {
   const { template, live } = page;
-  const parts = Object.entries(live?.parts ?? {}).map(([name, path]) => [name, located(path)] as const);
+  const parts = Object.entries(live?.parts ?? {}).map(([name, path]) => [name, resolveView(path)] as const);
   return {
     ...page,
-    ...(template !== undefined && { template: located(template) }),
+    ...(template !== undefined && { template: resolveView(template) }),
     ...(live !== undefined && { live: { ...live, parts: Object.fromEntries(parts) } }),
   };
 }

@@ -4,16 +4,16 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { formatterFor } from '../texts/formatter.ts';
+import { getFormatter } from '../texts/formatter.ts';
 import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Per kind of problem. Longer than the ping of a dependency, because the failed checks of dependencies are a kind. */
-const deadlineMs = 2_500;
+/** Timeout of each kind. Longer than the ping of a dependency, because one kind waits for those pings. */
+const findTimeoutMs = 2_500;
 const maxAgeMs = 10_000; // shared by all scrapes
 
-/** Replaces each kind that cannot be read: an empty page would suggest that all is well. */
+/** Replaces each kind that cannot be read, because an empty page would suggest that there are no problems. */
 const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 interface FoundProblem extends Problem {
@@ -21,35 +21,35 @@ interface FoundProblem extends Problem {
 }
 
 interface FoundProblems {
-  readonly found: readonly FoundProblem[];
+  readonly problems: readonly FoundProblem[];
   readonly total: number;
 }
 
 /**
- * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes about three seconds at most.
+ * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects; takes three seconds at most.
  */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
   const isPossible = checkPreconditions(kinds, reader.host);
   const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader, isPossible)));
-  const all = {
-    found: byKind.flatMap(({ found }) => found),
+  const results = {
+    problems: byKind.flatMap(({ problems: found }) => found),
     total: byKind.reduce((sum, { total }) => sum + total, 0),
   };
-  const { found, total } = all.found.some(isDatabase) ? mergeUnreadable(all, reader) : all;
-  return { found: found.toSorted((first, second) => rank(first) - rank(second)), total };
+  const { problems: found, total } = results.problems.some(isDatabaseDown) ? mergeUnreadable(results, reader) : results;
+  return { problems: found.toSorted((first, second) => rank(first) - rank(second)), total };
 }
 
-function isDatabase({ kind, subject }: FoundProblem): boolean {
+function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
 /** Merges unreadable kinds into one entry, because they fail together with the database. */
-function mergeUnreadable({ found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
-  const others = found.filter(({ kind }) => kind !== unreadable);
-  const merged = found.filter(({ kind }) => kind === unreadable);
-  if (merged.length === 0) return { found, total };
-  const kinds = merged.map(({ subject = '' }) => humanize(subject)).join(', ');
+function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
+  const readable = found.filter(({ kind }) => kind !== unreadable);
+  const unreadableProblems = found.filter(({ kind }) => kind === unreadable);
+  if (unreadableProblems.length === 0) return { problems: found, total };
+  const kinds = unreadableProblems.map(({ subject = '' }) => humanize(subject)).join(', ');
   const entry: FoundProblem = {
     kind: unreadable,
     severity: 'bad',
@@ -58,7 +58,7 @@ function mergeUnreadable({ found, total }: FoundProblems, { t }: ProblemReader):
     step: { path: '/operator/health' },
     runbook: 'database-down',
   };
-  return { found: [...others, entry], total: total - merged.length + 1 };
+  return { problems: [...readable, entry], total: total - unreadableProblems.length + 1 };
 }
 
 function rank({ severity }: Problem): number {
@@ -68,7 +68,7 @@ function rank({ severity }: Problem): number {
 /** Resolves to true if a kind has no precondition, or its precondition holds or cannot be read. */
 type IsPossible = (kind: ProblemKind) => Promise<boolean>;
 
-/** Queries all preconditions together. */
+/** Queries all preconditions in one statement. */
 function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
   const conditional = kinds.flatMap(({ name, precondition }) =>
     precondition === undefined ? [] : [{ name, precondition }],
@@ -87,14 +87,14 @@ function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Ho
 async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: IsPossible): Promise<FoundProblems> {
   try {
     const finding = (async () => ((await isPossible(kind)) ? kind.find(reader) : []))();
-    const problems = await withDeadline(finding, deadlineMs, 'no response in time');
-    return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
+    const problems = await withDeadline(finding, findTimeoutMs, 'no response in time');
+    return { problems: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {
-    return { found: [describeUnreadable(kind, error, reader)], total: 1 };
+    return { problems: [createUnreadable(kind, error, reader)], total: 1 };
   }
 }
 
-function describeUnreadable({ name }: ProblemKind, error: unknown, { t }: ProblemReader): FoundProblem {
+function createUnreadable({ name }: ProblemKind, error: unknown, { t }: ProblemReader): FoundProblem {
   const reason = describeFailure(error instanceof Error ? error.message : String(error));
   const text = `: ${t(healthReason('health.reason.check_failed', { error: reason }))}`;
   return {
@@ -111,10 +111,10 @@ function humanize(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** Creates a reader of this language, with the texts of all plugins and the service's time zone. */
-export function problemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
+/** Creates a reader in this language, with the texts of all plugins and the service's time zone. */
+export function createProblemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
   const translator = host.keep('problems/translator', () => new Translator(pageTexts));
-  const format = formatterFor(language, host.section(service).time_zone);
+  const format = getFormatter(language, host.section(service).time_zone);
   return { host, language, t: translator.in(language), format };
 }
 
@@ -139,7 +139,7 @@ export function describeProblem(found: FoundProblem): ProblemView {
     problem: kind.name,
     severity,
     title,
-    text: plainText(found),
+    text: renderPlainText(found),
     subject: subject ?? null,
     since: since?.toISOString() ?? null,
     page: step.path,
@@ -147,12 +147,12 @@ export function describeProblem(found: FoundProblem): ProblemView {
   };
 }
 
-/** Writes the problem as a sentence without personal data. */
-export function plainText({ pieces }: Problem): string {
+/** Renders the problem as plain text without personal data. */
+export function renderPlainText({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** Cached for programs: otherwise each scrape and each probe would query the database. */
+/** Cache for programs, so that scrapes and probes do not each query the database. */
 const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>();
 
 /** Describes all problems in English, at most ten seconds old. Never rejects. */
@@ -161,7 +161,7 @@ export function describeProblems(
   host: Host,
 ): Promise<readonly ProblemView[]> {
   const read = async () => {
-    const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, 'en'));
+    const { problems: found } = await findProblems(gateway, createProblemReader(gateway.pageTexts, host, 'en'));
     return found.map(describeProblem);
   };
   // Each kind has its own deadline.

@@ -3,8 +3,8 @@ import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
 
-/** Jobs that failed for good. A queue that does not answer is found by the health check `jobs`. */
-export const failedJobs: ProblemKind = {
+/** Reports jobs that failed permanently. The health check `jobs` reports a queue that does not respond. */
+export const failedJobsProblem: ProblemKind = {
   name: 'failed_jobs',
   order: 60,
   runbook: 'jobs-failed',
@@ -28,22 +28,25 @@ export const failedJobs: ProblemKind = {
 const maxListed = 10;
 
 /**
- * Models with only one upstream: nothing is wrong yet, but customers were promised a backup. It lasts as long as gateway.yaml says so, and
- * its start does not matter.
+ * Reports models with only one upstream: nothing is wrong yet, but there is no backup. It has no start, because it follows from
+ * gateway.yaml.
  */
-export const missingBackups: ProblemKind = {
+export const missingBackupsProblem: ProblemKind = {
   name: 'no_backup',
   order: 70,
   find({ host, t }) {
-    const alone = findModelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
-    if (alone.length === 0) return [];
-    const more = alone.length - maxListed;
-    const models = [...alone.slice(0, maxListed), ...(more > 0 ? [t('problem.no_backup.more', { count: more })] : [])];
+    const names = findModelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
+    if (names.length === 0) return [];
+    const hiddenCount = names.length - maxListed;
+    const models = [
+      ...names.slice(0, maxListed),
+      ...(hiddenCount > 0 ? [t('problem.no_backup.more', { count: hiddenCount })] : []),
+    ];
     return [
       {
         severity: 'info',
         title: t('problem.no_backup'),
-        pieces: readEmphasis(t('problem.no_backup.text', { count: alone.length, models: models.join(', ') })),
+        pieces: readEmphasis(t('problem.no_backup.text', { count: names.length, models: models.join(', ') })),
         step: { path: '/operator/routes', label: t('problem.no_backup.label') },
       },
     ];

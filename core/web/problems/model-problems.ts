@@ -7,12 +7,12 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Models, and upstreams with open breakers; a line counts the remaining ones. */
+/** Maximum number of listed models, and of upstreams with open breakers; one more line counts the rest. */
 const maxListed = 10;
 const maxExplained = 2;
 
-/** Models in trouble, the worst first, each kind the oldest first. */
-export const modelProblems = (gateway: StatusReports): ProblemKind => ({
+/** Creates the kind of problem that lists failing and degraded models, worst first, then oldest first. */
+export const createModelProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'model',
   order: 10,
   runbook: 'model-down',
@@ -20,22 +20,23 @@ export const modelProblems = (gateway: StatusReports): ProblemKind => ({
 });
 
 export function describeModels(health: readonly ModelHealth[], reader: ProblemReader): Problem[] {
-  const models = findTroubled(health).toSorted(
+  const models = filterTroubled(health).toSorted(
     (first, second) =>
-      severityOf(first.state) - severityOf(second.state) || beganAt(first, reader.host) - beganAt(second, reader.host),
+      severityOf(first.state) - severityOf(second.state) ||
+      startedAt(first, reader.host) - startedAt(second, reader.host),
   );
   return [
     ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
-    ...describeMore(models.slice(maxListed), reader),
+    ...describeHidden(models.slice(maxListed), reader),
   ];
 }
 
-/** One without an incident is in trouble since now. */
-function beganAt({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
+/** Returns the start of the incident, epoch ms; now for a model without an incident. */
+function startedAt({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
   return since ?? now();
 }
 
-function findTroubled(health: readonly ModelHealth[]): readonly ModelHealth[] {
+function filterTroubled(health: readonly ModelHealth[]): readonly ModelHealth[] {
   return health.filter(({ state }) => severityOf(state) < severityOf('working'));
 }
 
@@ -46,7 +47,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   const { id, state, trouble, traffic } = model;
   const counts = { failed: traffic?.failed ?? 0, all: (traffic?.failed ?? 0) + (traffic?.answered ?? 0) };
   const cause = state === 'unknown' ? 'unknown' : (trouble?.cause ?? 'failing');
-  const seen = counts.all === 0 ? '' : ` ${t('problem.model_seen', counts)}`;
+  const trafficText = counts.all === 0 ? '' : ` ${t('problem.model_seen', counts)}`;
   return {
     severity: severities[state],
     title: state === 'unknown' ? t('problem.model_unknown') : describeModelState(model, reader, host.now()).text,
@@ -54,30 +55,30 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
     // Appended separately, so that an asterisk of an upstream is not read as emphasis.
     pieces: [
       ...readEmphasis(t(`problem.model.${cause}`, { model: id })),
-      { text: seen },
-      { text: describeRoutesOf(model, reader) },
+      { text: trafficText },
+      { text: describeOpenRoutes(model, reader) },
     ],
-    since: trouble === undefined ? undefined : new Date(beganAt(model, host)),
+    since: trouble === undefined ? undefined : new Date(startedAt(model, host)),
     step: { path: '/operator/routes', label: t('problem.routes_of', { name: id }) },
     ...(state === 'degraded' && { runbook: 'model-degraded' }),
   };
 }
 
-/** Reasons why the routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
-function describeRoutesOf({ routes }: ModelHealth, reader: ProblemReader): string {
+/** Describes why routes accept no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
+function describeOpenRoutes({ routes }: ModelHealth, reader: ProblemReader): string {
   return routes
     .filter(({ state }) => state !== 'closed')
     .slice(0, maxExplained)
-    .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${reasonOf(status, reader)}.`)
+    .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${describeReason(status, reader)}.`)
     .join('');
 }
 
-function reasonOf({ reason }: RouteStatus, { t }: ProblemReader): string {
+function describeReason({ reason }: RouteStatus, { t }: ProblemReader): string {
   return reason === null ? '' : inBrackets(describeFaultText(reason, t));
 }
 
-/** @param models the worst first */
-function describeMore(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
+/** Describes models that are not listed. @param models worst first */
+function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
   const [worst] = models;
   if (worst === undefined) return [];
   return [
@@ -85,17 +86,17 @@ function describeMore(models: readonly ModelHealth[], { t, host }: ProblemReader
       severity: severities[worst.state],
       title: t('problem.model_more'),
       pieces: [{ text: t('problem.model_more.text', { count: models.length }) }],
-      since: new Date(Math.min(...models.map((model) => beganAt(model, host)))),
+      since: new Date(Math.min(...models.map((model) => startedAt(model, host)))),
       step: { path: '/operator/routes' },
     },
   ];
 }
 
 /**
- * Breakers that are not closed, by upstream: when one fails, all of its routes do. Those of a model in trouble are why it is, and have no
- * lines of their own.
+ * Creates the kind of problem that lists breakers that are not closed. They are grouped by upstream, because all routes of an upstream fail
+ * together. Breakers of a listed model are omitted, because its line already mentions them.
  */
-export const breakerProblems = (gateway: StatusReports): ProblemKind => ({
+export const createBreakerProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'breaker',
   order: 50,
   runbook: 'route-open',
@@ -108,11 +109,11 @@ export function describeBreakers(
   health: readonly ModelHealth[],
   reader: ProblemReader,
 ): Problem[] {
-  const shown = new Set(findTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
+  const troubledRoutes = new Set(filterTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
   const openedAt = ({ open_since: since }: RouteStatus) =>
     since === undefined ? reader.host.now() : Date.parse(since);
   const open = [...statuses.values()]
-    .filter(({ route, state }) => state !== 'closed' && !shown.has(route))
+    .filter(({ route, state }) => state !== 'closed' && !troubledRoutes.has(route))
     .toSorted((first, second) => openedAt(first) - openedAt(second));
   const byUpstream = [...Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')))];
   const listed = byUpstream.slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
@@ -120,12 +121,14 @@ export function describeBreakers(
     const name = others.length === 0 ? oldest.route : upstream;
     return describeOpen(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);
   });
-  const more = byUpstream.slice(maxListed);
-  const oldest = more[0]?.[1][0];
-  return oldest === undefined ? listed : [...listed, describeMoreOpen(more.length, new Date(openedAt(oldest)), reader)];
+  const hiddenUpstreams = byUpstream.slice(maxListed);
+  const oldest = hiddenUpstreams[0]?.[1][0];
+  return oldest === undefined
+    ? listed
+    : [...listed, describeHiddenUpstreams(hiddenUpstreams.length, new Date(openedAt(oldest)), reader)];
 }
 
-function describeMoreOpen(count: number, since: Date, { t }: ProblemReader): Problem {
+function describeHiddenUpstreams(count: number, since: Date, { t }: ProblemReader): Problem {
   return {
     severity: 'warn',
     title: t('problem.breaker_more'),
@@ -144,7 +147,7 @@ function describeOpen(name: string, count: number, oldest: RouteStatus, since: D
     pieces: [
       ...readEmphasis(t('problem.breaker.text', { count, name })),
       { text: ` ${describeBreaker(oldest, reader).text}` },
-      { text: reasonOf(oldest, reader) },
+      { text: describeReason(oldest, reader) },
     ],
     since,
     step: { path: '/operator/routes', label: t('problem.routes_of', { name }) },

@@ -3,7 +3,7 @@ import { readOrder } from '#core/business/payments/order.ts';
 import { countChecks, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import type { ProblemAlert } from './problem.ts';
 
-/** An order was flagged. */
+/** Reports a flagged order. */
 export const flaggedAlert: ProblemAlert = {
   event: 'order.flagged',
   async compose({ orderId = '', flagId, reason = '' }, { host, t, format }) {
@@ -11,12 +11,15 @@ export const flaggedAlert: ProblemAlert = {
     if (order === undefined) return 'the order was not found';
     const flag = order.flags.find(({ id }) => id === flagId);
     if (flag?.resolvedAt !== undefined) return 'the flag is resolved';
-    const about =
+    const transaction =
       order.payments.find(({ paymentId, outcome }) =>
         reason === 'deleted_account' ? outcome === 'activated' : paymentId === flag?.subject,
       ) ?? order.refunds.find(({ key }) => key === flag?.subject);
-    const money = about === undefined ? undefined : { amount: about.amount, currency: about.currency };
-    const due = isDecisionPromised(reason) ? computeDecisionDeadline(host, flag?.createdAt ?? order.readAt) : undefined;
+    const money =
+      transaction === undefined ? undefined : { amount: transaction.amount, currency: transaction.currency };
+    const dueAt = isDecisionPromised(reason)
+      ? computeDecisionDeadline(host, flag?.createdAt ?? order.readAt)
+      : undefined;
     return {
       title: t('alert.flagged.title', { code: order.code, reason: t(`alert.reason.${reason}`) }),
       text: t('alert.flagged.text'),
@@ -24,7 +27,7 @@ export const flaggedAlert: ProblemAlert = {
         [t('operator.order'), order.code],
         [t('alert.price'), format.money(order.price, order.currency)],
         ...(money === undefined ? [] : [[t('alert.money'), format.money(money.amount, money.currency)] as const]),
-        ...(due === undefined ? [] : [[t('alert.due'), format.time(due).text] as const]),
+        ...(dueAt === undefined ? [] : [[t('alert.due'), format.time(dueAt).text] as const]),
       ],
       path: `/operator/orders/${order.code}`,
       data: {
@@ -35,13 +38,13 @@ export const flaggedAlert: ProblemAlert = {
         price: order.price,
         currency: order.currency,
         money: money ?? null,
-        decide_by: due?.toISOString() ?? null,
+        decide_by: dueAt?.toISOString() ?? null,
       },
     };
   },
 };
 
-/** The first money of a day and provider that belongs to no order. */
+/** Reports money without an order, once a day per provider. */
 export const foreignAlert: ProblemAlert = {
   event: 'payment.unknown',
   async compose({ provider = '', kind = 'payment', currency = 'IDR', amount }, { t, format }) {
@@ -56,7 +59,7 @@ export const foreignAlert: ProblemAlert = {
   },
 };
 
-/** Payments that stay unconfirmed. */
+/** Reports payments that stay unconfirmed. */
 export const unconfirmedAlert: ProblemAlert = {
   event: 'payments.delayed',
   isWatched: true,

@@ -1,6 +1,6 @@
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
 import { maxUnconfirmedMs, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
-import { nameOfPerson } from '../pages/account-name.ts';
+import { formatAccountName } from '../pages/account-name.ts';
 import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
@@ -27,7 +27,7 @@ const unconfirmed: ProblemKind = {
   },
 };
 
-/** Money at providers without an order, as one entry: it may belong to another system with the same account. */
+/** Money at providers without an order, as one entry, because it may belong to another system that uses the same account. */
 const foreign: ProblemKind = {
   name: 'foreign_money',
   order: 130,
@@ -63,7 +63,7 @@ const flagged: ProblemKind = {
   },
 };
 
-/** Problems with payments that need a person. */
+/** Problems with payments that an operator must resolve. */
 export const moneyProblems = [unconfirmed, foreign, flagged];
 
 /** Describes a flag, with or without an order. */
@@ -71,20 +71,20 @@ export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 
   const { id, kind, order, createdAt } = flag;
   const title = t(`operator.flag.${kind}`);
   const code = order?.code ?? '';
-  const about =
+  const subjectPieces =
     order === undefined
       ? [{ text: t('operator.need_without_order') }]
       : [
           { text: `${t('operator.order')} ` },
           { text: code, path: `/operator/orders/${code}` },
           { text: ', ', isPersonal: true },
-          { text: nameOfPerson(order.buyer, t), isPersonal: true },
+          { text: formatAccountName(order.buyer, t), isPersonal: true },
         ];
   return {
     severity: severityOf(kind),
     title,
     subject: order?.code,
-    pieces: [...about, ...readEmphasis(describeMoney(flag, { t, format }))],
+    pieces: [...subjectPieces, ...readEmphasis(describeMoney(flag, { t, format }))],
     since: createdAt,
     step: {
       path: `/operator/flags/${id}`,
@@ -101,11 +101,11 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Pro
     amount: money === undefined ? '' : format.money(money.amount, money.currency),
     stated: money?.statedAmount === undefined ? '' : format.money(money.statedAmount, money.currency),
   };
-  return t(`operator.flag_text.${variantOf(kind, money)}`, values);
+  return t(`operator.flag_text.${chooseTextVariant(kind, money)}`, values);
 }
 
-/** Money on one side's books only, or with different amounts, may be a payment or a refund. */
-function variantOf(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
+/** Chooses the text for a flag. Money that is missing or differs on one side may be a payment or a refund. */
+function chooseTextVariant(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
   if (money === undefined) return 'without_amount';
   if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;
   if (money.statedAmount !== undefined) return 'other_amount';

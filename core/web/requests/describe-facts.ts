@@ -4,16 +4,16 @@ import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Of pages, which register them, and of commands in English. */
+/** Texts of request facts, for pages and commands. */
 export const requestTexts = defineTexts({ en, id });
 
 interface RequestFact {
   readonly label: string;
   readonly text: string;
-  /** The whole value, where `text` is a short form of it. */
+  /** Full value if `text` is shortened. */
   readonly full?: string;
   readonly isCode?: boolean;
-  /** Long texts stand below their label. */
+  /** True: shown below the label. */
   readonly isLong?: boolean;
 }
 
@@ -21,14 +21,14 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * Describes facts about a request on pages and in commands, in addition to its time, status and attempts, in the order in which people look
- * for them. Empty facts are left out.
+ * Describes a request for pages and commands, in addition to its time, status and attempts. The most useful facts come first; empty ones
+ * are omitted.
  *
- * @param isForOperator customers learn nothing of how the service is changed
- * @param areRoutesNamed whether the reader may know models of vendors
- * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating/shop.md, "Dashboard")
+ * @param isForOperator true: includes the canary, which customers do not see
+ * @param areRoutesNamed true: includes the vendor's model
+ * @param hasContent true: prompt and reply are on record; they are not shown (docs/operating/shop.md, "Dashboard")
  */
-export function describeFacts(
+export function describeRequestFacts(
   record: RequestRecord,
   reader: Reader,
   { hasContent = false, isForOperator = false, areRoutesNamed = false } = {},
@@ -37,20 +37,20 @@ export function describeFacts(
   const client = record.user_agent ?? '';
   const facts: Fact[] = [
     ['alias_of', record.alias_of ?? undefined],
-    ['format', formatOf(record, t)],
+    ['format', describeFormat(record, t)],
     ['call', record.format === null ? `${record.method} ${record.path}` : undefined, { isCode: true }],
-    ['client', clientName(client), { full: client }],
+    ['client', formatClientName(client), { full: client }],
     ['address', record.remote_address ?? undefined],
     ['key', record.key_hint ?? undefined, { isCode: true }],
-    ['tokens', tokensOf(record, reader)],
-    ['of_which', detailsOfTokens(record, reader)],
-    ['size', sizeOf(record, reader)],
+    ['tokens', describeTokens(record, reader)],
+    ['of_which', describeTokenDetails(record, reader)],
+    ['size', describeSize(record, reader)],
     ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
-    ['queue', waitOf(record, reader)],
-    ['answered_model', areRoutesNamed ? answeredModelOf(record, t) : undefined],
-    ...digestsOf(record, t),
-    ['canary', isForOperator ? canaryOf(record, t) : undefined],
-    ['ended', endOf(record, t)],
+    ['queue', describeWait(record, reader)],
+    ['answered_model', areRoutesNamed ? describeAnsweredModel(record, t) : undefined],
+    ...describeDigests(record, t),
+    ['canary', isForOperator ? describeCanary(record, t) : undefined],
+    ['ended', describeEnd(record, t)],
     ['error', record.error_message ?? undefined, { isLong: true }],
     ['content', hasContent ? t('requests.content') : undefined, { isLong: true }],
     ...describeNotes(record.notes ?? [], t).map(({ name, text }): Fact => [name, text, { isLong: true }]),
@@ -68,15 +68,15 @@ const formatNames: Readonly<Record<string, string>> = {
   images: 'Images',
 };
 
-/** "Responses, streamed". */
-function formatOf({ format, is_stream: isStream }: RequestRecord, t: Reader['t']): string | undefined {
+/** Returns "Responses, streamed". */
+function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Reader['t']): string | undefined {
   if (format === null) return undefined;
   const name = formatNames[format] ?? format;
   return isStream === null ? name : t(isStream ? 'requests.streamed' : 'requests.whole', { format: name });
 }
 
-/** "1,284 in · 402 out", and that they were estimated. */
-function tokensOf(record: RequestRecord, { t, format }: Reader): string | undefined {
+/** Returns "1,284 in · 402 out", with a remark if the counts are estimates. */
+function describeTokens(record: RequestRecord, { t, format }: Reader): string | undefined {
   const { input_tokens: input, output_tokens: output, usage_estimated: isEstimated } = record;
   const counts = [
     input === null ? '' : t('requests.tokens.in', { tokens: format.number(input) }),
@@ -86,21 +86,24 @@ function tokensOf(record: RequestRecord, { t, format }: Reader): string | undefi
   return isEstimated === true ? t('requests.tokens.estimated', { tokens: counts.join(' · ') }) : counts.join(' · ');
 }
 
-/** "1,024 from prompt cache · 128 reasoning": parts of the tokens in and out. */
-function detailsOfTokens(record: RequestRecord, { t, format }: Reader): string | undefined {
+/** Returns "1,024 from prompt cache · 128 reasoning", which are included in the tokens in and out. */
+function describeTokenDetails(record: RequestRecord, { t, format }: Reader): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],
     ['cache_write', record.cache_write_tokens],
     ['reasoning', record.reasoning_tokens],
   ];
-  const known = parts.flatMap(([name, tokens]) =>
+  const details = parts.flatMap(([name, tokens]) =>
     tokens === null || tokens === 0 ? [] : [t(`requests.tokens.${name}`, { tokens: format.number(tokens) })],
   );
-  return known.length === 0 ? undefined : known.join(' · ');
+  return details.length === 0 ? undefined : details.join(' · ');
 }
 
-/** "34 kB in · 8.1 kB out". */
-function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, format }: Reader): string | undefined {
+/** Returns "34 kB in · 8.1 kB out". */
+function describeSize(
+  { bytes_in: received, bytes_out: sent }: RequestRecord,
+  { t, format }: Reader,
+): string | undefined {
   const sizes = [
     received === null ? '' : t('requests.tokens.in', { tokens: format.bytes(received).text }),
     sent === null ? '' : t('requests.tokens.out', { tokens: format.bytes(sent).text }),
@@ -108,18 +111,18 @@ function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, for
   return sizes.length === 0 ? undefined : sizes.join(' · ');
 }
 
-/** "waited 2.1 s for a free slot". */
-function waitOf({ queue_ms: queued }: RequestRecord, { t, format }: Reader): string | undefined {
+/** Returns "waited 2.1 s for a free slot". */
+function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Reader): string | undefined {
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
-/** "canary 3": whose configuration served it, where another one served the other accounts. */
-function canaryOf({ canary }: RequestRecord, t: Reader['t']): string | undefined {
+/** Returns "canary 3" if the request was served by the configuration of a canary. */
+function describeCanary({ canary }: RequestRecord, t: Reader['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
-/** The model that the vendor's answer names; that it is another one, if so. */
-function answeredModelOf(
+/** Returns the model named in the vendor's response, with a remark if it is not the requested one. */
+function describeAnsweredModel(
   { answered_model: model, is_other_model: isOther }: RequestRecord,
   t: Reader['t'],
 ): string | undefined {
@@ -127,21 +130,25 @@ function answeredModelOf(
   return isOther === true ? t('requests.other_model', { model }) : model;
 }
 
-/** One digest, or both and why they differ. */
-function digestsOf(record: RequestRecord, t: Reader['t']): Fact[] {
+/** Returns one digest, or both digests and why they differ. */
+function describeDigests(record: RequestRecord, t: Reader['t']): Fact[] {
   const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
-  if (received === sent) return [digestFact('digest', sent)];
+  if (received === sent) return [describeDigest('digest', sent)];
   const reasons = (changes ?? []).map((change) => t(`requests.change.${change}`)).join(', ');
-  return [digestFact('digest', sent), digestFact('digest_received', received), ['digest_changes', reasons]];
+  return [describeDigest('digest', sent), describeDigest('digest_received', received), ['digest_changes', reasons]];
 }
 
-const shownDigits = 16;
+const maxDigestLength = 16;
 
-function digestFact(name: string, digest: string | null): Fact {
-  return [name, digest === null ? undefined : `${digest.slice(0, shownDigits)}…`, { full: digest ?? '', isCode: true }];
+function describeDigest(name: string, digest: string | null): Fact {
+  return [
+    name,
+    digest === null ? undefined : `${digest.slice(0, maxDigestLength)}…`,
+    { full: digest ?? '', isCode: true },
+  ];
 }
 
-function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {
+function describeEnd({ outcome, status }: RequestRecord, t: Reader['t']): string {
   const isBroken = outcome === 'failed' && status !== null && status < 400;
   return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
 }
@@ -153,14 +160,14 @@ interface NotesLine {
 }
 
 const verbs = ['dropped', 'approximated'] as const;
-/** As `core/gateway/model-call/notes-header.ts` ends a list that is too long. */
-const more = '...';
-/** As `plugins/upstream` notes it. */
-const resumed = 'resumed on another route after the first was interrupted';
+/** End of a list that `core/gateway/model-call/notes-header.ts` has truncated. */
+const truncationMark = '...';
+/** Note from `plugins/upstream`. */
+const resumedNote = 'resumed on another route after the first was interrupted';
 
 /**
- * Notes of translations, grouped: dropped parameters, approximated ones, and the rest. Notes name
- * parameters and features in English, as they are called in the API; only the words around them are translated.
+ * Groups the notes of translations: dropped parameters, approximated parameters, and other notes. The names of parameters and features are
+ * those of the API; only the surrounding words are translated.
  */
 function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
   const [dropped, approximated] = verbs.map((verb) =>
@@ -170,37 +177,37 @@ function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
   const lines: NotesLine[] = [
     { name: 'dropped', text: (dropped ?? []).join(', ') },
     { name: 'approximated', text: (approximated ?? []).join(', ') },
-    { name: 'note', text: others.map((note) => wordsOf(note, t)).join(' ') },
+    { name: 'note', text: others.map((note) => translateNote(note, t)).join(' ') },
   ];
   return lines.filter(({ text }) => text !== '');
 }
 
-function wordsOf(note: string, t: Translate): string {
-  if (note === resumed) return t('requests.note.resumed');
-  return note === more ? t('requests.note.more') : note;
+function translateNote(note: string, t: Translate): string {
+  if (note === resumedNote) return t('requests.note.resumed');
+  return note === truncationMark ? t('requests.note.more') : note;
 }
 
-/** A program in front of its language, as the SDKs of OpenAI and Anthropic write it: `OpenAI/Python 1.54.0`. */
-const sdk = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
-const product = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
-/** By the products in the User-Agent of a browser, the specific ones first, because all others name Chrome or Safari too. */
+/** Matches a program, language and version, as sent by the SDKs of OpenAI and Anthropic: `OpenAI/Python 1.54.0`. */
+const sdkPattern = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
+const productPattern = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
+/** Browsers by the product in their User-Agent. Specific products come first, because those browsers also claim to be Chrome or Safari. */
 const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrome', Version: 'Safari' } as const;
 
 /**
- * Returns a User-Agent as people know the program: `OpenAI/Python 1.54.0` is "OpenAI Python 1.54.0", `claude-cli/2.1.0 (external)`
- * is "claude-cli 2.1.0". Unrecognized names are returned unchanged.
+ * Formats a User-Agent for people: `OpenAI/Python 1.54.0` becomes "OpenAI Python 1.54.0", and `claude-cli/2.1.0 (external)` becomes
+ * "claude-cli 2.1.0". Unrecognized values are returned unchanged.
  */
-export function clientName(userAgent: string): string {
-  if (userAgent.startsWith('Mozilla/')) return browserName(userAgent) ?? userAgent;
-  const [, name, language, version] = sdk.exec(userAgent) ?? [];
+export function formatClientName(userAgent: string): string {
+  if (userAgent.startsWith('Mozilla/')) return formatBrowserName(userAgent) ?? userAgent;
+  const [, name, language, version] = sdkPattern.exec(userAgent) ?? [];
   if (name !== undefined) return `${name} ${language} ${version}`;
-  const [, program, number] = product.exec(userAgent) ?? [];
+  const [, program, number] = productPattern.exec(userAgent) ?? [];
   return program === undefined ? userAgent : `${program} ${number}`;
 }
 
-function browserName(userAgent: string): string | undefined {
-  for (const [sign, name] of Object.entries(browsers)) {
-    const version = new RegExp(`\\b${sign}/(\\d+)`).exec(userAgent)?.[1];
+function formatBrowserName(userAgent: string): string | undefined {
+  for (const [productName, name] of Object.entries(browsers)) {
+    const version = new RegExp(`\\b${productName}/(\\d+)`).exec(userAgent)?.[1];
     if (version !== undefined) return `${name} ${version}`;
   }
   return undefined;

@@ -12,16 +12,16 @@ import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
-import { nameOfPerson } from '../pages/account-name.ts';
-import { actionsOfOne } from './action-table.ts';
+import { formatAccountName } from '../pages/account-name.ts';
+import { subjectActionsView } from './action-table.ts';
 import { defineView, type EntryTable, type FieldReader, type TextReader } from './field.ts';
-import { ledger as ledgerView } from './ledger.ts';
+import { ledgerView } from './ledger.ts';
 
 /** Number of operators' actions to read, newest first. */
-const listedActions = 100;
+const maxActions = 100;
 const usageHours = 30 * 24;
 
-/** Everything that operators see of one account. */
+/** Data of one account for operators. */
 export interface AccountDetails {
   readonly record: AccountRecord;
   readonly blockedReason: string | undefined;
@@ -47,24 +47,24 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
     sessionsOf(host).list(id),
     listLedger(database, id),
     countUsage(database, { accountId: id, since: startOfHours(host.now(), usageHours) }, ['model']),
-    listActions(database, { subject: id, limit: listedActions }),
+    listActions(database, { subject: id, limit: maxActions }),
   ]);
   const { blockedReason, language } = row === undefined ? {} : toRecord(row);
   return { record, blockedReason, language, identities, sessions, ledger, usage, actions };
 }
 
-/** Details of one account. */
+/** Fields of one account on its page and in the output of its command. */
 export const accountFacts = defineView<AccountDetails>()({
   account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
   name: {
     type: 'text',
     value: ({ record }) => nameWithAddress(record.name, record.email),
-    cell: ({ record }, { t }) => nameOfPerson(record.name, t),
+    cell: ({ record }, { t }) => formatAccountName(record.name, t),
   },
   language: { type: 'text', of: 'language' },
   created: { type: 'time', value: ({ record }) => record.createdAt },
   paused: { type: 'time', label: 'operator.paused_since', value: ({ record }) => record.pausedAt },
-  blocked: { type: 'time', label: 'operator.blocked_since', value: ({ record }) => blockedSince(record) },
+  blocked: { type: 'time', label: 'operator.blocked_since', value: ({ record }) => getBlockedAt(record) },
   blocked_reason: {
     type: 'text',
     of: 'blockedReason',
@@ -93,11 +93,11 @@ export const accountFacts = defineView<AccountDetails>()({
 /** Tables of an account, on its page and in the output of commands. */
 export const accountTables = ({ ledger, actions }: AccountDetails): EntryTable[] => [
   { name: 'ledger', entries: ledger, view: ledgerView },
-  { name: 'actions', entries: actions, view: actionsOfOne },
+  { name: 'actions', entries: actions, view: subjectActionsView },
 ];
 
-/** Facts of an account as commands and the API output them. */
-export function writeFacts({ record, blockedReason, language }: AccountDetails) {
+/** Summarizes an account for the JSON of commands and the API. */
+export function summarizeAccount({ record, blockedReason, language }: AccountDetails) {
   const { id, name, email, createdAt, blockedAt, pausedAt, deletedAt, key, requestCount, readAt } = record;
   return {
     id,
@@ -113,45 +113,45 @@ export function writeFacts({ record, blockedReason, language }: AccountDetails) 
     limits: key?.limits,
     requestCount,
     active: findActivePeriod(record, readAt) !== undefined,
-    endsAt: endOf(record),
+    endsAt: getPaidUntil(record),
   };
 }
 
-/** An account as commands and the API output it. */
-export function writeAccount(details: AccountDetails) {
+/** Describes an account completely, for the JSON of commands and the API. */
+export function describeAccountDetails(details: AccountDetails) {
   const { identities, sessions, ledger, usage, actions } = details;
   return {
-    ...writeFacts(details),
+    ...summarizeAccount(details),
     identities: identities.map(({ subject: _subject, ...entry }) => entry),
     sessions,
-    // `in_force` is the former name of `is_in_force`, until 0.7.
+    // `inForce` is the deprecated name of `isInForce`; remove in 0.7.
     ledger: ledger.map((entry) => ({ ...entry, inForce: entry.isInForce })),
     usage,
     actions,
   };
 }
 
-/** Start of an operator's block. */
-function blockedSince({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
+/** Returns the start of an operator's block; undefined for a pause by the owner. */
+function getBlockedAt({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
   return pausedAt === undefined ? blockedAt : undefined;
 }
 
-/** End of the last period; undefined if there never was one. */
-function endOf({ periods }: AccountRecord): Date | undefined {
+/** Returns the end of the last period; undefined if there never was one. */
+function getPaidUntil({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
 
 function printPlan({ record }: AccountDetails, { time }: TextReader): string {
-  const [active, end] = [findActivePeriod(record, record.readAt), endOf(record)];
+  const [active, end] = [findActivePeriod(record, record.readAt), getPaidUntil(record)];
   if (active !== undefined) return `${active.label}, active until ${time(end)}`;
   if (end === undefined) return 'none yet';
   return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${time(end)}`;
 }
 
-/** Days of the active plan, and its label if it has one: `1 day, for trying out`. */
+/** Describes the active plan by its days and its label, if any: `1 day, for trying out`. */
 function describePlan({ record }: AccountDetails, { t, language, host }: FieldReader): string {
   const active = findActivePeriod(record, record.readAt);
-  if (active === undefined) return t(endOf(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
+  if (active === undefined) return t(getPaidUntil(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
   const { days, label, unnamedDays } = active;
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
   const name = translateRecordedLabel(language, label, host);

@@ -1,12 +1,12 @@
 import { accountStates, type AccountSummary } from '#core/business/accounts/account-list.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
-import { nameOfAccount, nameOfPerson } from '../pages/account-name.ts';
+import { formatAccountLabel, formatAccountName } from '../pages/account-name.ts';
 import { defineView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
-import { afterEntry, defineResource, readPage } from './resource.ts';
+import { createAfterSchema, defineResource, readPage } from './resource.ts';
 
-/** Presentation of an account's state on pages. */
+/** Icons of account states on pages. */
 export const accountKinds = {
   active: 'ok',
   inactive: undefined,
@@ -21,7 +21,7 @@ export const accounts = defineResource({
   query: object({
     words: text('A part of name or e-mail address, an id, or a key hint.'),
     state: { enum: accountStates, description: 'Only accounts in this state.' },
-    after: afterEntry('account'),
+    after: createAfterSchema('account'),
   }),
   view: defineView<AccountSummary>()({
     account: {
@@ -29,9 +29,9 @@ export const accounts = defineResource({
       fit: 'id',
       at: 'title',
       of: 'id',
-      cell: (account, { t }) => ({ text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` }),
+      cell: (account, { t }) => ({ text: formatAccountLabel(account, t), path: `/operator/accounts/${account.id}` }),
     },
-    name: { type: 'text', fit: 'id', at: 'hide', of: 'name', cell: ({ name }, { t }) => nameOfPerson(name, t) },
+    name: { type: 'text', fit: 'id', at: 'hide', of: 'name', cell: ({ name }, { t }) => formatAccountName(name, t) },
     email: { type: 'text', heading: 'e-mail', of: 'email' },
     key: { type: 'id', isSpare: true, at: 'note', of: 'hint' },
     state: { type: 'state', at: 'end', texts: 'operator.account_state', kinds: accountKinds, of: 'state' },

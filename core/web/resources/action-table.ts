@@ -3,16 +3,16 @@ import type { RecordedAction } from '#core/business/operator-actions/operator-ac
 import type { TableCell, TableSection } from '../pages/table.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader, fieldTable } from './field.ts';
-import { afterEntry, defineResource, readPage } from './resource.ts';
-import { tellAction, tellDone } from './tell-action.ts';
+import { createAfterSchema, defineResource, readPage } from './resource.ts';
+import { describeAction, describeDone } from './describe-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
-/** Table of operators' actions. */
-const recordedActions = defineView<RecordedAction>()(
+/** Fields of operators' actions. */
+const actionsView = defineView<RecordedAction>()(
   {
     time: { type: 'time', at: 'note', of: 'createdAt' },
-    action: { type: 'id', at: 'title', of: 'action', cell: ({ action }, { t }) => tellDone(action, t) },
+    action: { type: 'id', at: 'title', of: 'action', cell: ({ action }, { t }) => describeDone(action, t) },
     about: { type: 'id', fit: 'brief', at: 'note-end', of: 'subject' },
     by: { type: 'text', fit: 'brief', at: 'note-end', of: 'operator' },
     note: {
@@ -20,7 +20,7 @@ const recordedActions = defineView<RecordedAction>()(
       fit: 'text',
       at: 'below',
       value: ({ details, note }) => describeDetails({ ...details, note }),
-      cell: (action, reader) => tellAction(action, reader, reader.names),
+      cell: (action, reader) => describeAction(action, reader, reader.names),
     },
     outcome: {
       type: 'state',
@@ -38,31 +38,36 @@ export const actions = defineResource({
   summary: 'list what operators have done, the newest first',
   query: object({
     subject: text('Only about this one: the id of an account, order or flag, a route, or configuration.'),
-    after: afterEntry('action'),
+    after: createAfterSchema('action'),
   }),
-  view: recordedActions,
+  view: actionsView,
   async list({ database }, query, { limit }) {
     const { listActions } = await import('#core/business/operator-actions/operator-actions.ts');
-    return readPage(limit, (most) => listActions(database, { ...query, limit: most }));
+    return readPage(limit, (max) => listActions(database, { ...query, limit: max }));
   },
 });
 
-/** Actions on one subject, or on those of a page that names them elsewhere. */
-export const actionsOfOne = {
-  page: recordedActions.page.filter(({ name }) => name !== 'about'),
-  text: recordedActions.text,
+/** Fields of the actions on a page that shows their subject elsewhere. */
+export const subjectActionsView = {
+  page: actionsView.page.filter(({ name }) => name !== 'about'),
+  text: actionsView.text,
 };
 
-/** @param subjects subject cells by id; undefined if the page is about the subject */
-export function actionTable(
-  done: readonly RecordedAction[],
+/**
+ * Describes the table of actions on a page.
+ *
+ * @param subjects subject cells by id; undefined if the page is about the subject
+ */
+export function describeActionTable(
+  entries: readonly RecordedAction[],
   reader: FieldReader,
   subjects?: ReadonlyMap<string, TableCell>,
 ): TableSection {
-  if (subjects === undefined) return fieldTable(reader, 'actions', 'operator.actions', done, actionsOfOne.page);
-  const fields = recordedActions.page.map((field) => {
+  if (subjects === undefined)
+    return fieldTable(reader, 'actions', 'operator.actions', entries, subjectActionsView.page);
+  const fields = actionsView.page.map((field) => {
     if (field.name === 'about') return { ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) };
     return field.name === 'by' ? { ...field, at: 'hide' as const, isSpare: true } : field;
   });
-  return fieldTable(reader, 'actions', 'operator.actions', done, fields);
+  return fieldTable(reader, 'actions', 'operator.actions', entries, fields);
 }

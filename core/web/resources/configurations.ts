@@ -5,7 +5,7 @@ import { defineResource } from './resource.ts';
 
 export const configurationsPath = '/operator/configuration';
 
-/** Configurations that have served. Their texts are read one at a time. */
+/** Configurations that have served, without their texts. */
 export const configurations = defineResource({
   name: 'configuration',
   summary: 'list the configurations that have served, the newest first',
@@ -33,20 +33,20 @@ export const configurations = defineResource({
       heading: 'from',
       fit: 'text',
       at: 'note-end',
-      value: ({ broughtBy }) => nameFile(broughtBy) ?? `rolled back by ${broughtBy}`,
-      cell: ({ broughtBy }, { t }) => nameFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
+      value: ({ broughtBy }) => describeFile(broughtBy) ?? `rolled back by ${broughtBy}`,
+      cell: ({ broughtBy }, { t }) => describeFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
     },
   }),
   none: 'No configuration has served yet.',
   async list({ database }, { after }, { limit }) {
-    const found = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));
-    const entries = found.slice(0, limit).map(({ text: _text, ...entry }) => entry);
-    return { entries, next: found.length > limit ? String(entries.at(-1)?.id) : null };
+    const served = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));
+    const entries = served.slice(0, limit).map(({ text: _text, ...entry }) => entry);
+    return { entries, next: served.length > limit ? String(entries.at(-1)?.id) : null };
   },
 });
 
-/** Undefined for a configuration that an operator rolled back to. */
-function nameFile(broughtBy: string): string | undefined {
+/** Returns the name of the file that a configuration came from; undefined if an operator rolled back to it. */
+function describeFile(broughtBy: string): string | undefined {
   if (broughtBy === 'file') return 'gateway.yaml';
   return isVariantName(broughtBy) ? broughtBy : undefined;
 }

@@ -3,15 +3,15 @@ import type { PageRequest } from '../pages/page.ts';
 import type { Formatter } from '../texts/formatter.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 
-/** Values by the type of their field. Secrets have no type: a value that fits no type is not shown. */
+/** Values by the type of their field. There is deliberately no type for secrets. */
 export interface FieldValues {
   /** Identifier for operators; not translated. */
   readonly id: string;
   readonly time: Date;
-  /** In the smallest unit that the currency is paid in. */
+  /** Amount in the smallest payable unit of the currency. */
   readonly money: { readonly amount: number; readonly currency: string };
   readonly count: number;
-  /** In ms. */
+  /** Duration in ms. */
   readonly duration: number;
   /** One of a few values. */
   readonly state: string;
@@ -28,33 +28,34 @@ export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'
   readonly names?: ReadonlyMap<string, string>;
 };
 
-/** How commands format values, in English. */
+/** Formats values for commands, in English. */
 export interface TextReader {
   readonly format: Formatter;
-  /** In the command's time zone; '' for none. */
+  /** Formats a time in the command's time zone; '' for none. */
   time(at: Date | undefined, isExact?: boolean): string;
 }
 
 type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
 /** Presentation of a field. */
-interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
-  /** Key of its label on pages; default: its name after the prefix of the view. */
+interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
+  /** Key of the label on pages; default: `PREFIX.NAME` with the prefix of the view. */
   readonly label?: string;
-  /** Heading in the output of commands; default: its name. */
+  /** Heading in the output of commands; default: the field's name. */
   readonly heading?: string;
-  /** For a state: pages show the text `TEXTS.STATE`, or the state if there is none, with the icon of its kind. Default: its label. */
+  /** Key prefix of a state's texts: pages show `TEXTS.STATE`, or the state if that text does not exist. Default: the label's key. */
   readonly texts?: string;
+  /** Icons of states. */
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
-  /** Colour in the output of commands, if it does not follow from the value. */
+  /** Returns the colour in the output of commands, if it does not follow from the value. */
   kind?(entry: Entry): TableCell['kind'];
   /** True: commands print a time with its seconds. */
   readonly isExact?: boolean;
-  /** True: the gateway wrote the text, and translates it. */
+  /** True: the text is a sentence of the gateway, which pages translate. */
   readonly isSentence?: boolean;
-  /** Cell on pages, if it differs from the output of commands. */
+  /** Returns the cell on pages, if it differs from the value. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
-  /** Output of commands, if it differs. */
+  /** Returns the output of commands, if it differs from the value. */
   print?(entry: Entry, reader: TextReader): string | undefined;
 }
 
@@ -63,23 +64,23 @@ type MemberOf<Entry, Value> = {
   [Name in keyof Entry & string]: Entry[Name] extends Value | null | undefined ? Name : never;
 }[keyof Entry & string];
 
-interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> {
+interface FieldOf<Entry, Type extends keyof FieldValues> extends FieldPresentation<Entry> {
   readonly type: Type;
-  /** Member that has the value; default: `value`, or else the entry itself. */
+  /** Member that holds the value; default: `value` computes it. */
   readonly of?: MemberOf<Entry, FieldValues[Type]>;
   /**
-   * The value; undefined if there is none.
+   * Returns the value; undefined if there is none.
    *
    * @param now epoch ms
    */
   value?(entry: Entry, now: number): FieldValues[Type] | null | undefined;
 }
 
-/** A field of an entry that operators see: in tables of pages if it has a position there (`at`), and in the output of commands. */
+/** A field of an entry for operators. It is a column of tables on pages if it has a position there (`at`). */
 type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
 
-/** A field as it is shown. */
-export interface ShownField<Entry> extends Showing<Entry> {
+/** A field with its name and label. */
+export interface ShownField<Entry> extends FieldPresentation<Entry> {
   readonly name: string;
   readonly type: keyof FieldValues;
   value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
@@ -91,51 +92,52 @@ export interface EntryView<Entry, Name extends string = string> {
   readonly page: readonly ShownField<Entry>[];
   /** Columns of tables that commands print. */
   readonly text: readonly ShownField<Entry>[];
-  /** Selected fields, in this order. */
+  /** Selects fields, in this order. */
   pick(...names: readonly Name[]): ShownField<Entry>[];
 }
 
 /** A table below the facts of an entry, on its page and in the output of its command. */
 export interface EntryTable {
-  /** Its heading; on pages the key `operator.NAME`. */
+  /** Heading; the text `operator.NAME` on pages. */
   readonly name: string;
   readonly entries: readonly unknown[];
   readonly view: Pick<EntryView<unknown>, 'page' | 'text'>;
 }
 
 /**
- * Describes entries once: their fields in the order of pages, and the names of those that commands print; default: all.
+ * Defines how operators see entries, on pages and in commands. The returned function takes the fields in the order of pages, and the names
+ * of the fields that commands print; default: all.
  *
- * @param prefix of label keys: `operator.NAME`
+ * @param prefix prefix of label keys: `operator.NAME`
  */
 export function defineView<Entry>(prefix = 'operator') {
   return <const Name extends string>(
     fields: Readonly<Record<Name, Field<Entry>>>,
     text?: readonly NoInfer<Name>[],
   ): EntryView<Entry, Name> => {
-    const shown = (name: Name): ShownField<Entry> => {
+    const toShownField = (name: Name): ShownField<Entry> => {
       const field = fields[name];
-      return { label: `${prefix}.${name}`, ...field, name, value: readerOf(field) };
+      return { label: `${prefix}.${name}`, ...field, name, value: createValueReader(field) };
     };
     const names = Object.keys(fields) as Name[];
     return {
-      page: names.filter((name) => fields[name].at !== undefined).map(shown),
-      text: (text ?? names).map(shown),
-      pick: (...picked) => picked.map(shown),
+      page: names.filter((name) => fields[name].at !== undefined).map(toShownField),
+      text: (text ?? names).map(toShownField),
+      pick: (...picked) => picked.map(toShownField),
     };
   };
 }
 
-function readerOf<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
+function createValueReader<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
   const { of: member } = field;
   if (member !== undefined) return (entry) => (entry[member] as FieldValues[keyof FieldValues] | null) ?? undefined;
   return (entry, now) => field.value?.(entry, now) ?? undefined;
 }
 
-const labelOf = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
+const labelKey = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
 
 /**
- * A page's table with a row for each entry.
+ * Describes a page's table with a row for each entry.
  *
  * @param title text key
  */
@@ -149,12 +151,12 @@ export function fieldTable<Entry>(
   const columns = fields.map((field): ColumnOf<Entry> => {
     const { at = 'hide', type } = field;
     const isNumber = type === 'count' || type === 'money' || type === 'duration';
-    return { ...field, at, isNumber, label: labelOf(field), cell: (entry) => cellOf(field, entry, reader) };
+    return { ...field, at, isNumber, label: labelKey(field), cell: (entry) => createCell(field, entry, reader) };
   });
   return describeTable(reader, id, title, entries, columns);
 }
 
-export function entryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
+export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
   return tables.map(({ name, entries, view }) => fieldTable(reader, name, `operator.${name}`, entries, view.page));
 }
 
@@ -166,16 +168,16 @@ export interface PageFact {
   readonly isCode?: boolean;
 }
 
-/** Names and values of one entry; fields without a value are omitted. */
-export function describeFacts<Entry>(
+/** Describes the fields of one entry for its page; fields without a value are omitted. */
+export function describeEntryFacts<Entry>(
   reader: FieldReader,
   entry: Entry,
   fields: readonly ShownField<Entry>[],
 ): PageFact[] {
   const { t, format } = reader;
   return fields.flatMap((field): PageFact[] => {
-    const name = t(labelOf(field));
-    const value = cellOf(field, entry, reader);
+    const name = t(labelKey(field));
+    const value = createCell(field, entry, reader);
     if (value === undefined || value === '') return [];
     if (value instanceof Date) return [{ name, value: format.time(value).text }];
     if (typeof value === 'object') return [{ name, ...value, value: value.text }];
@@ -183,7 +185,7 @@ export function describeFacts<Entry>(
   });
 }
 
-function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldReader): PageValue {
+function createCell<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldReader): PageValue {
   const { t, format, host, names } = reader;
   if (field.cell !== undefined) return field.cell(entry, reader);
   const value = field.value(entry, host.now());
@@ -194,7 +196,7 @@ function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldRead
     case 'id':
       return { text: value, isCode: true };
     case 'state':
-      return { text: translateChoice(field.texts ?? labelOf(field), value, t), kind: field.kinds?.[value] };
+      return { text: translateChoice(field.texts ?? labelKey(field), value, t), kind: field.kinds?.[value] };
     case 'person':
       return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
     default:

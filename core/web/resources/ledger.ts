@@ -1,17 +1,17 @@
 import { downtimeOf, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
-import { tellDowntime } from '../pages/downtime.ts';
+import { describeDowntime } from '../pages/downtime.ts';
 import { defineView, type FieldReader } from './field.ts';
 
-/** Entries of the ledger of paid time. */
-export const ledger = defineView<LedgerEntry>()({
+/** Fields of the ledger of paid time. */
+export const ledgerView = defineView<LedgerEntry>()({
   written: { type: 'time', at: 'hide', of: 'createdAt' },
   reason: { type: 'state', at: 'title', texts: 'operator.ledger_reason', of: 'reason' },
   days: { type: 'count', label: 'operator.days_column', at: 'end', isNamed: true, of: 'days' },
   from: { type: 'time', at: 'note', of: 'startsAt' },
   until: { type: 'time', at: 'note-end', of: 'endsAt' },
   label: { type: 'text', of: 'label' },
-  note: { type: 'text', fit: 'text', at: 'hide', of: 'note', cell: ledgerNote },
+  note: { type: 'text', fit: 'text', at: 'hide', of: 'note', cell: describeLedgerNote },
   in_force: {
     type: 'text',
     heading: '',
@@ -24,10 +24,10 @@ export const ledger = defineView<LedgerEntry>()({
   },
 });
 
-/** Reason for an entry, in the reader's language if the gateway wrote it. */
-export function ledgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {
+/** Describes the reason for an entry; reasons from the gateway are translated. */
+export function describeLedgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {
   const downtime = downtimeOf(entry);
-  if (downtime !== undefined) return tellDowntime(downtime, reader);
+  if (downtime !== undefined) return describeDowntime(downtime, reader);
   const { note, label } = entry;
   return note ?? (label && translateRecordedLabel(reader.language, label, reader.host));
 }

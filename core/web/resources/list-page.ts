@@ -1,7 +1,7 @@
 import { uuid } from '#core/platform/database/database.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { readAccountNames } from '../pages/account-name.ts';
-import { linksTo, linksWithin } from '../pages/list-navigation.ts';
+import { listLinksTo, listLinksWithin } from '../pages/list-navigation.ts';
 import type { Navigation, Page } from '../pages/page.ts';
 import { fieldTable } from './field.ts';
 import type { OperatorResource } from './resource.ts';
@@ -10,24 +10,25 @@ const pageSize = 50;
 /** Characters. */
 const maxSearchLength = 200;
 
-/** The page that searches a resource. Texts are given by their keys. */
+/** Settings of a search page. Texts are keys. */
 interface ListPage extends Pick<Page, 'path' | 'title' | 'within'> {
-  /** Left out for a page within another one. */
+  /** Omitted for a page below another page. */
   readonly navigation?: Omit<Navigation, 'label'>;
-  /** Values of the select box, whose texts are `TEXTS.VALUE`; `choose` returns the query of each, by default its state. */
+  /** Values of the select box, with the texts `TEXTS.VALUE`. `choose` returns the query of a value; default: filters by state. */
   readonly choices: readonly string[];
   readonly texts: string;
   choose?(choice: string): object;
-  /** What the search takes, and what is shown if there is nothing at all. */
+  /** Label of the search field. */
   readonly search: string;
+  /** Shown if the list is empty. */
   readonly none: readonly [title: string, text: string];
-  /** Label of the choice of a day, whose problems are listed first. */
+  /** Label of the date field; the problems of the chosen day are listed first. */
   readonly day?: string;
 }
 
 /**
- * Describes the page of a resource: its table, filtered by words and a choice, newest first. It links to the page that it is within, or to
- * those within it.
+ * Creates the search page of a resource: its table, newest first, filtered by words and a choice. It links to its parent page, or else to
+ * the pages below it.
  */
 export function listPage(
   gateway: { readonly pages: readonly Page[] },
@@ -53,31 +54,32 @@ export function listPage(
         ...(day !== '' && { day, wrong_first: true }),
         ...(after !== undefined && { after }),
       };
-      const found = await resource.list(host, listQuery, { limit: pageSize, timeZone: format.timeZone });
-      const persons = view.page.filter(({ type }) => type === 'person');
-      const ids = found.entries.flatMap((entry) => persons.map(({ value }) => String(value(entry, host.now()))));
-      const names = persons.length === 0 ? new Map<string, string>() : await readAccountNames(host.database, ids, t);
+      const result = await resource.list(host, listQuery, { limit: pageSize, timeZone: format.timeZone });
+      const personFields = view.page.filter(({ type }) => type === 'person');
+      const ids = result.entries.flatMap((entry) => personFields.map(({ value }) => String(value(entry, host.now()))));
+      const names =
+        personFields.length === 0 ? new Map<string, string>() : await readAccountNames(host.database, ids, t);
       const reader = { host, t, format, language, names };
       return {
         path,
         heading: t(title),
-        links: within === undefined ? linksWithin(gateway, path, t, host) : linksTo(gateway, within, t),
+        links: within === undefined ? listLinksWithin(gateway, path, t, host) : listLinksTo(gateway, within, t),
         none: { title: t(none[0]), text: t(none[1]) },
         searchLabel: t(search),
         words,
         state,
         ...(dayLabel !== undefined && { day: { label: t(dayLabel), value: day } }),
         choices: choices.map((value) => ({ value, label: t(`${texts}.${value}`) })),
-        table: fieldTable(reader, `${name}s`, title, found.entries, view.page),
-        next: typeof found.next === 'string' ? nextPath(path, { q: words, state, day, after: found.next }) : '',
+        table: fieldTable(reader, `${name}s`, title, result.entries, view.page),
+        next: typeof result.next === 'string' ? buildNextPath(path, { q: words, state, day, after: result.next }) : '',
         isFirst: after === undefined,
       };
     },
   };
 }
 
-/** Path of the next page, with the current search. */
-function nextPath(path: string, query: Readonly<Record<string, string>>): string {
-  const filled = Object.entries(query).filter(([, value]) => value !== '');
-  return `${path}?${new URLSearchParams(filled).toString()}`;
+/** Returns the path of the next page with the current search. */
+function buildNextPath(path: string, query: Readonly<Record<string, string>>): string {
+  const parameters = Object.entries(query).filter(([, value]) => value !== '');
+  return `${path}?${new URLSearchParams(parameters).toString()}`;
 }

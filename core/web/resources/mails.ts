@@ -4,9 +4,9 @@ import { getActions } from '#core/business/operator-actions/actions.ts';
 import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader } from './field.ts';
-import { afterEntry, defineResource, readPage } from './resource.ts';
+import { createAfterSchema, defineResource, readPage } from './resource.ts';
 
-const kinds = {
+const stateKinds = {
   waiting: 'waiting',
   sending: 'waiting',
   sent: 'ok',
@@ -15,7 +15,7 @@ const kinds = {
   uncertain: 'warn',
 } as const;
 
-/** Mails to customers, with their outcomes. */
+/** Emails to customers, with their outcomes. */
 export const mails = defineResource({
   name: 'mail',
   summary: 'list mails to customers with their outcome, the newest first',
@@ -23,7 +23,7 @@ export const mails = defineResource({
     account: text('Of this account: id, e-mail address, name, hint or key.'),
     order: text('About this order: code or id.'),
     undelivered: boolean('Only those of the last week that did not arrive, or perhaps did not.'),
-    after: afterEntry('mail', '^\\d{1,18}$'),
+    after: createAfterSchema('mail', '^\\d{1,18}$'),
   }),
   view: defineView<CustomerMail>()(
     {
@@ -42,10 +42,10 @@ export const mails = defineResource({
             ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
             : { text: order, path: `/operator/orders/${order}` },
       },
-      state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds, of: 'state' },
+      state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds: stateKinds, of: 'state' },
       tries: { type: 'count', at: 'hide', of: 'tries' },
       error: { type: 'text', fit: 'text', at: 'below', isSentence: true, of: 'error' },
-      next_step: { type: 'link', at: 'hide', cell: nextStep },
+      next_step: { type: 'link', at: 'hide', cell: describeNextStep },
     },
     ['mail', 'created', 'about', 'receiver', 'state', 'tries', 'error'],
   ),
@@ -62,17 +62,17 @@ export const mails = defineResource({
   hasFormerNames: true,
 });
 
-/** Columns of the mails of one account or order. */
-export const mailsOfOne = mails.view.page
+/** Columns of the emails of one account or order. */
+export const subjectMailFields = mails.view.page
   .filter(({ name }) => name !== 'receiver')
   .map((field) => (field.name === 'next_step' ? { ...field, at: 'note-end' as const } : field));
 
-/** Action of the plugin that sends mails. */
-const sendAgain = 'mail.send_again';
+/** Action of the mail plugin. */
+const sendAgainAction = 'mail.send_again';
 
-/** Link to send a mail again if that makes sense; of the delivered mails only those that a customer may ask for. */
-function nextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
-  if (!getActions(host).has(sendAgain)) return undefined;
+/** Describes the link to send an email again; undefined if that makes no sense. Sent emails qualify only if they concern money. */
+function describeNextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
+  if (!getActions(host).has(sendAgainAction)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;
-  return { text: t(`operator.act.${sendAgain}`), path: `/operator/mails/${id}/send-again`, isButton: true };
+  return { text: t(`operator.act.${sendAgainAction}`), path: `/operator/mails/${id}/send-again`, isButton: true };
 }

@@ -19,14 +19,14 @@ import {
   computeRefundable,
 } from '#core/business/payments/order-types.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { actionsOfOne } from './action-table.ts';
+import { subjectActionsView } from './action-table.ts';
 import { defineView, type EntryTable, type FieldReader } from './field.ts';
-import { ledger as ledgerView } from './ledger.ts';
+import { ledgerView } from './ledger.ts';
 
-const outcomeOf = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
+const describeOutcome = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
-/** Describes the money of a flag by its amount, not by an id. */
-function aboutOf({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
+/** Describes the payment or refund of a flag by its amount; returns other subjects unchanged, and '' for an internal id. */
+function describeFlaggedMoney({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
   const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
   const money = payment ?? refunds.find(({ key }) => key === subject);
   if (money === undefined) return uuid.test(subject) ? '' : subject;
@@ -34,8 +34,8 @@ function aboutOf({ payments, refunds }: Order, subject: string, { t, format }: F
   return t(payment === undefined ? 'operator.about_refund' : 'operator.about_payment', { amount });
 }
 
-/** Flags of an order. */
-const flagsOf = (order: Order) =>
+/** Creates the view of an order's flags. */
+const createFlagsView = (order: Order) =>
   defineView<OrderFlag>()(
     {
       flag: { type: 'id', of: 'id' },
@@ -54,7 +54,7 @@ const flagsOf = (order: Order) =>
         fit: 'id',
         at: 'hide',
         of: 'subject',
-        cell: ({ subject }, reader) => aboutOf(order, subject, reader),
+        cell: ({ subject }, reader) => describeFlaggedMoney(order, subject, reader),
       },
       since: { type: 'time', label: 'operator.fact.since', at: 'note', of: 'createdAt' },
       resolved: { type: 'time', at: 'end', of: 'resolvedAt' },
@@ -75,8 +75,8 @@ const paymentKinds = Object.fromEntries(
   paymentOutcomes.map((outcome) => [outcome, outcome === 'activated' ? 'ok' : 'bad'] as const),
 );
 
-/** Payments of an order. */
-export const paymentsOf = (order: Order) =>
+/** Creates the view of an order's payments. */
+export const createPaymentsView = (order: Order) =>
   defineView<Payment>()(
     {
       payment: { type: 'id', of: 'id' },
@@ -105,8 +105,8 @@ export const paymentsOf = (order: Order) =>
 
 const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
-/** Refunds of an order. */
-const refundsOf = ({ payments }: Order) =>
+/** Creates the view of an order's refunds. */
+const createRefundsView = ({ payments }: Order) =>
   defineView<OrderRefund>()(
     {
       created: { type: 'time', at: 'note', of: 'createdAt' },
@@ -118,7 +118,7 @@ const refundsOf = ({ payments }: Order) =>
         of: 'paymentId',
         cell({ paymentId }, reader) {
           const payment = payments.find(({ id }) => id === paymentId);
-          return payment && outcomeOf(payment, reader);
+          return payment && describeOutcome(payment, reader);
         },
       },
       days: { type: 'text', of: 'days' },
@@ -137,8 +137,8 @@ const refundsOf = ({ payments }: Order) =>
 
 const statedKinds = { pending: 'waiting', paid: 'ok', refunded: 'info', disputed: 'bad', failed: 'bad' } as const;
 
-/** Attempts to have an order paid. */
-const attempts = defineView<AttemptTrail>()(
+/** Fields of attempts to pay an order. */
+const attemptsView = defineView<AttemptTrail>()(
   {
     reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
     created: { type: 'time', at: 'note', of: 'createdAt' },
@@ -152,8 +152,8 @@ const attempts = defineView<AttemptTrail>()(
   ['reference', 'created', 'charge', 'state', 'amount', 'checks', 'next_check', 'error'],
 );
 
-/** A provider's notifications about an order. */
-const notifications = defineView<NotificationTrail>()({
+/** Fields of a provider's notifications about an order. */
+const notificationsView = defineView<NotificationTrail>()({
   received: { type: 'time', at: 'note', of: 'receivedAt' },
   reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
   tries: { type: 'count', at: 'note-end', isNamed: true, of: 'tries' },
@@ -167,16 +167,16 @@ const notifications = defineView<NotificationTrail>()({
 });
 
 /** Number of operators' actions to read, newest first. */
-const listedActions = 100;
+const maxActions = 100;
 
-/** Everything that operators see of one order. */
+/** Data of one order for operators. */
 export interface OrderDetails {
   readonly order: Order;
-  /** The buyer. */
+  /** The buyer; `owner` in the JSON of commands and the API. */
   readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
   readonly attempts: readonly AttemptTrail[];
   readonly notifications: readonly NotificationTrail[];
-  /** Ledger entries of the account that has its days. */
+  /** Ledger entries of the account that received the days. */
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
 }
@@ -188,19 +188,19 @@ export async function readOrderDetails(database: Pick<Database, 'query'>, order:
     listAttempts(database, id),
     listNotifications(database, id),
     listLedger(database, redeemerOf(order) ?? accountId, id),
-    listActions(database, { subject: id, limit: listedActions }),
+    listActions(database, { subject: id, limit: maxActions }),
   ]);
   const owner = account && { name: account.name, email: account.email };
   return { order, owner, attempts: attemptTrail, notifications: notificationTrail, ledger, actions };
 }
 
-/** Tables of an order, on its page and in the output of commands. */
-export const orderTables = (details: OrderDetails): EntryTable[] => [
-  { name: 'flags', entries: details.order.flags, view: flagsOf(details.order) },
-  { name: 'payments', entries: details.order.payments, view: paymentsOf(details.order) },
-  { name: 'refunds', entries: details.order.refunds, view: refundsOf(details.order) },
-  { name: 'attempts', entries: details.attempts, view: attempts },
-  { name: 'notifications', entries: details.notifications, view: notifications },
+/** Describes the tables of an order, for its page and the output of commands. */
+export const describeOrderTables = (details: OrderDetails): EntryTable[] => [
+  { name: 'flags', entries: details.order.flags, view: createFlagsView(details.order) },
+  { name: 'payments', entries: details.order.payments, view: createPaymentsView(details.order) },
+  { name: 'refunds', entries: details.order.refunds, view: createRefundsView(details.order) },
+  { name: 'attempts', entries: details.attempts, view: attemptsView },
+  { name: 'notifications', entries: details.notifications, view: notificationsView },
   { name: 'ledger', entries: details.ledger, view: ledgerView },
-  { name: 'actions', entries: details.actions, view: actionsOfOne },
+  { name: 'actions', entries: details.actions, view: subjectActionsView },
 ];

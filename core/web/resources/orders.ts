@@ -21,7 +21,7 @@ import type { TableCell } from '../pages/table.ts';
 import { defineView } from './field.ts';
 import { defineResource } from './resource.ts';
 
-const kinds: Readonly<Record<OrderState, TableCell['kind']>> = {
+const stateKinds: Readonly<Record<OrderState, TableCell['kind']>> = {
   created: 'waiting',
   pending: 'waiting',
   paid: 'ok',
@@ -31,22 +31,22 @@ const kinds: Readonly<Record<OrderState, TableCell['kind']>> = {
   cancelled: undefined,
 };
 
-/** The state of an order. An open flag replaces it, because it needs attention first. */
-export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCell {
-  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const flag = open.find(({ kind }) => severityOf(kind) === 'bad') ?? open[0];
+/** Describes the state of an order for operators: an open flag instead of the state, because it needs attention first. */
+export function describeState({ state, flags }: Order, t: PageRequest['t']): TableCell {
+  const unresolvedFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const flag = unresolvedFlags.find(({ kind }) => severityOf(kind) === 'bad') ?? unresolvedFlags[0];
   if (flag !== undefined) return { text: t(`operator.flag.${flag.kind}`), kind: severityOf(flag.kind) };
-  return { text: t(`operator.order_state.${state}`), kind: kinds[state] };
+  return { text: t(`operator.order_state.${state}`), kind: stateKinds[state] };
 }
 
-/** The state as the buyer sees it: a wrong amount waits for the operator, whatever the state of its charge. */
-function stateOf({ state, isLate, flags }: Order): string {
-  const wrong = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
-  if (wrong !== undefined && state !== 'paid' && state !== 'refunded') return wrong.kind.replace('_', ' ');
+/** Returns the state for the output of commands. A wrong amount replaces the state until an operator has resolved it. */
+function printState({ state, isLate, flags }: Order): string {
+  const wrongFlag = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
+  if (wrongFlag !== undefined && state !== 'paid' && state !== 'refunded') return wrongFlag.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
 }
 
-/** Fields of orders in lists, and of a single order. */
+/** Fields of orders, in lists and of a single order. */
 export const orderView = defineView<Order>()(
   {
     order: {
@@ -80,7 +80,7 @@ export const orderView = defineView<Order>()(
       value: ({ price: amount, currency }) => ({ amount, currency }),
     },
     provider: { type: 'text', label: 'operator.fact.provider', of: 'provider' },
-    state: { type: 'state', at: 'end', value: stateOf, cell: (order, { t }) => stateCell(order, t) },
+    state: { type: 'state', at: 'end', value: printState, cell: (order, { t }) => describeState(order, t) },
     pay_until: { type: 'time', label: 'operator.fact.pay_until', of: 'expiresAt' },
     paid: { type: 'time', label: 'operator.fact.paid', of: 'paidAt' },
     code: { type: 'text', label: 'operator.fact.code', heading: codeHeading, print: printCode, cell: describeCode },
@@ -103,15 +103,15 @@ export const orderView = defineView<Order>()(
   ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
 );
 
-/** Fields of a single order, in this order. */
-export const orderFacts = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;
+/** Names of the fields of a single order, in this order. */
+export const orderFactNames = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;
 
-/** Columns of the orders of one account. */
-export const ordersOfOne = orderView.page
+/** Columns of an account's orders. */
+export const accountOrderFields = orderView.page
   .filter(({ name }) => name !== 'account')
   .map((field) => (field.name === 'created' ? { ...field, at: 'note' as const } : field));
 
-/** Filter of orders, or of their money. */
+/** Schema of filters for orders, or for their money. */
 export const orderQuery = object({
   state: { enum: orderStates, description: 'Only orders in this state.' },
   flagged: boolean('Only those with an open flag.'),
@@ -124,7 +124,7 @@ export const orderQuery = object({
 /**
  * Reads the filter of a query.
  *
- * @param timeZone of the days
+ * @param timeZone time zone of the days
  * @throws AccountError
  */
 export async function readOrderFilter(
@@ -165,8 +165,8 @@ export const orders = defineResource({
 });
 
 function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): string {
-  const stated = statedAmount === undefined ? '' : `, ${formatMoney(statedAmount, currency)} at the provider`;
-  return `${kind === 'refund' ? 'refund of ' : ''}${formatMoney(amount, currency)}${stated}`;
+  const statedText = statedAmount === undefined ? '' : `, ${formatMoney(statedAmount, currency)} at the provider`;
+  return `${kind === 'refund' ? 'refund of ' : ''}${formatMoney(amount, currency)}${statedText}`;
 }
 
 export const openFlags = defineResource({

@@ -7,8 +7,8 @@ import { type JsonSchema, object } from '#core/platform/schema.ts';
 import type { EntryView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 
-/** A page of results, and the start of the next one. */
-export interface Found<Entry> {
+/** A page of a list, and the cursor of the next page. */
+export interface ListResult<Entry> {
   readonly entries: readonly Entry[];
   /** Value of `after` for the next page, null on the last one; omitted if the list has no pages. */
   readonly next?: string | null;
@@ -16,60 +16,60 @@ export interface Found<Entry> {
   readonly total?: number;
 }
 
-const uuid = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
+const uuidPattern = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
 
 /**
- * Schema of `after` in a query.
+ * Creates the schema of `after` in a query.
  *
- * @param name of the resource
- * @param pattern of its ids
+ * @param name name of the resource
+ * @param pattern pattern of its ids
  */
-export const afterEntry = (name: string, pattern = uuid) => ({
+export const createAfterSchema = (name: string, pattern = uuidPattern) => ({
   ...text(`The id of the last ${name} of the page before.`),
   pattern,
 });
 
-/** Reads a page, and one more entry to see whether another page follows. */
+/** Reads a page. Requests one more entry to determine whether another page follows. */
 export async function readPage<Entry extends { readonly id: string }>(
   size: number,
   read: (limit: number) => Promise<readonly Entry[]>,
-): Promise<Found<Entry> & { readonly next: string | null }> {
-  const found = await read(size + 1);
-  const entries = found.slice(0, size);
-  return { entries, next: found.length > size ? (entries.at(-1)?.id ?? null) : null };
+): Promise<ListResult<Entry> & { readonly next: string | null }> {
+  const rows = await read(size + 1);
+  const entries = rows.slice(0, size);
+  return { entries, next: rows.length > size ? (entries.at(-1)?.id ?? null) : null };
 }
 
-/** Size of a page, and time zone of days. */
+/** Page size, and time zone of days in the query. */
 interface ListOptions {
   readonly limit: number;
   readonly timeZone: string;
 }
 
-/** Something that operators list: accounts, orders, mails. Its command and its listing in the operator's API are derived from it. */
+/** A list for operators, such as accounts or orders. Its command and its endpoint in the operator's API are derived from it. */
 export interface OperatorResource<Entry = unknown, Query extends object = object> {
   /** Singular: `order`. The API lists it at `/orders`. */
   readonly name: string;
   /** Default: the name with an s. */
   readonly plural?: string;
-  /** Description of the listing, beginning with a verb. */
+  /** Description of the list, starting with a verb. */
   readonly summary: string;
-  /** Filters, as options of commands and parameters of the API. `words` are those of `find`. */
+  /** Filters: options of the command and parameters of the API. `words` are the arguments of `find`. */
   readonly query: InputSchema;
   /** Entries per response of the API; default: 100. */
   readonly perPage?: number;
   readonly view: EntryView<Entry>;
-  /** Printed by a command if nothing is found. */
+  /** Printed by the command for an empty list. */
   readonly none: string;
   /**
-   * Loads what it needs: MikroORM would slow all commands down.
+   * Lists entries. Imports its modules when called, because loading MikroORM would slow down all commands.
    *
    * @throws AccountError, CheckoutError, InvalidQuery
    */
-  list(host: Host, query: Query, options: ListOptions): Promise<Found<Entry>>;
-  /** True: `--json` also prints the camelCase names that it had before 0.6, until 0.7. */
+  list(host: Host, query: Query, options: ListOptions): Promise<ListResult<Entry>>;
+  /** True: `--json` includes the deprecated camelCase names from before 0.6; remove in 0.7. */
   readonly hasFormerNames?: boolean;
-  /** Output of `--json`, if it differs from the API's response; until 0.7. */
-  write?(found: Found<Entry>): unknown;
+  /** Returns the output of `--json`, if it differs from the API's response; remove in 0.7. */
+  write?(found: ListResult<Entry>): unknown;
 }
 
 /** Ties a resource to the schema of its query. Default: no query, and `No NAME found.` */
@@ -82,36 +82,36 @@ export function defineResource<Entry, const S extends InputSchema>(
   return { query: object({}), none: `No ${resource.name.replaceAll('_', ' ')} found.`, ...resource };
 }
 
-export function pluralOf({ name, plural = `${name}s` }: Pick<OperatorResource, 'name' | 'plural'>): string {
+export function getPlural({ name, plural = `${name}s` }: Pick<OperatorResource, 'name' | 'plural'>): string {
   return plural;
 }
 
-/** Results under the name of the resource: `{ "orders": [], "next": null }`. */
-function listFound<Entry>(resource: OperatorResource<Entry>, { entries, ...rest }: Found<Entry>): object {
-  return { [pluralOf(resource)]: entries, ...rest };
+/** Wraps the entries under the name of the resource: `{ "orders": [], "next": null }`. */
+function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...rest }: ListResult<Entry>): object {
+  return { [getPlural(resource)]: entries, ...rest };
 }
 
-/** Output of a command with `--json`. */
-export function writeFound<Entry>(resource: OperatorResource<Entry>, found: Found<Entry>): string {
-  const written = resource.write?.(found) ?? toOperatorJson(listFound(resource, found), resource.hasFormerNames);
-  return JSON.stringify(written, null, 2);
+/** Renders the output of a command with `--json`. */
+export function renderFound<Entry>(resource: OperatorResource<Entry>, found: ListResult<Entry>): string {
+  const output = resource.write?.(found) ?? toOperatorJson(wrapEntries(resource, found), resource.hasFormerNames);
+  return JSON.stringify(output, null, 2);
 }
 
-/** The resource's listing in the operator's API. */
-export function readingOf(resource: OperatorResource): OperatorReading {
+/** Creates the resource's endpoint in the operator's API. */
+export function createReading(resource: OperatorResource): OperatorReading {
   const { summary, query, perPage = 100, list } = resource;
   return {
-    path: `/${pluralOf(resource)}`,
+    path: `/${getPlural(resource)}`,
     summary,
     query: describeQuery(query),
-    async read(host, _handle, given) {
+    async read(host, _handle, parameters) {
       const { time_zone: timeZone } = host.section(service);
-      return listFound(resource, await list(host, await readQuery(query, given), { limit: perPage, timeZone }));
+      return wrapEntries(resource, await list(host, await readQuery(query, parameters), { limit: perPage, timeZone }));
     },
   };
 }
 
-/** Parameters with their descriptions. */
+/** Describes the parameters of a query, by name. */
 export function describeQuery({ properties }: InputSchema): NonNullable<OperatorReading['query']> {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describe(schema)]));
 }
@@ -122,18 +122,21 @@ function describe({ type, enum: values, description = '' }: JsonSchema): string 
 }
 
 /**
- * Reads the parameters of a query. Unknown ones are ignored.
+ * Reads the parameters of a query; unknown parameters are ignored.
  *
  * @throws InvalidQuery
  */
-export async function readQuery<const S extends InputSchema>(query: S, given: URLSearchParams): Promise<InputOf<S>> {
+export async function readQuery<const S extends InputSchema>(
+  query: S,
+  parameters: URLSearchParams,
+): Promise<InputOf<S>> {
   const entries = Object.entries(query.properties).flatMap(([name, { type }]) => {
-    const value = given.get(name);
+    const value = parameters.get(name);
     if (value === null) return [];
     return [[name, type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value]];
   });
   const input: object = Object.fromEntries(entries);
-  // Loaded late, because Ajv would slow the start of commands down.
+  // Imported here, because Ajv would slow down the start of commands.
   const { describeMistakes } = await import('#core/business/operator-actions/input-mistakes.ts');
   const mistakes = describeMistakes(query, input);
   if (mistakes !== undefined) throw new InvalidQuery(mistakes);

@@ -11,12 +11,12 @@ interface Asset {
 }
 
 /**
- * The files that browsers load, read once at the start and kept in memory. An asset's URL contains a hash of its content, so caches may
- * keep the response indefinitely. A deployment that replaces files under a running gateway changes neither the content nor the URL.
+ * The files that browsers load, read at the start and kept in memory. An asset's URL contains a hash of its content, so caches may keep the
+ * response indefinitely. If a deployment replaces files under a running gateway, neither the content nor the URL changes.
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
-  /** Changes with any asset, so that a page that stays open across a deployment can detect that it is outdated. */
+  /** Hash of all assets, which lets a page that stays open across a deployment detect that it is outdated. */
   readonly build: string;
 
   private constructor(assets: ReadonlyMap<string, Asset>) {
@@ -25,7 +25,7 @@ export class AssetTable {
     this.build = hash('sha256', versions.join('\n'), 'base64url').slice(0, 12);
   }
 
-  /** @throws Error when a file cannot be read, or two files have the same name */
+  /** @throws Error if a file cannot be read or two files have the same name */
   static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
     const assets = new Map<string, Asset>();
     for (const source of sources) {
@@ -38,7 +38,11 @@ export class AssetTable {
     return new AssetTable(assets);
   }
 
-  /** URL of an asset. @throws Error if there is no asset of that name */
+  /**
+   * Returns the URL of an asset.
+   *
+   * @throws Error if there is no asset with this name
+   */
   url(name: string): string {
     const asset = this.#assets.get(name);
     if (asset === undefined) throw new Error(`asset "${name}" not found`);
@@ -61,8 +65,8 @@ async function listFiles({ name, path }: AssetSource): Promise<{ name: string; f
 }
 
 /**
- * Adds `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a deployment
- * still finds its script.
+ * Adds `GET /assets/VERSION/NAME`. Requests for an old version get the current file with `no-cache`, so that a page that stays open
+ * across a deployment still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {
   server.route({
@@ -76,14 +80,14 @@ export function routeAssets(server: Server, assets: AssetTable): void {
       const isCurrent = asset.version === version;
       return h
         .response(asset.content)
-        .type(typeOf(server, name))
+        .type(detectType(server, name))
         .etag(asset.version)
         .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
 }
 
-function typeOf({ mime }: Server, name: string): string {
+function detectType({ mime }: Server, name: string): string {
   const entry = mime.path(name);
   return 'type' in entry ? entry.type : 'application/octet-stream';
 }

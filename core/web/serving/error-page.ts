@@ -10,18 +10,18 @@ import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { isHtmx } from '../pages/htmx.ts';
 import { PageError } from '../pages/page-error.ts';
 import type { Renderer } from './renderer.ts';
-import { asPage } from './routes.ts';
+import { setPageHeaders } from './routes.ts';
 import type { Translator } from '../texts/translator.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses that have their own text; others use the text of 400 or 500. */
-const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
+/** Statuses that have texts; others use those of 400 or 500. */
+const describedStatuses = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;
 
-const codes: Readonly<Record<number, ErrorCode>> = {
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'forbidden',
   403: 'forbidden',
   404: 'not_found',
@@ -43,56 +43,56 @@ export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   }
 }
 
-/** Converts an error to a status and a text for pages. An unreachable dependency is a 503. */
+/** Converts an error to a page error. An unreachable dependency becomes a 503. */
 export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
   if (error instanceof PageError) return error;
-  const status = statusOf(error);
-  return new PageError(status, `error.${nearestDescribed(status)}.text`, { cause: error });
+  const status = getStatus(error);
+  return new PageError(status, `error.${findDescribedStatus(status)}.text`, { cause: error });
 }
 
-function statusOf(error: Error & { output?: { statusCode: number } }): number {
+function getStatus(error: Error & { output?: { statusCode: number } }): number {
   if (error instanceof GatewayError) return error.status(undefined);
   const status = error.output?.statusCode ?? 500;
   return status === 500 && (error instanceof SharedUnavailable || isConnectionError(error)) ? 503 : status;
 }
 
-function nearestDescribed(status: number): number {
-  if (described.has(status)) return status;
+function findDescribedStatus(status: number): number {
+  if (describedStatuses.has(status)) return status;
   return status < 500 ? 400 : 500;
 }
 
-/** Formats the error as JSON in the caller's dialect. */
-export function errorAsJson(
+/** Renders the error as JSON in the caller's dialect. */
+export function renderErrorJson(
   error: PageError,
   { request, path }: { readonly request: Request; readonly path: string },
   h: ResponseToolkit,
   translator: Translator,
 ): ResponseObject {
   const { cause } = error.details;
-  const known =
+  const gatewayError =
     cause instanceof GatewayError
       ? cause
       : new GatewayError(
-          codeFor(error.status),
-          messageFor(error, { path, method: request.method }, translator),
-          waitFor(error),
+          chooseCode(error.status),
+          composeMessage(error, { path, method: request.method }, translator),
+          getRetryDetails(error),
         );
   const dialect = callerDialect(undefined, request.raw.req.headers);
-  const reply = renderError(known, { id: request.info.id, format: undefined, dialect });
+  const reply = renderError(gatewayError, { id: request.info.id, format: undefined, dialect });
   const response = h.response(reply.body as string).code(error.status);
   for (const [name, value] of Object.entries(reply.headers)) response.header(name, value);
   return response.header('cache-control', 'no-store');
 }
 
-function waitFor({ status }: PageError): ErrorDetails {
+function getRetryDetails({ status }: PageError): ErrorDetails {
   return status === 503 ? { retryAfter: retryAfterSeconds } : {};
 }
 
-function codeFor(status: number): ErrorCode {
-  return codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+function chooseCode(status: number): ErrorCode {
+  return codesByStatus[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
 }
 
-function messageFor(
+function composeMessage(
   error: PageError,
   { path, method }: Pick<Request, 'path' | 'method'>,
   translator: Translator,
@@ -101,19 +101,19 @@ function messageFor(
   if (error.status === 405) return `${method.toUpperCase()} is not allowed at "${path}".`;
   if (error.status === 500) return 'Internal error. Quote the request id when you contact support.';
   const t = translator.in('en');
-  return `${t(titleFor(error, translator))} ${t(error.text, error.details.values)}`;
+  return `${t(chooseTitle(error, translator))} ${t(error.text, error.details.values)}`;
 }
 
 /** Renders the error as a page with a button; without layout and button if the layout itself fails. */
-export async function errorAsPage(
+export async function renderErrorPage(
   error: PageError,
   visit: Visit,
   h: ResponseToolkit,
   { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
 ): Promise<ResponseObject> {
   const { t } = visit;
-  const { values = {}, action = nextLink(error, visit, renderer) } = error.details;
-  const title = titleFor(error, translator);
+  const { values = {}, action = chooseAction(error, visit, renderer) } = error.details;
+  const title = chooseTitle(error, translator);
   let html: string;
   try {
     html = renderer.render(visit, {
@@ -128,27 +128,27 @@ export async function errorAsPage(
     });
   } catch (failure) {
     log.error(`error page of ${visit.id} failed`, failure);
-    html = barePage(visit, t(title, values));
+    html = renderBarePage(visit, t(title, values));
   }
   const response = h.response(html).code(error.status);
   if (error.status === 503) response.header('retry-after', String(retryAfterSeconds));
-  return asPage(response, visit, 'no-store');
+  return setPageHeaders(response, visit, 'no-store');
 }
 
-/** A temporary failure offers a retry; any other error links to the front page or dashboard. */
-function nextLink({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
-  if (status === 503 && visit.isRead) return { path: visit.path, label: 'error.again' };
+/** Chooses the button: a retry after a temporary failure, otherwise a link to the dashboard or the front page. */
+function chooseAction({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
+  if (status === 503 && visit.isGet) return { path: visit.path, label: 'error.again' };
   const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);
   return hasDashboard
     ? { path: wellKnownPaths.dashboard, label: 'error.dashboard' }
     : { path: '/', label: 'error.home' };
 }
 
-function titleFor({ status, text }: PageError, translator: Translator): string {
+function chooseTitle({ status, text }: PageError, translator: Translator): string {
   if (translator.has(`${text}.title`)) return `${text}.title`;
-  return `error.${nearestDescribed(status)}.title`;
+  return `error.${findDescribedStatus(status)}.title`;
 }
 
-function barePage({ id, language }: Visit, title: string): string {
+function renderBarePage({ id, language }: Visit, title: string): string {
   return `<!doctype html><html lang="${language}"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${id}</p>`;
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { FieldErrors } from '../pages/page.ts';
 import { formTokenField } from '../sessions/form-token.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
-import { withoutNul } from '../pages/without-nul.ts';
+import { removeNul } from '../pages/remove-nul.ts';
 
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
@@ -16,13 +16,13 @@ const ajv = new Ajv({
   formats: { date: isDay, email: true },
 });
 
-/** Reads the form fields without the token. If a field was sent several times, the last value wins. */
+/** Reads the declared form fields. If a field was sent several times, the last value wins, unless it is a list. */
 export function readFields(payload: unknown, schema: JsonSchema): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries((payload ?? {}) as Record<string, string | string[]>)) {
     if (name === formTokenField || schema.properties?.[name] === undefined) continue;
     const isList = schema.properties[name].type === 'array';
-    const values = [value].flat().map((text) => withoutNul(text).trim());
+    const values = [value].flat().map((text) => removeNul(text).trim());
     fields[name] = isList ? values : (values.at(-1) ?? '');
   }
   return fields;
@@ -35,18 +35,18 @@ export function readFields(payload: unknown, schema: JsonSchema): Record<string,
  */
 export function parseFields(fields: Readonly<Record<string, string | string[]>>, schema: JsonSchema): object {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-  const validate = validatorFor(schema);
+  const validate = getValidator(schema);
   if (validate(input)) return input;
   const errors: Record<string, string> = {};
   const values: Record<string, number> = {};
   for (const error of validate.errors ?? []) {
-    const field = fieldOf(error);
+    const field = getField(error);
     if (errors[field] !== undefined) continue;
     const property = schema.properties?.[field];
-    const bounds = boundsOf(error, property);
-    // All errors of the form share one set of placeholders, so each text can state the bounds of one field only.
+    const bounds = describeBounds(error, property);
+    // All errors of a form share one set of placeholders, so each text can state the bounds of only one field.
     const isFirst = bounds !== undefined && !Object.values(errors).includes(bounds.text);
-    errors[field] = isFirst ? bounds.text : textFor(error, property);
+    errors[field] = isFirst ? bounds.text : chooseText(error, property);
     if (isFirst) Object.assign(values, bounds.values);
   }
   throw new FieldErrors(errors, values);
@@ -57,7 +57,7 @@ interface Bounds {
   readonly values: Readonly<Record<string, number>>;
 }
 
-function boundsOf(
+function describeBounds(
   { keyword }: ErrorObject,
   { type, minimum, maximum, maxLength }: JsonSchema = {},
 ): Bounds | undefined {
@@ -67,20 +67,20 @@ function boundsOf(
   return { text: 'form.number', values: { minimum, maximum } };
 }
 
-function validatorFor(schema: JsonSchema): ValidateFunction {
-  const known = validators.get(schema);
-  if (known !== undefined) return known;
-  const made = ajv.compile({ additionalProperties: false, ...schema });
-  validators.set(schema, made);
-  return made;
+function getValidator(schema: JsonSchema): ValidateFunction {
+  const existing = validators.get(schema);
+  if (existing !== undefined) return existing;
+  const validator = ajv.compile({ additionalProperties: false, ...schema });
+  validators.set(schema, validator);
+  return validator;
 }
 
-function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+function getField({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword === 'required') return String(params['missingProperty']);
   return instancePath.split('/')[1] ?? '';
 }
 
-function textFor({ keyword }: ErrorObject, { format }: JsonSchema = {}): string {
+function chooseText({ keyword }: ErrorObject, { format }: JsonSchema = {}): string {
   if (keyword === 'required') return 'form.required';
   if (keyword === 'maxLength') return 'form.too_long';
   return format === 'email' ? 'form.email' : 'form.invalid';

@@ -20,8 +20,8 @@ import { object, string } from '#core/platform/schema.ts';
 /** Texts of the layout, error pages and forms. */
 export const ownTexts = defineTexts({ en, id });
 
-/** Core's own page texts: sentences of logs and records. */
-export const reasonTexts = [
+/** Core's other texts for pages, including translations of logged and recorded sentences. */
+export const coreTexts = [
   defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
   defineTexts(orderTexts),
@@ -29,7 +29,7 @@ export const reasonTexts = [
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];
 
-/** Styles, scripts and images of all pages by path; htmx includes its extension for server-sent events. */
+/** Styles, scripts and images in `views/`, and htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: '', path: viewsFolder },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
@@ -40,7 +40,7 @@ function fileFromPackage(specifier: string): string {
   return fileURLToPath(import.meta.resolve(specifier));
 }
 
-/** Lists the account's pages, with language, theme and sign-out; "Account" in the bottom bar of phones opens it. */
+/** Page with links to the account's pages, language, theme and sign-out, opened by "Account" in the bottom bar of phones. */
 export const accountPage: Page = {
   path: wellKnownPaths.account,
   role: 'account',
@@ -49,7 +49,7 @@ export const accountPage: Page = {
   show: () => ({}),
 };
 
-const form = defineForm({
+const preferencesForm = defineForm({
   fields: object({
     language: { enum: languages },
     theme: { enum: themes },
@@ -64,7 +64,7 @@ const form = defineForm({
   },
 });
 
-/** Language and theme, stored in cookies; the layout's footer has the same form. */
+/** Page for choosing language and theme, which cookies store; the layout's footer has the same form. */
 export const preferencesPage: Page = {
   path: '/preferences',
   role: 'public',
@@ -72,5 +72,5 @@ export const preferencesPage: Page = {
   title: 'preferences.title',
   template: 'shell/preferences.eta',
   show: ({ query }) => ({ next: ownPath(query['next']) }),
-  forms: [form],
+  forms: [preferencesForm],
 };

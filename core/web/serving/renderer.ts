@@ -5,18 +5,18 @@ import { Eta, type TemplateFunction } from 'eta';
 import { suggest } from '#core/config/file/mistake.ts';
 import type { AssetTable } from './assets.ts';
 import { iconSvg } from '../pages/icons.ts';
-import { contactText, describeShell } from './layout.ts';
-import { navigationOf } from '../pages/list-navigation.ts';
+import { formatContactLink, describeShell } from './layout.ts';
+import { listEntries } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
-import { type ReadSiteLinks, siteLinksFor } from '../markdown/site-links.ts';
-import { publicOrigin, themeColors } from './site-files.ts';
+import { type ReadSiteLinks, selectSiteLinks } from '../markdown/site-links.ts';
+import { getPublicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
-/** Missing values render as an empty string: a new form has no values and no errors. */
+/** Prints missing values as an empty string, because a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
 const layoutFile = join(viewsFolder, 'shell/layout.eta');
@@ -50,21 +50,25 @@ export class Renderer {
   }
 
   render(visit: Visit, view: View): string {
-    const context = this.#context(visit, view);
-    const content = this.#compiled(view.template)(context);
-    return view.layout === 'none' ? content : this.#compiled(layoutFile)({ ...context, content });
+    const context = this.#createContext(visit, view);
+    const content = this.#compile(view.template)(context);
+    return view.layout === 'none' ? content : this.#compile(layoutFile)({ ...context, content });
   }
 
-  /** Renders parts of a page with one set of values. @param templates absolute paths by part */
+  /**
+   * Renders parts of a page with one set of values.
+   *
+   * @param templates absolute paths by part
+   */
   renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
-    const context = this.#context(visit, { title: '', layout: 'none', template: '', values });
-    return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
+    const context = this.#createContext(visit, { title: '', layout: 'none', template: '', values });
+    return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compile(file)(context)]));
   }
 
-  /** Templates are compiled once, because open pages are rendered every second. */
-  #compiled(file: string): (context: object) => string {
-    const known = this.#templates.get(file);
-    if (known !== undefined) return known;
+  /** Compiles each template once, because open pages are rendered every second. */
+  #compile(file: string): (context: object) => string {
+    const existing = this.#templates.get(file);
+    if (existing !== undefined) return existing;
     const options = { filepath: file };
     const compiled: TemplateFunction = this.#eta.compile(readFileSync(file, 'utf8'), options);
     const render = (context: object) => this.#eta.render(compiled, context, options);
@@ -72,7 +76,7 @@ export class Renderer {
     return render;
   }
 
-  #context(visit: Visit, view: View): object {
+  #createContext(visit: Visit, view: View): object {
     return {
       ...view.values,
       form: visit.form,
@@ -80,13 +84,13 @@ export class Renderer {
       icon: iconSvg,
       asset: (name: string) => this.#assets.url(name),
       formToken: (path: string) => visit.formToken(path),
-      page: this.#describe(visit, view),
+      page: this.#describePage(visit, view),
     };
   }
 
-  #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
+  #describePage(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
     const { service } = visit.host;
-    const links = siteLinksFor(visit, this.#readLinks);
+    const links = selectSiteLinks(visit, this.#readLinks);
     return {
       ...describeShell(this.#pages, visit, layout),
       title,
@@ -94,9 +98,9 @@ export class Renderer {
       note,
       service: service.name,
       prefix: service.prefix,
-      origin: publicOrigin(visit.host),
+      origin: getPublicOrigin(visit.host),
       contact: service.contact ?? '',
-      contactText: contactText(service.contact ?? ''),
+      contactText: formatContactLink(service.contact ?? ''),
       terms: links.terms ?? '',
       privacy: links.privacy ?? '',
       refunds: links.refunds ?? '',
@@ -128,27 +132,30 @@ const roles: readonly Role[] = ['public', 'account', 'operator'];
 const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
 /**
- * Checks a page.
+ * Checks at the start that a page can be rendered.
  *
- * @throws Error for a page that cannot be rendered, so that the mistake is found at the start
+ * @throws Error with the mistake
  */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
-  const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
-  if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');
-  if (!roles.includes(page.role)) throw refuse(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
-  const entries = navigationOf(page);
+  const createError = (why: string) => new Error(`page "${page.path}": ${why}`);
+  if (reserved.test(page.path))
+    throw createError('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');
+  if (!roles.includes(page.role)) throw createError(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
+  const entries = listEntries(page);
   if (page.path.includes('{') && (page.within !== undefined || entries.length > 0))
-    throw refuse('its path has a placeholder, so no page can link to it; omit `within` and `navigation`');
+    throw createError('its path has a placeholder, so no page can link to it; omit `within` and `navigation`');
   for (const { icon } of entries)
-    if (icon !== undefined && iconSvg(icon) === '') throw refuse(`icon "${icon}" not found`);
+    if (icon !== undefined && iconSvg(icon) === '') throw createError(`icon "${icon}" not found`);
   const labels = entries.map(({ label }) => label);
   const keys = [page.title, page.description, ...labels].filter((key) => key !== undefined);
-  const unknown = keys.find((key) => !translator.has(key));
-  if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
-  const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
-  if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
-  for (const part of Object.values(page.live?.parts ?? {})) await checkTemplate(part, refuse);
-  if (page.template !== undefined) await checkTemplate(page.template, refuse);
+  const unknownKey = keys.find((key) => !translator.has(key));
+  if (unknownKey !== undefined) throw createError(`text "${unknownKey}" not found`);
+  const missingAsset = [...(page.styles ?? []), ...(page.scripts ?? [])].find(
+    (name) => assets.find(name) === undefined,
+  );
+  if (missingAsset !== undefined) throw createError(`asset "${missingAsset}" not found`);
+  for (const part of Object.values(page.live?.parts ?? {})) await checkTemplate(part, createError);
+  if (page.template !== undefined) await checkTemplate(page.template, createError);
 }
 
 async function checkTemplate(path: string, refuse: (why: string) => Error): Promise<void> {
@@ -158,11 +165,11 @@ async function checkTemplate(path: string, refuse: (why: string) => Error): Prom
   try {
     new Eta().compile(template);
   } catch (error) {
-    throw refuse(`template ${path} is malformed: ${explainSyntax(String(error))}`);
+    throw refuse(`template ${path} is malformed: ${describeSyntaxError(String(error))}`);
   }
 }
 
-function explainSyntax(error: string): string {
+function describeSyntaxError(error: string): string {
   const [place = '', what = ''] = error.replace(/^.*?: /, '').split(/\n+/);
   return place === 'Bad template syntax' ? what : place.replace(/:$/, '');
 }

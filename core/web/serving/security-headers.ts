@@ -3,8 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isSecure } from '../pages/cookies.ts';
 
 /**
- * Pages load resources from this site only, have no inline code, and cannot be framed. The policy is constant, since without inline code it
- * needs no nonces or hashes. `connect-src` allows htmx and server-sent events.
+ * Pages load resources only from this site and cannot be framed. They have no inline code, so the policy needs no nonces or hashes and is
+ * constant. `connect-src` allows htmx and server-sent events.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -19,10 +19,10 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Policy for files: a file that is opened directly may not load anything. */
+/** Policy for other responses: a file that is opened directly must not load anything. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
-const always: Readonly<Record<string, string>> = {
+const commonHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
@@ -32,21 +32,21 @@ const always: Readonly<Record<string, string>> = {
 };
 
 /** Two years, as preload lists require; without subdomains, which may belong to others. */
-const strictTransport = 'max-age=63072000';
+const strictTransportPolicy = 'max-age=63072000';
 
 /** Headers of a page with a secret URL. */
-const confidential = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
+const confidentialHeaders = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
 /** Returns the headers that restrict a response in browsers. */
-export function securityHeaders(
+export function createSecurityHeaders(
   request: Request,
   host: Host,
   { isPage, isConfidential }: { readonly isPage: boolean; readonly isConfidential: boolean },
 ): Record<string, string> {
   return {
-    ...always,
-    ...(isConfidential && confidential),
+    ...commonHeaders,
+    ...(isConfidential && confidentialHeaders),
     'content-security-policy': isPage ? pagePolicy : filePolicy,
-    ...(isSecure(request, host) && { 'strict-transport-security': strictTransport }),
+    ...(isSecure(request, host) && { 'strict-transport-security': strictTransportPolicy }),
   };
 }

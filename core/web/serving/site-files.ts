@@ -8,17 +8,17 @@ import { wellKnownPaths } from '../pages/paths.ts';
 /** Background colors of the header in both themes, as in style.css and dark.css. */
 export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;
 
-/** Returns the public URL; '' for a gateway that is reachable from its own machine only, which search engines must not list. */
-export function publicOrigin({ service }: Pick<Host, 'service'>): string {
+/** Returns the public URL; '' for a gateway on a loopback address, which search engines must not index. */
+export function getPublicOrigin({ service }: Pick<Host, 'service'>): string {
   const host = URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '');
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;
 }
 
-function isListed({ role, description }: Page): boolean {
+function isIndexed({ role, description }: Page): boolean {
   return role === 'public' && description !== undefined;
 }
 
-function addressesOf(page: Page, host: Host): readonly string[] {
+function listPaths(page: Page, host: Host): readonly string[] {
   return page.path.includes('{') ? (page.paths?.(host) ?? []) : [page.path];
 }
 
@@ -31,12 +31,14 @@ export function routeSiteFiles(server: Server, pages: readonly Page[], assets: A
       options: { auth: false, state: { parse: false } },
       handler: (_request, h) => h.response(write()).type(type).header('cache-control', 'public, max-age=3600'),
     });
-  add('/manifest.webmanifest', 'application/manifest+json', () => JSON.stringify(manifest(host(), pages, assets)));
-  add('/robots.txt', 'text/plain', () => robots(host(), pages));
-  add('/sitemap.xml', 'application/xml', () => sitemap(host(), pages));
+  add('/manifest.webmanifest', 'application/manifest+json', () =>
+    JSON.stringify(createManifest(host(), pages, assets)),
+  );
+  add('/robots.txt', 'text/plain', () => renderRobots(host(), pages));
+  add('/sitemap.xml', 'application/xml', () => renderSitemap(host(), pages));
 }
 
-function manifest({ service }: Host, pages: readonly Page[], assets: AssetTable) {
+function createManifest({ service }: Host, pages: readonly Page[], assets: AssetTable) {
   const icon = (name: string, sizes: string, type: string) => ({ src: assets.url(name), sizes, type });
   const hasDashboard = pages.some(({ path }) => path === wellKnownPaths.dashboard);
   return {
@@ -55,17 +57,17 @@ function manifest({ service }: Host, pages: readonly Page[], assets: AssetTable)
   };
 }
 
-function robots(host: Host, pages: readonly Page[]): string {
-  const origin = publicOrigin(host);
+function renderRobots(host: Host, pages: readonly Page[]): string {
+  const origin = getPublicOrigin(host);
   if (origin === '') return 'User-agent: *\nDisallow: /\n';
-  const hidden = pages.filter(({ role }) => role !== 'public').map(({ path }) => `/${path.split('/')[1] ?? ''}`);
-  const lines = [...new Set(['/v1', '/v1beta', ...hidden])].map((path) => `Disallow: ${path}`);
+  const privatePaths = pages.filter(({ role }) => role !== 'public').map(({ path }) => `/${path.split('/')[1] ?? ''}`);
+  const lines = [...new Set(['/v1', '/v1beta', ...privatePaths])].map((path) => `Disallow: ${path}`);
   return ['User-agent: *', ...lines.toSorted(), `Sitemap: ${origin}/sitemap.xml`, ''].join('\n');
 }
 
-function sitemap(host: Host, pages: readonly Page[]): string {
-  const origin = publicOrigin(host);
-  const paths = origin === '' ? [] : pages.filter(isListed).flatMap((page) => addressesOf(page, host));
+function renderSitemap(host: Host, pages: readonly Page[]): string {
+  const origin = getPublicOrigin(host);
+  const paths = origin === '' ? [] : pages.filter(isIndexed).flatMap((page) => listPaths(page, host));
   const urls = paths.map((path) => `<url><loc>${escapeXml(origin + path)}</loc></url>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>

@@ -6,11 +6,11 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { isFromThisMachine } from '#core/gateway/http/this-machine.ts';
 import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from '../pages/cookies.ts';
-import { type Formatter, formatterFor } from '../texts/formatter.ts';
+import { type Formatter, getFormatter } from '../texts/formatter.ts';
 import { createFormToken } from '../sessions/form-token.ts';
 import { isHtmx } from '../pages/htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from '../pages/page.ts';
-import { withoutNul } from '../pages/without-nul.ts';
+import { removeNul } from '../pages/remove-nul.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from '../sessions/sign-in.ts';
 import type { Translator } from '../texts/translator.ts';
 
@@ -18,7 +18,7 @@ import type { Translator } from '../texts/translator.ts';
 export const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-const noForm: FormState = { values: {}, errors: {} };
+const emptyForm: FormState = { values: {}, errors: {} };
 
 /** A request for a page: visitor, language and cookies. */
 export class Visit implements PageRequest {
@@ -31,11 +31,11 @@ export class Visit implements PageRequest {
   readonly account: SignedInAccount | undefined;
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
-  form: FormState = noForm;
+  form: FormState = emptyForm;
   readonly #request: Request;
   readonly #h: ResponseToolkit;
 
-  /** @param path path of the page, if the client requested another path */
+  /** @param path the page's path, if the request was rerouted */
   constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator, path: string = request.path) {
     this.#request = request;
     this.path = path;
@@ -44,19 +44,19 @@ export class Visit implements PageRequest {
     this.cookies = cookiesOf(request, host);
     this.language = chooseLanguage(this.cookies.get('language'), request.raw.req.headers['accept-language']);
     this.t = translator.in(this.language);
-    this.format = formatterFor(this.language, this.cookies.get('zone'), host.section(service).time_zone);
-    const open = sessionOf(request);
-    this.account = open?.account;
-    this.sessionId = open?.id;
-    this.isOperator = open?.isOperator === true;
+    this.format = getFormatter(this.language, this.cookies.get('zone'), host.section(service).time_zone);
+    const session = sessionOf(request);
+    this.account = session?.account;
+    this.sessionId = session?.id;
+    this.isOperator = session?.isOperator === true;
   }
 
   get id(): string {
     return this.#request.info.id;
   }
 
-  /** True for a request that changes nothing and can be repeated. */
-  get isRead(): boolean {
+  /** True for a request that can be repeated without side effects. */
+  get isGet(): boolean {
     return this.#request.method === 'get';
   }
 
@@ -72,12 +72,12 @@ export class Visit implements PageRequest {
 
   get params(): Readonly<Record<string, string>> {
     const entries = Object.entries(this.#request.params as Record<string, string>);
-    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul(value)]));
+    return Object.fromEntries(entries.map(([name, value]) => [name, removeNul(value)]));
   }
 
   get query(): Readonly<Record<string, string>> {
     const entries = Object.entries(this.#request.query as Record<string, string | string[]>);
-    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul([value].flat().at(-1) ?? '')]));
+    return Object.fromEntries(entries.map(([name, value]) => [name, removeNul([value].flat().at(-1) ?? '')]));
   }
 
   get theme(): Theme {
@@ -96,12 +96,12 @@ export class Visit implements PageRequest {
     return isFromThisMachine(this.#request, this.host);
   }
 
-  /** True if the visitor has the role. */
+  /** Returns true if the visitor has the role. */
   has(role: Role): boolean {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }
 
-  /** Token for a form on this page; sets the cookie for a visitor without one. */
+  /** Creates a token for a form on this page; sets the session cookie if the visitor has none. */
   formToken(path: string): string {
     let { token } = this.cookies;
     if (token === undefined) {

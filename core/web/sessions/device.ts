@@ -18,12 +18,12 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** Describes `Firefox, Windows` for a browser's user agent; only its known parts, '' if none is known. */
+/** Describes a browser by its user agent, such as `Firefox, Windows`. Unknown parts are omitted; '' if both are unknown. */
 export function describeDevice(userAgent: string): string {
-  const names = [find(browsers, userAgent), find(systems, userAgent)];
+  const names = [findName(browsers, userAgent), findName(systems, userAgent)];
   return names.filter((name) => name !== undefined).join(', ');
 }
 
-function find(patterns: readonly (readonly [string, string])[], userAgent: string): string | undefined {
+function findName(patterns: readonly (readonly [string, string])[], userAgent: string): string | undefined {
   return patterns.find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
 }

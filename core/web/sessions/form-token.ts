@@ -5,19 +5,19 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { PageError } from '../pages/page-error.ts';
 
 /**
- * Every form carries a token: the id of this one form, which holds the second it was made in, and an HMAC of id and path
- * under the browser's session token. Another site can make a browser send a form, but it cannot read the session token.
- * The reasons for checking this in addition to fetch metadata are in docs/decisions/.
+ * Every form carries a token that consists of the form's id, which contains its creation time in seconds, and an HMAC of id and path, keyed
+ * with the browser's session token. Another site can make a browser send a form, but cannot read the session token.
+ * docs/decisions/ explains why this is checked in addition to fetch metadata.
  */
 
 /** Form lifetime, seconds. */
-export const formLifetime = 24 * 60 * 60;
+export const formLifetimeSeconds = 24 * 60 * 60;
 
 /** Name of the hidden field. */
 export const formTokenField = 'form_token';
 
 /**
- * The token for a form that is sent to `path`.
+ * Creates the token for a form that is sent to `path`.
  *
  * @param now epoch ms
  */
@@ -27,18 +27,20 @@ export function createFormToken(sessionToken: string, path: string, now: number)
 }
 
 /**
- * Verifies the token of a sent form, and returns the form's unique id.
+ * Verifies the token of a submitted form.
  *
- * @param token the value of the hidden field
+ * @param token value of the hidden field
+ * @param now epoch ms
  * @param lifetime seconds
- * @throws PageError if it is not a form of this browser for this path, or is too old
+ * @returns the form's unique id
+ * @throws PageError if the form was not created for this browser and path, or has expired
  */
 export function readFormToken(
   token: unknown,
   sessionToken: string | undefined,
   path: string,
   now: number,
-  lifetime: number = formLifetime,
+  lifetime: number = formLifetimeSeconds,
 ): string {
   const [, id = '', createdAt = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
   if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {

@@ -11,7 +11,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { createToken } from '../pages/cookies.ts';
 import type { SignedInAccount } from '../pages/page.ts';
 import type { Language } from '../texts/texts.ts';
-import { withoutNul } from '../pages/without-nul.ts';
+import { removeNul } from '../pages/remove-nul.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, Session } from '#core/business/accounts/entities.ts';
 
@@ -19,7 +19,7 @@ const maxAgeDays = 90; // however active the session is
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
 /** Minimum time between updates of the last use, so that not every page view is a write. */
-const lastUseStepSeconds = 60;
+const minUpdateSeconds = 60;
 
 /** A new session. Only the browser has the token; the database stores its SHA-256. */
 export interface IssuedSession {
@@ -28,7 +28,7 @@ export interface IssuedSession {
   readonly expiresAt: Date;
 }
 
-/** A session as its owner sees it in a list. */
+/** A session in its owner's list. */
 export interface SessionRecord {
   readonly id: string;
   /** User-Agent of the browser; '' if it sent none. */
@@ -45,18 +45,17 @@ export interface OpenSession {
   readonly account: SignedInAccount;
 }
 
-const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
+const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** A paused account is not served, but its owner can read its pages. */
-const mayRead = '(a.blocked_at is null or a.paused_at is not null)';
+/** Includes paused accounts: they are not served, but their owners can open their pages. */
+const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
 
 /**
- * Sessions of accounts, in PostgreSQL only: a revoked session is rejected at the next request,
- * on every instance.
+ * Sessions of accounts. They are not cached, so every instance rejects a revoked session at the next request.
  */
 export class Sessions {
   readonly #database: Pick<Database, 'fork' | 'query'>;
-  /** By token digest, so that hundreds of pages reconnecting at once take few queries. */
+  /** Batches by token digest, so that hundreds of pages reconnecting at once need few queries. */
   readonly #byDigest: BatchLoader<OpenSession>;
 
   constructor(database: Pick<Database, 'fork' | 'query'>) {
@@ -69,9 +68,9 @@ export class Sessions {
   /**
    * Opens a session with a new token, so that a token planted before the sign-in gives no access.
    *
-   * @param language of the reader, in which the account gets mails from now on
-   * @param identity that the reader signed in with
-   * @throws AccountError `not_found` if the account does not have that identity any more
+   * @param language the reader's language, used for emails to the account from now on
+   * @param identity identity used to sign in
+   * @throws AccountError `not_found` if the account no longer has the identity
    */
   async create(
     accountId: string,
@@ -87,7 +86,7 @@ export class Sessions {
       await transaction.execute(
         `insert into session (id, account_id, token_sha256, user_agent, expires_at)
          values (?, ?, ?, ?, to_timestamp(?::float8 / 1000))`,
-        [id, accountId, digest(token), cleanUserAgent(userAgent), expiresAt.getTime()],
+        [id, accountId, hashToken(token), cleanUserAgent(userAgent), expiresAt.getTime()],
       );
       if (language !== undefined)
         await transaction.execute('update account set language = ? where id = ? and language is distinct from ?', [
@@ -101,26 +100,26 @@ export class Sessions {
   }
 
   /**
-   * Finds the session of a token and updates its last use. Undefined if it has ended or never existed, or if its account is blocked.
-   * Never older than the call.
+   * Finds the session of a token and updates its last use. The result is never older than the call.
    *
+   * @returns undefined if the session has ended or never existed, or if its account is blocked
    * @throws DeadlineExceeded, BatchFull, or the query's error
    */
   read(token: string): Promise<OpenSession | undefined> {
-    return this.#byDigest.load(digest(token).toString('hex'));
+    return this.#byDigest.load(hashToken(token).toString('hex'));
   }
 
-  /** Skips rows that another instance is updating, because two instances waiting for each other would deadlock. */
+  /** Reads sessions. The update skips rows that another instance is updating, because two instances could deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
          select encode(s.token_sha256, 'hex') as digest, s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
          from session s join account a on a.id = s.account_id
-         where s.token_sha256 = any(?::bytea[]) and ${live} and ${mayRead} and a.deleted_at is null
+         where s.token_sha256 = any(?::bytea[]) and ${liveCondition} and ${readableCondition} and a.deleted_at is null
        ), used as (
          update session set last_used_at = now() where id in (
            select id from session
-           where id in (select id from found where last_used_at < now() - interval '${lastUseStepSeconds} seconds')
+           where id in (select id from found where last_used_at < now() - interval '${minUpdateSeconds} seconds')
            for update skip locked)
        )
        select * from found`,
@@ -129,31 +128,31 @@ export class Sessions {
     return new Map(rows.map((row) => [row.digest, toOpenSession(row)]));
   }
 
-  /** True while the session is open and its account is served. Both ids are UUIDs. */
+  /** Returns true while the session is open and its account is served. Both ids are UUIDs. */
   async isOpen(accountId: string, sessionId: string): Promise<boolean> {
     const rows = await this.#database.query(
       `select 1 from session s join account a on a.id = s.account_id
-       where s.id = ? and s.account_id = ? and ${live} and a.blocked_at is null and a.deleted_at is null`,
+       where s.id = ? and s.account_id = ? and ${liveCondition} and a.blocked_at is null and a.deleted_at is null`,
       [sessionId, accountId],
     );
     return rows.length > 0;
   }
 
-  /** Selects the sessions that are still open, with their accounts. */
+  /** Reads which of these sessions are still open, with the addresses of their accounts. */
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
     const rows = await this.#database.query<Pick<SessionRow, 'id' | 'email'>>(
       `select s.id, a.email from session s join account a on a.id = s.account_id
-       where s.id = any(?::uuid[]) and ${live} and ${mayRead} and a.deleted_at is null`,
+       where s.id = any(?::uuid[]) and ${liveCondition} and ${readableCondition} and a.deleted_at is null`,
       [`{${ids.join(',')}}`],
     );
     return new Map(rows.map(({ id, email }) => [id, { email: email ?? undefined }]));
   }
 
-  /** The sessions of an account, most recently used first. */
+  /** Lists the sessions of an account, most recently used first. */
   async list(accountId: string): Promise<SessionRecord[]> {
     const rows = await this.#database.query<SessionListRow>(
       `select s.id, s.user_agent, ${epochs('s.created_at', 's.last_used_at', 's.expires_at')}
-       from session s where s.account_id = ? and ${live} order by s.last_used_at desc`,
+       from session s where s.account_id = ? and ${liveCondition} order by s.last_used_at desc`,
       [accountId],
     );
     return rows.map(toRecord);
@@ -174,19 +173,19 @@ export class Sessions {
 
   /** Ends the session of a token, of any account. */
   async revokeToken(token: string): Promise<void> {
-    await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
+    await this.#database.query('delete from session where token_sha256 = ?', [hashToken(token)]);
   }
 
   /**
    * Ends all sessions of an account.
    *
-   * @param except id of the session to keep
-   * @returns how many ended
+   * @param keptSessionId id of the session to keep
+   * @returns number of ended sessions
    */
-  async revokeAll(accountId: string, except?: string): Promise<number> {
+  async revokeAll(accountId: string, keptSessionId?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
       accountId,
-      except ?? '',
+      keptSessionId ?? '',
     ]);
     return rows.length;
   }
@@ -194,10 +193,10 @@ export class Sessions {
   /**
    * Removes sessions that have expired or been idle too long.
    *
-   * @returns how many
+   * @returns number of removed sessions
    */
   async removeEnded(): Promise<number> {
-    const rows = await this.#database.query(`delete from session s where not (${live}) returning id`);
+    const rows = await this.#database.query(`delete from session s where not (${liveCondition}) returning id`);
     return rows.length;
   }
 }
@@ -211,17 +210,17 @@ type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
 
 type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | 'last_used_at' | 'expires_at'>;
 
-/** Takes the lock of a removal, which is thus either seen here or ends the new session afterwards. */
+/** Requires that the account has the identity. Its lock serializes this with removals, which end the sessions of an identity. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
   if ((await readIdentityOwner(transaction, identity))?.accountId !== accountId)
     throw new AccountError('not_found', 'The account does not have this sign-in any more.');
 }
 
-function digest(token: string): Buffer {
+function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
 function cleanUserAgent(text: string | undefined): string {
-  return withoutNul(text ?? '').slice(0, bounds.userAgent);
+  return removeNul(text ?? '').slice(0, bounds.userAgent);
 }

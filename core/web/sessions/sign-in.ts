@@ -11,10 +11,10 @@ import { PageError } from '../pages/page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 
-/** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
+/** Path that visitors without a session are redirected to if a plugin has a page there; `next` holds the original path. */
 export const signInPath = '/sign-in';
 
-/** Path of a plugin's sign-out form, if any; the layout has a button for it. */
+/** Path of the sign-out form. The layout has a button for it if a plugin provides the form. */
 export const signOutPath = '/sign-out';
 
 const safeMethods = new Set(['get', 'head', 'options']); // in hapi's spelling
@@ -29,21 +29,21 @@ export function sessionsOf(host: Host): Sessions {
 }
 
 /**
- * Adds the hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, one named in
- * `operators`. In the mode `try`, a request without a session, or while the database does not respond, is served as a visitor's. Requests
- * that change something count only if they come from this origin.
+ * Adds the hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, an account
+ * named in `operators`. In the mode `try`, requests are served as a visitor's if they have no session or the database does not respond. Requests
+ * with unsafe methods must come from this origin.
  */
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
     async authenticate(request, h) {
       const { token } = cookiesOf(request, host());
       if (isSessionToken(token) && !safeMethods.has(request.method)) requireSameOrigin(request, host());
-      const open = isSessionToken(token) ? await readSession(host(), token) : undefined;
-      // One query serves many requests at once.
+      const openSession = isSessionToken(token) ? await readSession(host(), token) : undefined;
+      // One query resolves many sessions at once, so their requests would otherwise run in one turn.
       await nextPageTurn();
-      if (open === undefined) return h.unauthenticated(signedOut());
-      const isOperator = isOperatorAddress(host(), open.account.email);
-      const session: SessionWithRoles = { ...open, isOperator };
+      if (openSession === undefined) return h.unauthenticated(createSignedOutError());
+      const isOperator = isOperatorAddress(host(), openSession.account.email);
+      const session: SessionWithRoles = { ...openSession, isOperator };
       return h.authenticated({
         credentials: { session, scope: isOperator ? ['account', 'operator'] : ['account'] } as object,
       });
@@ -56,17 +56,17 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
   try {
     return await sessionsOf(host).read(token);
   } catch (error) {
-    noteUnavailable(host, 'sessions cannot be read; public pages are shown as if signed out', error);
+    logUnavailable(host, 'sessions cannot be read; public pages are shown as if signed out', error);
     throw new PageError(503, 'error.503.text', { cause: error });
   }
 }
 
-/** While the database does not respond, pages fail by the hundred; only one line a minute is logged. */
-export function noteUnavailable({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
+/** Logs at most one line a minute, because hundreds of pages fail while the database does not respond. */
+export function logUnavailable({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
   if (keep('pages-unavailable', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
 }
 
-function signedOut(): PageError {
+function createSignedOutError(): PageError {
   return new PageError(401, 'error.401.text');
 }
 
@@ -78,7 +78,7 @@ export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
 /**
  * Signs an account in, for hapi routes such as the callback of a sign-in provider. Ends the browser's previous session.
  *
- * @throws AccountError `not_found` if the account does not have the identity any more
+ * @throws AccountError `not_found` if the account no longer has the identity
  */
 export async function signIn(
   request: Request,
@@ -112,7 +112,7 @@ export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions:
   cookies.clearToken(h);
 }
 
-/** Only cleans up: a session that has ended is refused whether its row exists or not. */
+/** Deletes rows to save space; ended sessions are refused even if their rows exist. */
 export const removeEndedSessions: JobDefinition = {
   name: 'remove-ended-sessions',
   description: 'Deletes sessions that have expired or have not been used for weeks.',

@@ -1,6 +1,6 @@
 import type { Language } from './texts.ts';
 
-/** A number and its unit, separately because templates print the unit smaller, and as one text. */
+/** A number and its unit, as one text and separately, because templates print the unit smaller. */
 export interface FormattedAmount {
   readonly value: string;
   readonly unit: string;
@@ -35,54 +35,57 @@ const units = {
  */
 export function formatDuration(ms: number, language: Language, locale: string, { fine = false } = {}): FormattedAmount {
   const names = units[language];
-  const whole = Math.max(0, Math.round(ms));
-  if (whole < (fine ? second : 100)) return amount(String(whole), names.ms);
+  const roundedMs = Math.max(0, Math.round(ms));
+  if (roundedMs < (fine ? second : 100)) return createAmount(String(roundedMs), names.ms);
   // Values that would round up to 60.0 s are shown as a minute.
-  if (whole < minute - 50) {
-    const digits = whole < 10 * second - 5 ? 2 : 1;
-    return amount(formatNumber(whole / second, locale, { least: digits, most: digits }), names.second);
+  if (roundedMs < minute - 50) {
+    const digits = roundedMs < 10 * second - 5 ? 2 : 1;
+    return createAmount(
+      formatNumber(roundedMs / second, locale, { minDigits: digits, maxDigits: digits }),
+      names.second,
+    );
   }
-  const seconds = Math.round(whole / second);
-  if (seconds < 3600) return pair(Math.floor(seconds / 60), names.minute, seconds % 60, names.second);
+  const seconds = Math.round(roundedMs / second);
+  if (seconds < 3600) return joinAmounts(Math.floor(seconds / 60), names.minute, seconds % 60, names.second);
   const minutes = Math.round(seconds / 60);
-  return pair(Math.floor(minutes / 60), names.hour, minutes % 60, names.minute);
+  return joinAmounts(Math.floor(minutes / 60), names.hour, minutes % 60, names.minute);
 }
 
-const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0');
 
-/** Formats remaining time, rounded up to whole seconds, so it reads 00:00:00 only at the end. */
+/** Formats remaining time, rounded up to whole seconds, so that 00:00:00 appears only at the end. */
 export function formatRemaining(ms: number, language: Language): FormattedRemaining {
-  const left = Math.max(0, Math.ceil(ms / second) * second);
-  const count = Math.floor(left / day);
-  const clock = `${two((left % day) / hour)}:${two((left % hour) / minute)}:${two((left % minute) / second)}`;
-  if (count === 0) return { days: '', unit: '', clock, text: clock };
+  const remaining = Math.max(0, Math.ceil(ms / second) * second);
+  const dayCount = Math.floor(remaining / day);
+  const clock = `${twoDigits((remaining % day) / hour)}:${twoDigits((remaining % hour) / minute)}:${twoDigits((remaining % minute) / second)}`;
+  if (dayCount === 0) return { days: '', unit: '', clock, text: clock };
   const unit = units[language].day;
-  return { days: String(count), unit, clock, text: `${count} ${unit} ${clock}` };
+  return { days: String(dayCount), unit, clock, text: `${dayCount} ${unit} ${clock}` };
 }
 
-// Cached: Intl formatters are slow to create, and a page prints a hundred numbers.
-const relatives = new Map<string, Intl.RelativeTimeFormat>();
-const numbers = new Map<string, Intl.NumberFormat>();
+// Cached because Intl formatters are slow to create, and a page formats a hundred numbers.
+const relativeFormats = new Map<string, Intl.RelativeTimeFormat>();
+const numberFormats = new Map<string, Intl.NumberFormat>();
 
 /** @param options digits after the decimal point, from `least` to `most`; `share` formats a percentage */
 export function formatNumber(
   value: number,
   locale: string,
-  { least = 0, most, share = false }: { least?: number; most: number; share?: boolean },
+  { minDigits = 0, maxDigits, isPercent = false }: { minDigits?: number; maxDigits: number; isPercent?: boolean },
 ): string {
   const make = () =>
     new Intl.NumberFormat(locale, {
-      style: share ? 'percent' : 'decimal',
-      minimumFractionDigits: least,
-      maximumFractionDigits: most,
+      style: isPercent ? 'percent' : 'decimal',
+      minimumFractionDigits: minDigits,
+      maximumFractionDigits: maxDigits,
     });
-  return keep(numbers, `${locale} ${least} ${most} ${share}`, make).format(value);
+  return getOrCreate(numberFormats, `${locale} ${minDigits} ${maxDigits} ${isPercent}`, make).format(value);
 }
 
-function keep<T>(kept: Map<string, T>, key: string, make: () => T): T {
-  const known = kept.get(key) ?? make();
-  kept.set(key, known);
-  return known;
+function getOrCreate<T>(cache: Map<string, T>, key: string, make: () => T): T {
+  const value = cache.get(key) ?? make();
+  cache.set(key, value);
+  return value;
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -94,8 +97,8 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 
 /** Formats `12 min ago`, `in 6 hr`, `yesterday`. */
 export function formatRelative(ms: number, locale: string): string {
-  const format = keep(
-    relatives,
+  const format = getOrCreate(
+    relativeFormats,
     locale,
     () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
   );
@@ -103,11 +106,11 @@ export function formatRelative(ms: number, locale: string): string {
   return format.format(Math.trunc(ms / length), unit).replace(/\bhr\b/, 'h');
 }
 
-function amount(value: string, unit: string): FormattedAmount {
+function createAmount(value: string, unit: string): FormattedAmount {
   return { value, unit, text: `${value}\u00A0${unit}` };
 }
 
-function pair(large: number, largeUnit: string, small: number, smallUnit: string): FormattedAmount {
+function joinAmounts(large: number, largeUnit: string, small: number, smallUnit: string): FormattedAmount {
   const value = small === 0 ? String(large) : `${large}\u00A0${largeUnit} ${small}`;
-  return amount(value, small === 0 ? largeUnit : smallUnit);
+  return createAmount(value, small === 0 ? largeUnit : smallUnit);
 }

@@ -33,7 +33,7 @@ export interface Formatter {
   relative(value: Date, now: Date): FormattedTime;
   /** A duration: `12 ms`, `0.71 s`, `1 min 4 s`. */
   duration(ms: number): FormattedAmount;
-  /** A section of a longer time: `412 ms – 4.28 s`. Both values are in ms from the start. */
+  /** Part of a longer time: `412 ms – 4.28 s`. Both values are offsets from the start, ms. */
   span(from: number, to: number): string;
   /** Remaining time as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
@@ -59,17 +59,19 @@ const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' }
 const formatters = new Map<string, Formatter>();
 
 /**
+ * Returns the formatter of a language and time zone.
+ *
  * @param timeZone time zone of the visitor
  * @param fallback time zone of the service, used if the visitor's is unknown or invalid; default: zone of this machine
  */
-export function formatterFor(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
-  const zone = canonicalZone(timeZone) ?? canonicalZone(fallback) ?? ownTimeZone();
+export function getFormatter(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
+  const zone = canonicalizeZone(timeZone) ?? canonicalizeZone(fallback) ?? getMachineZone();
   const key = `${language} ${zone}`;
-  const known = formatters.get(key);
-  if (known !== undefined) return known;
-  const made = createFormatter(language, zone);
-  formatters.set(key, made);
-  return made;
+  const existing = formatters.get(key);
+  if (existing !== undefined) return existing;
+  const formatter = createFormatter(language, zone);
+  formatters.set(key, formatter);
+  return formatter;
 }
 
 function createFormatter(language: Language, timeZone: string): Formatter {
@@ -99,7 +101,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     clock: time({ ...minutes, second: '2-digit' }),
     shortTime,
     dayTime: (value, now) => {
-      const isFar = now !== undefined && Math.abs(+value - +now) > farMs;
+      const isFar = now !== undefined && Math.abs(+value - +now) > ambiguousAfterMs;
       return {
         iso: value.toISOString(),
         text: `${(isFar ? shortDayOfYear : shortDay)(value).text}, ${shortTime(value).text}`,
@@ -107,7 +109,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     },
     shortDay,
     relative: (value, now) =>
-      Math.abs(value.getTime() - now.getTime()) < week
+      Math.abs(value.getTime() - now.getTime()) < weekMs
         ? { iso: value.toISOString(), text: formatRelative(value.getTime() - now.getTime(), locale) }
         : day(value),
     duration: (ms) => formatDuration(ms, language, locale),
@@ -116,9 +118,9 @@ function createFormatter(language: Language, timeZone: string): Formatter {
   };
 }
 
-const week = 7 * 86_400_000;
+const weekMs = 7 * 86_400_000;
 /** Distance in ms from which a date without a year is ambiguous. */
-const farMs = 300 * 86_400_000;
+const ambiguousAfterMs = 300 * 86_400_000;
 
 type TimeFormat = (value: Date) => FormattedTime;
 
@@ -151,8 +153,8 @@ function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
  *
  * @returns undefined for an invalid zone name
  */
-function canonicalZone(name: string | undefined): string | undefined {
-  if (name === undefined || !zoneName.test(name)) return undefined;
+function canonicalizeZone(name: string | undefined): string | undefined {
+  if (name === undefined || !zonePattern.test(name)) return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
@@ -160,10 +162,10 @@ function canonicalZone(name: string | undefined): string | undefined {
   }
 }
 
-/** Accepts IANA names only: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
-const zoneName = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
+/** Matches IANA names only. Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
+const zonePattern = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
-function ownTimeZone(): string {
+function getMachineZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
@@ -179,7 +181,7 @@ function formatBytes(count: number, locale: string): FormattedAmount {
     step++;
   }
   const digits = step > 0 && value < 9.95 ? 1 : 0;
-  const text = formatNumber(value, locale, { most: digits });
+  const text = formatNumber(value, locale, { maxDigits: digits });
   const unit = byteUnits[step] ?? 'B';
   return { value: text, unit, text: `${text}\u00A0${unit}` };
 }
@@ -187,19 +189,19 @@ function formatBytes(count: number, locale: string): FormattedAmount {
 const limitUnits: Readonly<Record<Language, readonly [string, string]>> = { en: ['K', 'M'], id: ['rb', 'jt'] };
 
 function formatLimit(value: number, language: Language, locale: string): string {
-  if (value < 1000) return formatNumber(value, locale, { most: 0 });
+  if (value < 1000) return formatNumber(value, locale, { maxDigits: 0 });
   const [thousands, millions] = limitUnits[language];
-  if (value < 1_000_000) return `${formatNumber(Math.floor(value / 1000), locale, { most: 0 })}\u00A0${thousands}`;
-  return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { most: 1 })}\u00A0${millions}`;
+  if (value < 1_000_000) return `${formatNumber(Math.floor(value / 1000), locale, { maxDigits: 0 })}\u00A0${thousands}`;
+  return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { maxDigits: 1 })}\u00A0${millions}`;
 }
 
-/** @param digits the same for all percentages of a page; 0% and 100% are for exact values only */
+/** Formats a percentage with a fixed number of digits. 0% and 100% are printed only for exact values. */
 function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
-  if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { most: 0, share: true });
-  const smallest = 10 ** -digits;
-  const shown = Math.min(Math.max(percent, smallest), 100 - smallest);
-  return formatNumber(shown / 100, locale, { least: digits, most: digits, share: true });
+  if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { maxDigits: 0, isPercent: true });
+  const smallestPercent = 10 ** -digits;
+  const shown = Math.min(Math.max(percent, smallestPercent), 100 - smallestPercent);
+  return formatNumber(shown / 100, locale, { minDigits: digits, maxDigits: digits, isPercent: true });
 }
 
 /** `0 – 412 ms`, `412 ms – 4.28 s`: a unit shared by both values is printed once. */

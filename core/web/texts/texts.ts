@@ -6,15 +6,14 @@ export const languages = ['en', 'id'] as const;
 
 export type Language = (typeof languages)[number];
 
-/** The texts of one plugin in every language. Keys are unique in the gateway; they begin with the plugin's name. */
+/** The texts of one plugin in every language. Keys are unique in the gateway and start with the plugin's name. */
 export interface Texts {
   readonly en: Readonly<Record<string, Text>>;
   readonly id: Readonly<Record<string, Text>>;
 }
 
 /**
- * Combines the languages of a plugin: a text that is missing in one of them is a type error, so `npm run check` fails. Each language has
- * its own JSON file.
+ * Combines the languages of a plugin, each from a JSON file. A text that is missing in one is a type error, so `npm run check` fails.
  */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;
@@ -24,20 +23,24 @@ export function defineTexts<const Keys extends string>(texts: {
 }
 
 /**
- * Looks up a text and inserts its values; numbers are formatted for the language. The key may also be an English log sentence, such as the
- * reason of a health check; any other text is returned unchanged.
+ * Looks up a text and inserts its values; numbers are formatted for the language. The key may also be an English sentence from a log, such
+ * as the reason of a health check. Any other text is returned unchanged.
  */
 export type Translate = (key: string, values?: TextValues) => string;
 
-/** Returns the language of a visitor: the chosen one, otherwise the browser's preference. @param header Accept-Language */
+/**
+ * Returns the language of a visitor: the chosen one, otherwise the browser's preference.
+ *
+ * @param header Accept-Language
+ */
 export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
-  const known = languages.find((language) => language === chosen);
-  if (known !== undefined || header === undefined) return known ?? languages[0];
-  return languages.find((language) => language === preferred(header)) ?? languages[0];
+  const chosenLanguage = languages.find((language) => language === chosen);
+  if (chosenLanguage !== undefined || header === undefined) return chosenLanguage ?? languages[0];
+  return languages.find((language) => language === parsePreferredLanguage(header)) ?? languages[0];
 }
 
 /** @returns '' if the header is malformed or names no supported language */
-function preferred(header: string): string {
+function parsePreferredLanguage(header: string): string {
   try {
     // Ignores the region, such as in `id-ID`.
     return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);

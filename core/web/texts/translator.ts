@@ -1,12 +1,12 @@
 import { fillText, SentenceReader, type Text } from '#core/platform/sentences.ts';
 import { type Language, languages, type Texts, type Translate } from './texts.ts';
 
-/** Every registered text, by language. */
+/** Looks up all registered texts. */
 export class Translator {
   readonly #texts: Readonly<Record<Language, ReadonlyMap<string, Text>>>;
   #sentences: SentenceReader | undefined;
 
-  /** @throws Error when two plugins define the same key, or a language lacks a key of another language */
+  /** @throws Error if two plugins define the same key, or a language lacks a key of another language */
   constructor(sources: Iterable<Texts>) {
     const texts = { en: new Map<string, Text>(), id: new Map<string, Text>() };
     for (const source of sources) {
@@ -22,35 +22,35 @@ export class Translator {
     return this.#texts.en.has(key);
   }
 
-  /** Returns the key itself if it does not exist, rather than fail the page. */
+  /** Returns the translation function of a language. It returns unknown keys unchanged, so that a page does not fail. */
   in(language: Language): Translate {
     const numbers = new Intl.NumberFormat(language);
     const plurals = new Intl.PluralRules(language);
     const texts = this.#texts[language];
     const translate: Translate = (key, values = {}) => {
-      const found = texts.get(key);
-      if (found === undefined) return language === 'en' ? key : this.#readSentence(key, translate);
+      const text = texts.get(key);
+      if (text === undefined) return language === 'en' ? key : this.#readSentence(key, translate);
       const form = plurals.select(Number(values['count'])) === 'one' ? 'one' : 'other';
-      return fillText(found, values, form, (value) => numbers.format(value));
+      return fillText(text, values, form, (value) => numbers.format(value));
     };
     return translate;
   }
 
   #readSentence(sentence: string, translate: Translate): string {
     this.#sentences ??= new SentenceReader(this.#texts.en);
-    const read = this.#sentences.read(sentence);
-    if (read === undefined) return sentence;
+    const match = this.#sentences.read(sentence);
+    if (match === undefined) return sentence;
     return translate(
-      read.key,
-      Object.fromEntries(Object.entries(read.values).map(([name, value]) => [name, translate(value)])),
+      match.key,
+      Object.fromEntries(Object.entries(match.values).map(([name, value]) => [name, translate(value)])),
     );
   }
 }
 
-function addAll(known: Map<string, Text>, added: Readonly<Record<string, Text>>): void {
-  for (const [key, text] of Object.entries(added)) {
-    if (known.has(key)) throw new Error(`text "${key}" is registered twice`);
-    known.set(key, text);
+function addAll(texts: Map<string, Text>, addedTexts: Readonly<Record<string, Text>>): void {
+  for (const [key, text] of Object.entries(addedTexts)) {
+    if (texts.has(key)) throw new Error(`text "${key}" is registered twice`);
+    texts.set(key, text);
   }
 }
 

@@ -17,8 +17,8 @@ import {
   accountFacts,
   accountTables,
   readAccountDetails,
-  writeAccount,
-  writeFacts,
+  describeAccountDetails,
+  summarizeAccount,
 } from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
@@ -32,7 +32,7 @@ const account: CommandSubject<AccountDetails> = {
   exitCodes,
   read: async (host, handle) => readAccountDetails(host, await findAccountByHandle(host, handle)),
   // `account` is a deprecated alias of `id`, removed in 0.7.
-  toJson: (details) => ({ account: details.record.id, ...(toOperatorJson(writeAccount(details)) as object) }),
+  toJson: (details) => ({ account: details.record.id, ...(toOperatorJson(describeAccountDetails(details)) as object) }),
   describe: describeAccount,
 };
 
@@ -42,9 +42,9 @@ export const accountReading: OperatorReading = {
   summary: 'read an account',
   async read(host, handle) {
     const details = await readAccountDetails(host, await findAccountByHandle(host, handle));
-    const entry = writeAccount(details);
+    const entry = describeAccountDetails(details);
     // `account` and `sign_ins` are deprecated aliases, removed in 0.7.
-    return { account: writeFacts(details), signIns: entry.identities, ...entry };
+    return { account: summarizeAccount(details), signIns: entry.identities, ...entry };
   },
 };
 

@@ -79,7 +79,7 @@ class UsageReadings implements Disposable {
       this.#subscriptions.set(accountId, this.#bus.follow(accountId));
     // Without notifications of this and other instances, cached readings could be stale. Reading again also shows whether
     // the database is unavailable.
-    if (!this.#database.notifications.isConnected || !this.#bus.hears(accountId))
+    if (!this.#database.notifications.isConnected || !this.#bus.receivesChanges(accountId))
       this.#currentReadings.delete(accountId);
     const readings = this.#currentReadings.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
     this.#currentReadings.set(accountId, readings);

@@ -1,7 +1,7 @@
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { showNotices } from '#core/web/pages/notices.ts';
+import { collectNotices } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
@@ -34,7 +34,7 @@ export async function describeHome(
   const [usage, allowance, notices, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
-    showNotices(gateway.noticeSources, request, now, 'customers'),
+    collectNotices(gateway.noticeSources, request, now, 'customers'),
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
   const pass = determinePass(account, now);

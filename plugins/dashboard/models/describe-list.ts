@@ -1,6 +1,6 @@
 import { modelKinds } from '#core/config/catalog/kinds.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { describePages, entriesOn, pageNear } from '#core/web/pages/pagination.ts';
+import { describePages, sliceEntries, clampPage } from '#core/web/pages/pagination.ts';
 import { listCapabilities, describeRow, listVendors } from './describe-row.ts';
 import {
   buildModelsPath,
@@ -27,8 +27,8 @@ export function describeList(readings: readonly ModelReading[], query: ModelsQue
   const filteredReadings = matching
     .filter(({ model }) => query.kind === undefined || model.kind === query.kind)
     .filter((reading) => query.filters.every((filter) => passesFilter(reading, filter)));
-  const page = pageNear(query.page, filteredReadings.length);
-  const rows = entriesOn(page, sortReadings(filteredReadings, query));
+  const page = clampPage(query.page, filteredReadings.length);
+  const rows = sliceEntries(page, sortReadings(filteredReadings, query));
   return {
     rows: rows.map((reading, index) => describeRow(reading, index + 1, reader, now)),
     kinds: describeKinds(readings, matching, query, reader),

@@ -4,7 +4,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest, hasStoredContent } from '#core/gateway/records/read-requests.ts';
 import { readRouteNames } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
-import { describeFacts } from '#core/web/requests/describe-facts.ts';
+import { describeRequestFacts } from '#core/web/requests/describe-facts.ts';
 import { type AccountLabel, countColumns, describeRow, labelAccount } from './describe-row.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
@@ -79,7 +79,7 @@ async function describeRequest(
     columns: countColumns(routes),
     attempts: describeAttempts(record, request, routes),
     without: t(`requests.without.${explainMissingAttempts(record)}`),
-    facts: describeFacts(record, request, {
+    facts: describeRequestFacts(record, request, {
       hasContent: await hasStoredContent(host.database, record.id),
       isForOperator: list === operatorRequestsPath,
       areRoutesNamed: routes.areNamed,

@@ -6,9 +6,9 @@ import { formatSection, paint, toPlainSpaces } from '#core/extension/commands/ta
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
-import { describeFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
+import { describeRequestFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
+import { type Formatter, getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { formatStatus } from './requests.ts';
 
@@ -63,9 +63,9 @@ const requestFields = defineView<RequestRecord>()({
 });
 
 function describeRequest(record: RequestRecord, names: ReadonlyMap<string, string>, timeZone: string): string[] {
-  const format = formatterFor('en', timeZone);
+  const format = getFormatter('en', timeZone);
   const text = { timeZone, now: 0, names };
-  const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
+  const facts = describeRequestFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
   const factEntries = facts.map(
     ({ label, text: short, full = short }) => [label.toLowerCase(), toPlainSpaces(full)] as const,
   );

@@ -2,7 +2,7 @@ import { formatTime } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
 import type { UsageFilter } from '#core/gateway/records/usage.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 
 const maxListedBlocks = 3;
 
@@ -20,7 +20,7 @@ export async function describeUnauthenticated(
   if (!includesUnauthenticated(filter)) return [];
   const { requests, blocks } = await readUnauthenticated(database, filter.since, maxListedBlocks);
   if (requests === 0) return [];
-  const { number } = formatterFor('en', timeZone);
+  const { number } = getFormatter('en', timeZone);
   const formatStatuses = ({ statuses }: UnauthenticatedBlock) =>
     statuses.map(({ requests: count, status }) => `${number(count)} × ${status ?? 'client left'}`).join(', ');
   const blockTexts = blocks.map((block) => `${block.block ?? 'other addresses'} (${formatStatuses(block)})`).join('; ');

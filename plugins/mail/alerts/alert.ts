@@ -5,7 +5,12 @@ import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { findProblems, problemReader, describeProblem, plainText } from '#core/web/problems/find-problems.ts';
+import {
+  findProblems,
+  createProblemReader,
+  describeProblem,
+  renderPlainText,
+} from '#core/web/problems/find-problems.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/problems/problem.ts';
 import type { Language, Texts } from '#core/web/texts/texts.ts';
@@ -21,7 +26,7 @@ export async function composeAlert(
   { event, payload }: Pick<ClaimedAlert, 'event' | 'payload'>,
   language: Language,
 ): Promise<Alert | string> {
-  const reader = problemReader(pageTexts, host, language);
+  const reader = createProblemReader(pageTexts, host, language);
   if (event === 'day.reported') return reportDay(payload['day'] ?? '', { problems }, reader);
   const kind = problems.values().find(({ alert }) => alert?.event === event);
   if (kind?.alert === undefined) return 'such events are no longer reported';
@@ -35,7 +40,7 @@ async function describeFirstProblem({ find }: ProblemKind, reader: ProblemReader
   const { title, subject, since, step } = problem;
   return {
     title,
-    text: plainText(problem),
+    text: renderPlainText(problem),
     facts: [],
     path: step.path,
     data: { ...(subject !== undefined && { subject }), ...(since !== undefined && { since: since.toISOString() }) },
@@ -51,7 +56,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
   const t = mailTexts.in(language);
   const { database, section } = host;
   const currency = section(currencySection);
-  const [revenue, flags, checks, oldest, { found, total }] = await Promise.all([
+  const [revenue, flags, checks, oldest, { problems: found, total }] = await Promise.all([
     readRevenue(database, { currency, timeZone: section(service).time_zone, days: 8 }),
     countOpenFlags(database),
     countChecks(database),
@@ -72,7 +77,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
       ...flags.map(({ kind, count }) => [reader.t(`alert.reason.${kind}`), format.number(count)] as const),
       [t('alert.refunds'), format.number(checks.refunds)],
       ...(oldest === undefined ? [] : [[t('alert.unconfirmed'), format.time(new Date(oldest)).text] as const]),
-      ...otherProblems.map((problem) => [problem.title, plainText(problem)] as const),
+      ...otherProblems.map((problem) => [problem.title, renderPlainText(problem)] as const),
     ],
     path: '/operator',
     data: {

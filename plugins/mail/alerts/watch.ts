@@ -3,7 +3,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { problemReader } from '#core/web/problems/find-problems.ts';
+import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
@@ -21,7 +21,7 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
   if (mail === '' && webhook === undefined) return;
   const { time_zone: timeZone } = host.section(service);
   const now = formatLocalTime(new Date(host.now()), timeZone);
-  const reader = problemReader(pageTexts, host, 'en');
+  const reader = createProblemReader(pageTexts, host, 'en');
   const kinds = problems.values().flatMap(({ alert, find }) => (alert?.isWatched === true ? [{ alert, find }] : []));
   const results = await Promise.all(
     kinds.map(async ({ alert: { event }, find }) => {

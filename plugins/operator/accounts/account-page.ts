@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { listMails } from '#core/business/mail/mails.ts';
-import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
+import { formatAccountLabel, formatAccountName } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders } from '#core/business/payments/order.ts';
@@ -15,8 +15,8 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
-import { nameAccounts } from '#core/web/resources/tell-action.ts';
-import { type TableSection, withRows } from '#core/web/pages/table.ts';
+import { readSubjectNames } from '#core/web/resources/describe-action.ts';
+import { type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
 import {
   type AccountDetails,
   accountFacts,
@@ -24,9 +24,9 @@ import {
   readAccountDetails,
 } from '#core/web/resources/account-details.ts';
 import { accountKinds } from '#core/web/resources/accounts.ts';
-import { defineView, describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
-import { mailsOfOne } from '#core/web/resources/mails.ts';
-import { ordersOfOne } from '#core/web/resources/orders.ts';
+import { defineView, describeEntryFacts, describeEntryTables, fieldTable } from '#core/web/resources/field.ts';
+import { subjectMailFields } from '#core/web/resources/mails.ts';
+import { accountOrderFields } from '#core/web/resources/orders.ts';
 import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { describeStory } from './story.ts';
@@ -64,13 +64,13 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
       listMails(database, { accountId: id }, maxEntries.mails),
     ]);
     const { identities, usage, actions } = details;
-    const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
+    const reader = { t, format, host, language, names: await readSubjectNames(request, actions) };
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const state = determineState(record);
     const sortedUsage = usage.toSorted((a, b) => b.requests - a.requests);
     return {
-      account: nameOfAccount(record, t),
-      heading: record.name === '' ? nameOfAccount(record, t) : nameOfPerson(record.name, t),
+      account: formatAccountLabel(record, t),
+      heading: record.name === '' ? formatAccountLabel(record, t) : formatAccountName(record.name, t),
       about: describeAbout(details, request),
       key: record.key?.hint ?? '',
       status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
@@ -86,17 +86,17 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
           time: format.dayTime(createdAt, new Date(host.now())),
         })),
       notePath: record.deletedAt === undefined ? `/operator/accounts/${id}/note` : undefined,
-      facts: describeFacts(
+      facts: describeEntryFacts(
         request,
         details,
         accountFacts.text.filter(({ name }) => !commandOnlyFacts.has(name)),
       ),
       actions: listAccountLinks(record, identities.length > 0, request),
-      sections: withRows([
+      sections: omitEmptySections([
         describeUsageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
-        fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
-        ...entryTables(reader, accountTables(details)),
-        fieldTable(request, 'mails', 'operator.mails', mails, mailsOfOne),
+        fieldTable(request, 'orders', 'operator.orders', orders, accountOrderFields),
+        ...describeEntryTables(reader, accountTables(details)),
+        fieldTable(request, 'mails', 'operator.mails', mails, subjectMailFields),
       ]),
     };
   },

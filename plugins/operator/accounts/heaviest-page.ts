@@ -1,7 +1,7 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { type AccountLoad, type LoadMeasure, loadMeasures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
-import { nameOfAccount } from '#core/web/pages/account-name.ts';
+import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
@@ -24,7 +24,7 @@ export const heaviestPage: Page = tablesPage({
     const { loads, since, keyUse } = await loadReadings(host)[span].get();
     const ids = loads[measure].map(({ accountId }) => accountId);
     const accounts = await readAccounts(host.database, 'id', ids);
-    const names = new Map(accounts.map((account) => [account.id, nameOfAccount(account, t)]));
+    const names = new Map(accounts.map((account) => [account.id, formatAccountLabel(account, t)]));
     const reader = { host, t, format, language, names };
     const { page: fields } = measure === 'policy' ? createPolicyView(accounts) : createLoadView(keyUse);
     return {

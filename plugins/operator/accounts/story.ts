@@ -4,11 +4,11 @@ import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, hourMs, type UsageKeys } from '#core/gateway/records/usage.ts';
-import type { StoryEntry } from '#core/web/pages/account-story.ts';
+import type { TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { AccountDetails } from '#core/web/resources/account-details.ts';
-import { ledgerNote } from '#core/web/resources/ledger.ts';
-import { tellAction, tellDone } from '#core/web/resources/tell-action.ts';
+import { describeLedgerNote } from '#core/web/resources/ledger.ts';
+import { describeAction, describeDone } from '#core/web/resources/describe-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
@@ -26,7 +26,7 @@ const firstKeyMs = 60_000;
 export type StorySources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
   /** Entries from plugins. */
-  readonly pluginEntries: readonly StoryEntry[];
+  readonly pluginEntries: readonly TimelineEntry[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 };
 
@@ -44,7 +44,7 @@ export function describeStory(sources: StorySources, reader: Reader & Pick<PageR
   const entries = [
     ...sources.orders.flatMap((order) => describeOrder(order, reader)),
     ...sources.ledger.filter(isListed).map((entry) => describeLedgerEntry(entry, reader)),
-    ...sources.actions.filter(isListedAction).map((action) => describeAction(action, reader)),
+    ...sources.actions.filter(isListedAction).map((action) => toActionEntry(action, reader)),
     ...sources.pluginEntries,
     ...describeAccess(sources, reader),
     ...describeErrors(sources, reader),
@@ -64,8 +64,8 @@ export function describeStory(sources: StorySources, reader: Reader & Pick<PageR
 }
 
 const createEntry =
-  (topic: StoryEntry['topic']) =>
-  (at: Date, icon: StoryEntry['icon'], title: string, text = '', link?: StoryEntry['link']): StoryEntry => ({
+  (topic: TimelineEntry['topic']) =>
+  (at: Date, icon: TimelineEntry['icon'], title: string, text = '', link?: TimelineEntry['link']): TimelineEntry => ({
     topic,
     at,
     icon,
@@ -76,7 +76,7 @@ const createEntry =
 const moneyEntry = createEntry('money');
 const accessEntry = createEntry('access');
 
-function describeOrder(order: Order, reader: Reader): StoryEntry[] {
+function describeOrder(order: Order, reader: Reader): TimelineEntry[] {
   const { t, format } = reader;
   const { code, state, days, price, currency, payments, refunds, flags, expiresAt, createdAt } = order;
   const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
@@ -109,7 +109,7 @@ function describePayment(
   order: Order,
   openFlags: readonly OrderFlag[],
   { t, format }: Reader,
-): StoryEntry {
+): TimelineEntry {
   const { id, amount, currency, paidAt, outcome } = payment;
   const paid = format.money(amount, currency);
   const isPart = outcome === 'wrong_amount' || outcome === 'wrong_currency';
@@ -132,7 +132,7 @@ function describeRefund(
   order: Order,
   openFlags: readonly OrderFlag[],
   { t, format }: Reader,
-): StoryEntry {
+): TimelineEntry {
   const { key, amount, currency, createdAt, state, reason } = refund;
   const flag = openFlags.find(({ subject }) => subject === key);
   const title = t('operator.story.refund', { amount: format.money(amount, currency) });
@@ -149,13 +149,18 @@ function isListed({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
-function describeLedgerEntry(entry: LedgerEntry, reader: Reader): StoryEntry {
+function describeLedgerEntry(entry: LedgerEntry, reader: Reader): TimelineEntry {
   const { reason, days, createdAt, endsAt } = entry;
   const { t, format, host } = reader;
   const name = t(`operator.ledger_reason.${reason}`);
   const title = isExtension(entry) ? name : `${name}: ${t('operator.days', { count: days })}`;
   const ends = t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text });
-  return accessEntry(createdAt, reason === 'revoke' ? 'info' : 'ok', title, joinParts(ledgerNote(entry, reader), ends));
+  return accessEntry(
+    createdAt,
+    reason === 'revoke' ? 'info' : 'ok',
+    title,
+    joinParts(describeLedgerNote(entry, reader), ends),
+  );
 }
 
 /** Omits notes, which have their own list, and granted days, which are entries of the ledger. */
@@ -165,14 +170,14 @@ function isListedAction({ action, outcome }: RecordedAction): boolean {
 
 const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
 
-function describeAction(done: RecordedAction, reader: Reader): StoryEntry {
+function toActionEntry(done: RecordedAction, reader: Reader): TimelineEntry {
   const { action, createdAt, operator, outcome } = done;
-  const text = joinParts(tellAction(done, reader, reader.names), operator);
-  return accessEntry(createdAt, actionIcons[outcome], tellDone(action, reader.t), text);
+  const text = joinParts(describeAction(done, reader, reader.names), operator);
+  return accessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
 }
 
 /** Describes the account's creation, key and sign-ins. Ended sessions are missing, because they are deleted. */
-function describeAccess({ record, sessions }: StorySources, { t }: Reader): StoryEntry[] {
+function describeAccess({ record, sessions }: StorySources, { t }: Reader): TimelineEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
   const isFirst = keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKeyMs;
@@ -186,7 +191,7 @@ function describeAccess({ record, sessions }: StorySources, { t }: Reader): Stor
 }
 
 /** Describes hours with many rejected or failed requests. */
-function describeErrors({ record, hours }: StorySources, { t, format }: Reader): StoryEntry[] {
+function describeErrors({ record, hours }: StorySources, { t, format }: Reader): TimelineEntry[] {
   return hours
     .filter(({ errors }) => errors >= minErrors)
     .toSorted((a, b) => b.hour - a.hour)

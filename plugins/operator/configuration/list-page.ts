@@ -5,8 +5,8 @@ import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
-import { type TableSection, withRows } from '#core/web/pages/table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
+import { type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
 import { configurations, configurationsPath } from '#core/web/resources/configurations.ts';
 import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 
@@ -41,7 +41,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
       isFirst: before === undefined,
       newest: configurationsPath,
       text: t('operator.configurations_text'),
-      sections: withRows([actionTable(actions, request)]),
+      sections: omitEmptySections([describeActionTable(actions, request)]),
     };
   },
 });

@@ -4,7 +4,7 @@ import { diffLines } from '#core/config/history/text-diff.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
-import { act } from '#core/web/actions/action-page.ts';
+import { runFormAction } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { configurationsPath } from '#core/web/resources/configurations.ts';
@@ -46,7 +46,7 @@ export const configurationPage: Page = {
         const target = await requireServed(requireChanges(request), request);
         const input = { configuration: target.id, note: note.replaceAll(/\s+/g, ' ').trim() };
         // Rolling back to the content of gateway.yaml releases the file again.
-        await act(request, isFileContent(target, request) ? releaseAction : rollbackAction, '', input);
+        await runFormAction(request, isFileContent(target, request) ? releaseAction : rollbackAction, '', input);
         return new Redirect(configurationsPath);
       },
     }),

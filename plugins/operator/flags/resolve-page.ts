@@ -1,4 +1,4 @@
-import { nameOfPerson } from '#core/web/pages/account-name.ts';
+import { formatAccountName } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
@@ -41,7 +41,7 @@ function describeFlagFacts({ subject, order, money, createdAt }: OpenFlag, { t, 
       ? [{ name: t('operator.fact.reference'), value: subject }]
       : [
           { name: t('operator.order'), value: order.code, path: `/operator/orders/${order.code}` },
-          { name: t('operator.fact.buyer'), value: nameOfPerson(order.buyer, t) },
+          { name: t('operator.fact.buyer'), value: formatAccountName(order.buyer, t) },
           { name: t('operator.fact.plan'), value: t('operator.days', { count: order.days }) },
           { name: t('operator.fact.price'), value: format.money(order.price, order.currency) },
         ]),

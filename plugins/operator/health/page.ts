@@ -8,16 +8,16 @@ import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-stat
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { FailedJob } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { linksWithin } from '#core/web/pages/list-navigation.ts';
+import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { chooseRollbackTitle } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
-import { nameOfCheck } from '#core/web/problems/check-problems.ts';
-import { actionTable } from '#core/web/resources/action-table.ts';
-import { nameAccounts, readSubjects } from '#core/web/resources/tell-action.ts';
-import { withRows } from '#core/web/pages/table.ts';
+import { translateCheckName } from '#core/web/problems/check-problems.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
+import { readSubjectNames, readSubjectCells } from '#core/web/resources/describe-action.ts';
+import { omitEmptySections } from '#core/web/pages/table.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { version } from '#core/platform/version.ts';
 
@@ -47,16 +47,16 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
       listActions(host.database, { limit: maxRows }),
       readUnauthenticated(host.database.records, host.now() - unauthenticatedMs, maxBlocks),
     ]);
-    const reader = { t, format, host, language, names: await nameAccounts(request, actions) };
+    const reader = { t, format, host, language, names: await readSubjectNames(request, actions) };
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
-      sections: withRows([
+      sections: omitEmptySections([
         fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
         fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, maxRows), failedJobs.page),
         fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, unauthenticated.page),
-        actionTable(actions, reader, await readSubjects(request, actions, reader.names)),
+        describeActionTable(actions, reader, await readSubjectCells(request, actions, reader.names)),
       ]),
-      links: linksWithin(gateway, path, t, host),
+      links: listLinksWithin(gateway, path, t, host),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };
@@ -85,7 +85,7 @@ async function describeChecks(
     status: checks.every(({ ok }) => ok) ? passing : { kind: 'bad', text: t('operator.checks_fail') },
     facts: [
       ...checks.map((checked) => ({
-        name: nameOfCheck(checked.name, t),
+        name: translateCheckName(checked.name, t),
         value: checked.ok ? describeCheckResult(checked.kind, t) : t(checked.reason),
       })),
       ...(lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }]),

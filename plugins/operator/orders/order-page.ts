@@ -8,11 +8,11 @@ import { describeOrderLine, readOrderLines } from '#core/business/payments/order
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { isRefundInProgress } from '#core/business/payments/order-types.ts';
-import { withRows } from '#core/web/pages/table.ts';
-import { describeFacts, entryTables, fieldTable } from '#core/web/resources/field.ts';
-import { mailsOfOne } from '#core/web/resources/mails.ts';
-import { orderTables, readOrderDetails } from '#core/web/resources/order-parts.ts';
-import { orderFacts, orderView, stateCell } from '#core/web/resources/orders.ts';
+import { omitEmptySections } from '#core/web/pages/table.ts';
+import { describeEntryFacts, describeEntryTables, fieldTable } from '#core/web/resources/field.ts';
+import { subjectMailFields } from '#core/web/resources/mails.ts';
+import { describeOrderTables, readOrderDetails } from '#core/web/resources/order-parts.ts';
+import { orderFactNames, orderView, describeState } from '#core/web/resources/orders.ts';
 
 const maxMails = 50;
 export const ordersLink = { path: '/operator/orders', label: 'operator.orders' } as const;
@@ -37,14 +37,18 @@ export const orderPage: Page = {
       readOrderLines(database, id),
     ]);
     const reader = { host, t, format, language, names };
-    const { text, kind } = stateCell(order, t);
+    const { text, kind } = describeState(order, t);
     return {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
       status: { kind: kind ?? '', text },
       back: { path: ordersLink.path, label: t(ordersLink.label) },
       facts: [
-        ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'code', 'redeemed_by', 'period')),
+        ...describeEntryFacts(
+          reader,
+          order,
+          orderView.pick('account', ...orderFactNames, 'code', 'redeemed_by', 'period'),
+        ),
         ...(company === undefined
           ? []
           : [{ name: t('operator.fact.company'), value: [company.name, company.npwp].filter(Boolean).join(' · ') }]),
@@ -58,9 +62,9 @@ export const orderPage: Page = {
           .map(({ label, text: value, path }) => ({ name: label, value, path })),
       ],
       actions: describeActions(order, request),
-      sections: withRows([
-        ...entryTables(reader, orderTables(details)),
-        fieldTable(reader, 'mails', 'operator.mails', mails, mailsOfOne),
+      sections: omitEmptySections([
+        ...describeEntryTables(reader, describeOrderTables(details)),
+        fieldTable(reader, 'mails', 'operator.mails', mails, subjectMailFields),
       ]),
     };
   },

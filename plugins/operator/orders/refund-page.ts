@@ -4,8 +4,8 @@ import { refundable } from '#core/business/payments/order.ts';
 import { isRefundInProgress } from '#core/business/payments/order-types.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { getCoreAction } from '#core/business/operator-actions/actions.ts';
-import { describeFacts } from '#core/web/resources/field.ts';
-import { paymentsOf } from '#core/web/resources/order-parts.ts';
+import { describeEntryFacts } from '#core/web/resources/field.ts';
+import { createPaymentsView } from '#core/web/resources/order-parts.ts';
 import { requireOrder } from './order-page.ts';
 
 /** `/operator/orders/{code}/refund/{payment}`: refunds one payment, in full or in part. */
@@ -34,7 +34,7 @@ async function findPayment(request: PageRequest): Promise<PageSubject> {
     path,
     question: t('operator.act.order.refund.question', { amount, order: order.code }),
     text: t(gaveDays ? 'operator.act.order.refund.text' : 'operator.refund_text_no_days'),
-    facts: describeFacts(request, payment, paymentsOf(order).pick('outcome', 'paid', 'reference')),
+    facts: describeEntryFacts(request, payment, createPaymentsView(order).pick('outcome', 'paid', 'reference')),
     fields: {
       amount: { value: refundableAmount, hint: t('operator.act.order.refund.amount_hint', { amount }) },
       days_back: gaveDays && {},

@@ -7,7 +7,7 @@ export type NeedsSource = ProblemKinds & { readonly pages: readonly Page[] };
 
 /** Describes the problems that need the operator, worst first, then models, machine and money, each oldest first. */
 export async function describeNeeds(gateway: NeedsSource, request: PageRequest) {
-  const { found, total } = await findProblems(gateway, request);
+  const { problems: found, total } = await findProblems(gateway, request);
   const hiddenCount = total - found.length;
   return {
     needs: found.map((problem) => describeNeed(problem, request, gateway.pages)),

@@ -1,6 +1,6 @@
 import { listUnfinishedActions, maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
-import { nameAccounts, readSubjects, tellDone } from '#core/web/resources/tell-action.ts';
+import { readSubjectNames, readSubjectCells, describeDone } from '#core/web/resources/describe-action.ts';
 
 /** Maximum actions listed, and maximum age, which covers a weekend. */
 const maxActions = 5;
@@ -18,10 +18,10 @@ export const unfinishedActions: ProblemKind = {
     const range = { since: host.now() - shownMs, until: host.now() - maxActionMs };
     const actions = await listUnfinishedActions(host.database, range, maxActions);
     if (actions.length === 0) return [];
-    const subjects = await readSubjects(reader, actions, await nameAccounts(reader, actions));
+    const subjects = await readSubjectCells(reader, actions, await readSubjectNames(reader, actions));
     return actions.map(({ action, operator, subject, createdAt }) => {
       const subjectLink = subjects.get(subject);
-      const actionText = tellDone(action, t);
+      const actionText = describeDone(action, t);
       return {
         severity: 'warn',
         title: t('operator.done.unknown'),

@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { readSources } from '../sources.ts';
-import { linksWithin } from '#core/web/pages/list-navigation.ts';
+import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
@@ -39,7 +39,7 @@ export const createRoutesPage = (
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
       hasCosts: costs !== undefined,
       canReset: true,
-      links: linksWithin(gateway, '/operator/routes', t, host),
+      links: listLinksWithin(gateway, '/operator/routes', t, host),
       asOf: format.clock(new Date(host.now())),
     };
   },

@@ -5,8 +5,8 @@ import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { type OfferedSample, writeSamples } from '#core/web/pages/code-samples.ts';
-import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
+import { type SampleTab, renderSamples } from '#core/web/pages/code-samples.ts';
+import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeGift } from './gift.ts';
@@ -92,13 +92,13 @@ export const createDonePage = (gateway: Pages): Page => ({
 /** Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key. */
 function describeSamples(gateway: Pages, request: PageRequest, key?: string) {
   const { host } = request;
-  const samples = writeSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
+  const samples = renderSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
   const allSamples = hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
   return allSamples.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
 
-function setupToolSample({ host, t, userAgent }: PageRequest): OfferedSample {
-  const { text, value } = setupSample(userAgent, host.service.baseUrl);
+function setupToolSample({ host, t, userAgent }: PageRequest): SampleTab {
+  const { text, value } = createSetupSample(userAgent, host.service.baseUrl);
   const code = `# ${t('payments.done.one_command_does')}\n${text}`;
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandWord } from '#core/process/command-word.ts';
+import { findCommandWord } from '#core/process/command-word.ts';
 
 it.each([
   ['start', 'start'],
@@ -13,5 +13,5 @@ it.each([
   ['--help', undefined],
   ['', undefined],
 ])('the command of "daypass %s" is %s', (line, expected) => {
-  expect(commandWord(line.split(' ').filter(Boolean))).toBe(expected);
+  expect(findCommandWord(line.split(' ').filter(Boolean))).toBe(expected);
 });

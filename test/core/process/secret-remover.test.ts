@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { collectSecrets } from '#core/config/file/hide-secrets.ts';
-import { secretRemover } from '#core/process/secret-remover.ts';
+import { createSecretRemover } from '#core/process/secret-remover.ts';
 
 it('secrets of a value are the texts that its schema calls secret', () => {
   const schema = {
@@ -22,7 +22,7 @@ it('the secret remover takes configured secrets, passwords in URLs and secret va
     DATABASE_URL: 'postgres://u:db-p%40ss@host/d',
     HOME: '/home/shop',
   };
-  const remove = secretRemover(environment, ['smtp://u:p4ssw0rd@mail', 'sk-file-12345']);
+  const remove = createSecretRemover(environment, ['smtp://u:p4ssw0rd@mail', 'sk-file-12345']);
   expect(remove('refused sk-env-12345, sk-file-12345, db-p@ss, db-p%40ss, p4ssw0rd in /home/shop')).toBe(
     'refused ***, ***, ***, ***, *** in /home/shop',
   );

@@ -23,7 +23,7 @@ function begin({ isTerminal = false } = {}) {
 describe('the signals of a gateway', () => {
   it('ask it to stop, then to hurry, then to end at once', async () => {
     const { signals, send } = begin();
-    signals.begin();
+    signals.startHandling();
     expect(await send('SIGTERM')).toEqual(['stop by SIGTERM']);
     expect(await send('SIGTERM', 2_000)).toEqual(['stop by SIGTERM', 'hurry']);
     expect(await send('SIGTERM', 2_000)).toEqual(['stop by SIGTERM', 'hurry', 'end at once']);
@@ -31,7 +31,7 @@ describe('the signals of a gateway', () => {
 
   it('count as one within two seconds, whatever their names', async () => {
     const { signals, send } = begin();
-    signals.begin();
+    signals.startHandling();
     await send('SIGTERM');
     await send('SIGINT', 1_000);
     expect(await send('SIGTERM', 999)).toEqual(['stop by SIGTERM']);
@@ -39,13 +39,13 @@ describe('the signals of a gateway', () => {
 
   it('ask it to hurry at the first Ctrl-C on a terminal', async () => {
     const { signals, send } = begin({ isTerminal: true });
-    signals.begin();
+    signals.startHandling();
     expect(new Set(await send('SIGINT'))).toEqual(new Set(['stop by SIGINT', 'hurry']));
   });
 
   it('keep the notice period at an interrupt that no person has sent', async () => {
     const { signals, send } = begin();
-    signals.begin();
+    signals.startHandling();
     expect(await send('SIGINT')).toEqual(['stop by SIGINT']);
   });
 
@@ -67,7 +67,7 @@ describe('the signals of a gateway', () => {
     '%s neither ends it nor lets anyone into the inspector',
     async (name) => {
       const { signals, send } = begin();
-      signals.begin();
+      signals.startHandling();
       expect(await send(name)).toEqual([]);
     },
   );

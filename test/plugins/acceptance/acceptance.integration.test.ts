@@ -7,7 +7,7 @@ import { renewCharge } from '#core/business/payments/checkout.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { receiptMail } from '#core/business/payments/order-mail-writers.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { retention } from '../../../plugins/acceptance/jobs.ts';
 import { auditPage } from '../../support/audit-page.ts';
 import { launchBrowser } from '../../support/browser.ts';
@@ -96,7 +96,7 @@ async function factsOfMail(code: string) {
     payload: { orderId: order?.id ?? '', accountId: buyerId },
     language: 'id',
     t: (key: string) => key,
-    format: formatterFor('id', 'UTC'),
+    format: getFormatter('id', 'UTC'),
     pages: { connect: '' },
   } as never);
   return typeof draft === 'string' ? [] : draft.facts;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnnouncementAudience } from '../../../plugins/announcements/announcements.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { listCurrentAnnouncements, describeAnnouncements } from '../../../plugins/announcements/notices.ts';
 import { announcementsSection } from '../../../plugins/announcements/section.ts';
@@ -50,7 +50,7 @@ function shown(
   readers: AnnouncementAudience = 'all',
 ) {
   const host = hostWith(read(yaml), rows);
-  const request = { host, t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
+  const request = { host, t: translator.in(language), format: getFormatter(language, 'Asia/Jakarta'), language };
   return describeAnnouncements(request as unknown as PageRequest, now, readers);
 }
 

@@ -1,4 +1,4 @@
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
@@ -249,7 +249,7 @@ describe('the plans of the front page', () => {
   const request = {
     host: { section: (section: unknown) => (section === plansSection ? plans : 'IDR') },
     t: (key: string, values: object = {}) => [key, ...Object.values(values)].join(' '),
-    format: formatterFor('en', 'Asia/Jakarta'),
+    format: getFormatter('en', 'Asia/Jakarta'),
     language: 'en',
   } as unknown as PageRequest;
   const freeAt = Date.UTC(2026, 10, 28, 2);
@@ -270,7 +270,7 @@ describe('the plans of the front page', () => {
     ['en', 'Next place 28 Nov 2026, 09:00 WIB at the latest, unless renewed'],
     ['id', 'Tempat berikutnya paling lambat 28 Nov 2026, 09.00 WIB, kalau tidak diperpanjang'],
   ] as const)('are said to have a place earlier where an open order frees one: %s', (language, text) => {
-    const reader = { ...request, t: texts.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
+    const reader = { ...request, t: texts.in(language), format: getFormatter(language, 'Asia/Jakarta'), language };
     const told = describeSoldOut(
       reader as PageRequest,
       new Map([

@@ -10,10 +10,10 @@ import type { FlagKind } from '#core/business/payments/order-types.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { checkProblems } from '#core/web/problems/check-problems.ts';
+import { createCheckProblems } from '#core/web/problems/check-problems.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
 import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webhook.ts';
@@ -30,9 +30,9 @@ const healthChecks = new Map([
 const registered = (checks: HealthChecks['healthChecks'], more: readonly ProblemKind[] = []) => ({
   mailKinds: new Map(),
   healthChecks: checks,
-  pageTexts: [ownTexts, ...reasonTexts],
+  pageTexts: [ownTexts, ...coreTexts],
   problems: new Map(
-    [...moneyProblems, checkProblems({ healthChecks: checks }), ...more].map((kind) => [kind.name, kind]),
+    [...moneyProblems, createCheckProblems({ healthChecks: checks }), ...more].map((kind) => [kind.name, kind]),
   ),
 });
 const gateway = registered(healthChecks);

@@ -3,7 +3,7 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
@@ -36,7 +36,7 @@ function rowsOf(
   const catalog = catalogOf(models) as Catalog;
   const reader = {
     t: translator.in(language),
-    format: formatterFor(language, 'Asia/Jakarta'),
+    format: getFormatter(language, 'Asia/Jakarta'),
     host: { now: () => now } as Host,
   };
   return describeRoutes(

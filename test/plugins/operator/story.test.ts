@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeStory, type StorySources } from '../../../plugins/operator/accounts/story.ts';
@@ -12,7 +12,7 @@ import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 
 const now = Date.parse('2031-05-12T12:00:00Z');
 const hour = 3_600_000;
-const texts = new Translator([ownTexts, ...reasonTexts, defineTexts({ en, id })]);
+const texts = new Translator([ownTexts, ...coreTexts, defineTexts({ en, id })]);
 const ago = (hours: number) => new Date(now - hours * hour);
 
 const payment = {
@@ -49,7 +49,7 @@ const empty = {
 function tell(sources: object, language: 'en' | 'id' = 'en', story?: string) {
   const request = {
     t: texts.in(language),
-    format: formatterFor(language, 'UTC'),
+    format: getFormatter(language, 'UTC'),
     host: createTestHost({ now }),
     query: story === undefined ? {} : { story },
   };

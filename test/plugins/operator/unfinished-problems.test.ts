@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { problemReader, describeProblems } from '#core/web/problems/find-problems.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { createProblemReader, describeProblems } from '#core/web/problems/find-problems.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { unfinishedActions } from '../../../plugins/operator/overview/unfinished-problems.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 
-const pageTexts = [ownTexts, ...reasonTexts, { en, id }];
+const pageTexts = [ownTexts, ...coreTexts, { en, id }];
 const at = Date.parse('2031-05-12T12:00:00Z');
 const row = {
   id: '7',
@@ -23,7 +23,7 @@ const database = { query: async (sql: string) => (sql.includes('operator_action'
 it('an operator reads who asked for what nobody knows to be done, and programs do not', async () => {
   await using plain = createTestHost({ now: at });
   const host = Object.assign(plain, { database }) as unknown as typeof plain;
-  const [problem] = await unfinishedActions.find(problemReader(pageTexts, host, 'en'));
+  const [problem] = await unfinishedActions.find(createProblemReader(pageTexts, host, 'en'));
   expect(problem?.pieces.map(({ text }) => text).join('')).toMatch(
     /^one\/a, .+ \(ops@example\.com\): the process ended meanwhile/,
   );

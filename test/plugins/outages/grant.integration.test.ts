@@ -5,7 +5,7 @@ import type { ActionKind } from '#core/business/operator-actions/action-kind.ts'
 import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { readingOf } from '#core/web/resources/resource.ts';
+import { createReading } from '#core/web/resources/resource.ts';
 import { declineAction, grantAction } from '../../../plugins/outages/actions.ts';
 import { findAffectedAccounts, grantForOutage } from '../../../plugins/outages/grant.ts';
 import { affectedReading } from '../../../plugins/outages/readings.ts';
@@ -30,7 +30,7 @@ const record = async (subject: string) => (await listToldActions(database, { sub
 type Listed = Readonly<Record<string, readonly { readonly id: string }[] | undefined>>;
 
 async function read(path: string, query: Readonly<Record<string, string>> = {}): Promise<Listed> {
-  const reading = [affectedReading, readingOf(outages)].find((one) => one.path === path);
+  const reading = [affectedReading, createReading(outages)].find((one) => one.path === path);
   return (await reading?.read(host, '', new URLSearchParams(query))) as Listed;
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeCredits } from '../../../plugins/outages/notices.ts';
@@ -8,7 +8,7 @@ import id from '../../../plugins/outages/texts/id.json' with { type: 'json' };
 
 const reader = {
   t: new Translator([defineTexts({ en, id })]).in('en'),
-  format: formatterFor('en', 'Asia/Jakarta'),
+  format: getFormatter('en', 'Asia/Jakarta'),
 };
 const at = new Date(Date.UTC(2026, 10, 22, 2, 30));
 

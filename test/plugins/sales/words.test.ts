@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts, type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeWait } from '../../../plugins/sales/notices.ts';
@@ -9,13 +9,13 @@ import { describeWaitEvents } from '../../../plugins/sales/story.ts';
 import en from '../../../plugins/sales/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/sales/texts/id.json' with { type: 'json' };
 
-const translator = new Translator([ownTexts, ...reasonTexts, defineTexts({ en, id })]);
+const translator = new Translator([ownTexts, ...coreTexts, defineTexts({ en, id })]);
 const now = Date.UTC(2026, 10, 22, 2, 30);
 const hour = 3_600_000;
 const ago = (hours: number) => new Date(now - hours * hour);
 const reader = (language: Language = 'en') => ({
   t: translator.in(language),
-  format: formatterFor(language, 'Asia/Jakarta'),
+  format: getFormatter(language, 'Asia/Jakarta'),
 });
 
 describe('the home page of one who waits', () => {

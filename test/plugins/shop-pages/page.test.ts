@@ -4,7 +4,7 @@ import { type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { RenderedMarkdown } from '#core/web/markdown/rendered.ts';
+import { RenderedMarkdown } from '#core/web/markdown/rendered-markdown.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { draftPages } from '../../../plugins/shop-pages/problems.ts';
 import { shopLinks, shopPage } from '../../../plugins/shop-pages/page.ts';

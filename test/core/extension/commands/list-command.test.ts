@@ -7,14 +7,14 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, number, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource, type Found, readingOf, writeFound } from '#core/web/resources/resource.ts';
+import { defineResource, type ListResult, createReading, renderFound } from '#core/web/resources/resource.ts';
 
 interface Parcel {
   readonly id: string;
 }
 
 /** Runs a command over a resource with these parcels, and returns what it printed and what it asked for. */
-async function run(found: Found<Parcel>, ...words: string[]) {
+async function run(found: ListResult<Parcel>, ...words: string[]) {
   const lines: string[] = [];
   const asked: unknown[] = [];
   const parcels = defineResource({
@@ -122,11 +122,11 @@ it('JSON has the results below the plural of the resource', () => {
     none: 'No box found.',
     list: () => Promise.resolve({ entries: [] }),
   });
-  expect(JSON.parse(writeFound(boxes, { entries: [{ id: 'b1' }], next: null }))).toEqual({
+  expect(JSON.parse(renderFound(boxes, { entries: [{ id: 'b1' }], next: null }))).toEqual({
     boxes: [{ id: 'b1' }],
     next: null,
   });
-  expect(readingOf(boxes).path).toBe('/boxes');
+  expect(createReading(boxes).path).toBe('/boxes');
 });
 
 it('a text that its pattern does not allow is refused with what is expected', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { computeHashSlot } from '#core/platform/shared/redis-cluster.ts';
-import { redisDiagnosis } from '#core/process/doctor/redis.ts';
+import { createRedisDiagnosis } from '#core/process/doctor/redis.ts';
 import {
   type ClusterNode,
   hasRedisServer,
@@ -19,7 +19,7 @@ function keyOn(number: number): string {
 }
 
 async function diagnose(url: string): Promise<unknown> {
-  const [check] = redisDiagnosis(url, undefined).checks({} as never);
+  const [check] = createRedisDiagnosis(url, undefined).checks({} as never);
   return check?.run({} as never);
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, vi } from 'vitest';
-import { redisDiagnosis } from '#core/process/doctor/redis.ts';
+import { createRedisDiagnosis } from '#core/process/doctor/redis.ts';
 
 /** What Redis 8 answers from another machine, while its default user has no password, before it closes the connection. */
 const denied = '-DENIED Redis is running in protected mode because no password is set for the default user\r\n';
@@ -11,7 +11,7 @@ it('daypass doctor says of a Redis in protected mode, which closes connections, 
   vi.spyOn(console, 'warn').mockReturnValue();
   const server = createServer((socket) => socket.on('error', () => undefined).end(denied)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const [check] = redisDiagnosis(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`, undefined).checks(
+  const [check] = createRedisDiagnosis(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`, undefined).checks(
     {} as never,
   );
   expect(await check?.run({} as never)).toMatchObject({

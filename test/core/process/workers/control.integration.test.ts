@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ControlSocket, order, type Perform } from '#core/process/workers/control.ts';
+import { ControlSocket, sendOrder, type PerformAction } from '#core/process/workers/control.ts';
 import { silentLog } from '../../../support/database.ts';
 
 let folder: string;
@@ -16,14 +16,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function listen(perform: Perform, dataFolder = folder): Promise<void> {
+async function listen(perform: PerformAction, dataFolder = folder): Promise<void> {
   const socket = open.adopt(new ControlSocket(dataFolder, perform, silentLog), (opened) => opened.close());
   await socket.listen();
 }
 
 async function give(action: 'restart' | 'stop'): Promise<string[]> {
   const told: string[] = [];
-  await order(folder, action, (line) => told.push(line));
+  await sendOrder(folder, action, (line) => told.push(line));
   return told;
 }
 

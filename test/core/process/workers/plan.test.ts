@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { planWorkers, readPlace } from '#core/process/workers/plan.ts';
+import { planWorkers, readWorkerPlan } from '#core/process/workers/plan.ts';
 
 const redis = { REDIS_URL: 'redis://127.0.0.1:6379' };
 const plan = (text: string, environment: NodeJS.ProcessEnv = redis) =>
@@ -37,6 +37,6 @@ describe('workers', () => {
   });
 
   it('are found by a command also where the gateway has one process, to say that it has no supervisor', () => {
-    expect(readPlace(parseDocument('workers: 1\n', '/etc/daypass/gateway.yaml', {}))?.count).toBe(1);
+    expect(readWorkerPlan(parseDocument('workers: 1\n', '/etc/daypass/gateway.yaml', {}))?.count).toBe(1);
   });
 });

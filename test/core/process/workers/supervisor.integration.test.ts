@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StopSignals } from '#core/process/stop-signals.ts';
-import { order } from '#core/process/workers/control.ts';
+import { sendOrder } from '#core/process/workers/control.ts';
 import { supervise } from '#core/process/workers/supervisor.ts';
 
 /** What `stub-worker.mjs` does, by the number of the worker. */
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
-  signals.obey('SIGTERM');
+  signals.followOrder('SIGTERM');
   await ended;
   Object.assign(process, { argv, execArgv });
   await rm(folder, { recursive: true, force: true });
@@ -85,7 +85,7 @@ const until = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout
 
 async function give(action: 'restart' | 'reload'): Promise<string[]> {
   const told: string[] = [];
-  await order(folder, action, (line) => told.push(line));
+  await sendOrder(folder, action, (line) => told.push(line));
   return told;
 }
 
@@ -145,18 +145,18 @@ describe('a supervisor', () => {
 
   it('passes on hurry to workers that finish requests, and has ended cleanly with them', async () => {
     await start({ lastsUntil: 'hurry' }, { lastsUntil: 'hurry' });
-    signals.obey('SIGTERM');
+    signals.followOrder('SIGTERM');
     await until(async () => {
       for (const number of [1, 2])
         expect((await notedBy(number, 'stop')).map((noted) => noted['order'])).toEqual(['SIGTERM']);
     });
-    signals.obey('hurry');
+    signals.followOrder('hurry');
     expect(await ended).toEqual(['SIGTERM', true]);
   });
 
   it('has not ended cleanly when a worker is killed while it finishes requests', async () => {
     await start({ lastsUntil: 'end' });
-    signals.obey('SIGTERM');
+    signals.followOrder('SIGTERM');
     await until(async () => expect(await notedBy(1, 'stop')).toHaveLength(1));
     process.kill((await pidsOf(1))[0] ?? 0, 'SIGKILL');
     expect(await ended).toEqual(['SIGTERM', false]);
@@ -164,8 +164,8 @@ describe('a supervisor', () => {
 
   it('tells workers to end at the third signal', async () => {
     await start({ lastsUntil: 'end' }, { lastsUntil: 'end' });
-    signals.obey('SIGTERM');
-    signals.obey('end');
+    signals.followOrder('SIGTERM');
+    signals.followOrder('end');
     expect(await ended).toEqual(['SIGTERM', true]);
     expect((await notedBy(2, 'stop')).map((noted) => noted['order'])).toEqual(['SIGTERM', 'end']);
   });
@@ -203,10 +203,10 @@ describe('a restart', () => {
     const first = give('restart');
     await until(async () => expect(await notedBy(1, 'stop')).toHaveLength(1));
     await expect(give('restart')).rejects.toThrow('the workers are already being replaced');
-    signals.obey('SIGTERM');
+    signals.followOrder('SIGTERM');
     await until(async () => expect(await notedBy(2, 'stop')).toHaveLength(1));
     await expect(give('restart')).rejects.toThrow('the gateway is stopping');
-    signals.obey('hurry');
+    signals.followOrder('hurry');
     await Promise.allSettled([first]);
   });
 });
@@ -281,10 +281,10 @@ describe('the operator’s listener of several workers', () => {
 
   it('is unavailable while no worker serves', async () => {
     await start({ lastsUntil: 'end' }, { lastsUntil: 'end' });
-    signals.obey('SIGTERM');
+    signals.followOrder('SIGTERM');
     await until(async () => expect(await notedBy(2, 'stop')).toHaveLength(1));
     const { status, text } = await get('/readyz');
     expect([status, JSON.parse(text)]).toMatchObject([503, { status: 'unavailable', workers: [{ worker: 1 }, {}] }]);
-    signals.obey('end');
+    signals.followOrder('end');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { describeSlots, type WorkerSlot, writeSlotMetrics } from '#core/process/workers/worker-slot.ts';
+import { describeSlots, type WorkerSlot, renderSlotMetrics } from '#core/process/workers/worker-slot.ts';
 import type { WorkerProcess } from '#core/process/workers/worker-process.ts';
 
 const slot = (number: number, worker?: Partial<WorkerProcess>, crashes = 0): WorkerSlot => ({
@@ -26,7 +26,7 @@ it('a worker is ready, starting, or ended until it is started again', () => {
 });
 
 it('metrics of workers have each of them, whether or not it has answered', () => {
-  const lines = writeSlotMetrics(slots, [1]).split('\n');
+  const lines = renderSlotMetrics(slots, [1]).split('\n');
   expect(lines.filter((line) => !line.startsWith('# HELP'))).toEqual([
     '# TYPE daypass_worker_up gauge',
     'daypass_worker_up{worker="1"} 1',

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { amount, defineAction, lines, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
-import { describeFields, fieldSchema, type FieldWishes, readInput } from '#core/web/actions/action-fields.ts';
+import {
+  describeFields,
+  createFieldSchema,
+  type FieldSettingsByName,
+  readInput,
+} from '#core/web/actions/action-fields.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { viewsFolder } from '#core/web/pages/views.ts';
 import { parseFields } from '#core/web/serving/form-input.ts';
@@ -43,9 +48,9 @@ const request = (values: Readonly<Record<string, string>> = {}) =>
     format: { timeZone: 'Asia/Jakarta' },
     host: { database: { query: () => Promise.resolve([{ at: 0 }]) } },
   }) as unknown as PageRequest;
-const fields = (wishes?: FieldWishes, values?: Readonly<Record<string, string>>) =>
+const fields = (wishes?: FieldSettingsByName, values?: Readonly<Record<string, string>>) =>
   describeFields(request(values), action, wishes);
-const field = (name: string, wishes?: FieldWishes, values?: Readonly<Record<string, string>>) =>
+const field = (name: string, wishes?: FieldSettingsByName, values?: Readonly<Record<string, string>>) =>
   fields(wishes, values)
     .flat()
     .find((one) => one.name === name);
@@ -106,7 +111,7 @@ describe('the fields of a form', () => {
 });
 
 const parse = (values: Readonly<Record<string, string>>) =>
-  parseFields(values, fieldSchema(action.input, [], [])) as Readonly<Record<string, unknown>>;
+  parseFields(values, createFieldSchema(action.input, [], [])) as Readonly<Record<string, unknown>>;
 
 describe('the template of fields', () => {
   it('prints the bounds that a schema has, and no others', () => {

@@ -1,6 +1,6 @@
 import { Keeper } from '#core/extension/keeper.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { LiveHub, type FilterSessions, type LiveReader } from '#core/web/live/live-hub.ts';
+import { LiveHub, type ReadOpenSessions, type LiveReader } from '#core/web/live/live-hub.ts';
 import { LiveStream } from '#core/web/live/live-stream.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -28,11 +28,11 @@ export function hubHost(settings: Partial<Host> = {}) {
 }
 
 /** A hub in which every session is open. */
-export function openHub(host: Host, filterSessions: FilterSessions = allOpen): LiveHub {
-  return new LiveHub(host, filterSessions, { spacing: 0, begin: () => undefined });
+export function openHub(host: Host, filterSessions: ReadOpenSessions = allOpen): LiveHub {
+  return new LiveHub(host, filterSessions, { spacingMs: 0, countRendering: () => undefined });
 }
 
-const allOpen: FilterSessions = async (ids) => new Map(ids.map((id) => [id, { isOperator: false }]));
+const allOpen: ReadOpenSessions = async (ids) => new Map(ids.map((id) => [id, { isOperator: false }]));
 
 /** One tab: its stream, and the events that it has read. */
 export interface Tab {

@@ -103,14 +103,14 @@ it('news of accounts that nobody follows reach no other instance, however many t
 it('an account counts as changed once it is followed, and hears of it until the last follower has ended', async () => {
   const { bus, heard } = await open('one');
   const ends = [bus.follow('a'), bus.follow('a')];
-  expect(bus.hears('a')).toBe(false);
+  expect(bus.receivesChanges('a')).toBe(false);
   await bus.ready();
-  expect(bus.hears('a')).toBe(true);
+  expect(bus.receivesChanges('a')).toBe(true);
   expect(named(heard)).toContainEqual(['requests', ['a']]);
   ends[0]?.();
-  expect(bus.hears('a')).toBe(true);
+  expect(bus.receivesChanges('a')).toBe(true);
   ends[1]?.();
-  expect(bus.hears('a')).toBe(false);
+  expect(bus.receivesChanges('a')).toBe(false);
 });
 
 it('the live bus sends at most one message a second and channel, with everything that changed meanwhile', async () => {

@@ -293,8 +293,8 @@ describe('bounds', () => {
 
   it('renders the page of another account at once after one has opened too many', async () => {
     await using own = new LiveHub(host, async (ids) => new Map(ids.map((id) => [id, { isOperator: false }])), {
-      spacing: 100,
-      begin: () => undefined,
+      spacingMs: 100,
+      countRendering: () => undefined,
     });
     for (let count = 0; count < 500; count++) {
       openTab(own, { ...counting(), path: `/page?${count}` });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
-import { RenderQueue, rateFor } from '#core/web/live/render-queue.ts';
+import { RenderQueue, computeRate } from '#core/web/live/render-queue.ts';
 
 const silentLog = createLogger(() => undefined);
 
@@ -10,14 +10,14 @@ describe('the rate of renderings is', () => {
     ['costs three percent of what requests cost', 1_000, 7.5],
     ['is the highest again on a process that many requests keep busy', 4_000, 25],
   ])('%s', (_, load, rate) => {
-    expect(rateFor(load)).toBe(rate);
+    expect(computeRate(load)).toBe(rate);
   });
 });
 
 it('the render queue is kept, however many views there are', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 100, begin: () => undefined }, silentLog);
+    const queue = new RenderQueue({ spacingMs: 100, countRendering: () => undefined }, silentLog);
     let count = 0;
     for (let view = 0; view < 50; view++)
       queue.add(async () => {
@@ -32,7 +32,7 @@ it('the render queue is kept, however many views there are', async () => {
 });
 
 it('the render queue runs two renderings at a time, in their order, each once', async () => {
-  const queue = new RenderQueue({ spacing: 0, begin: () => undefined }, silentLog);
+  const queue = new RenderQueue({ spacingMs: 0, countRendering: () => undefined }, silentLog);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const works = ['a', 'b', 'c', 'd'].map((name) => () => {
@@ -53,7 +53,7 @@ it('the render queue runs two renderings at a time, in their order, each once', 
 it('the render queue runs routine renderings after those that show news, and none twice', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);
+    const queue = new RenderQueue({ spacingMs: 10, countRendering: () => undefined }, silentLog);
     const begun: string[] = [];
     const work = (name: string) => async () => void begun.push(name);
     const [urgent, promoted] = [work('urgent'), work('promoted')];
@@ -72,7 +72,7 @@ it('the render queue runs routine renderings after those that show news, and non
 it('the render queue renders routine work in the end, however much is urgent', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);
+    const queue = new RenderQueue({ spacingMs: 10, countRendering: () => undefined }, silentLog);
     const begun: string[] = [];
     const busy = ['one', 'two'].map((name) => {
       const work = async (): Promise<void> => {

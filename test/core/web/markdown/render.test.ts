@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { largestPage } from '#core/web/markdown/page-text.ts';
+import { maxPageBytes } from '#core/web/markdown/page-text.ts';
 import { renderMarkdown } from '#core/web/markdown/render.ts';
-import { RenderedMarkdown } from '#core/web/markdown/rendered.ts';
+import { RenderedMarkdown } from '#core/web/markdown/rendered-markdown.ts';
 
 const html = (text: string) => RenderedMarkdown.htmlOf(renderMarkdown(text)).trim();
 
@@ -107,6 +107,6 @@ it('nothing but rendered Markdown is printed as HTML', () => {
 it('a file of the largest size is rendered', () => {
   const part =
     '## Part\n\nText with *words* and [links](https://a.test).\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |\n\n';
-  const rendered = html(part.repeat(largestPage / part.length));
-  expect(rendered.match(/<h2/g)).toHaveLength(Math.floor(largestPage / part.length));
+  const rendered = html(part.repeat(maxPageBytes / part.length));
+  expect(rendered.match(/<h2/g)).toHaveLength(Math.floor(maxPageBytes / part.length));
 });

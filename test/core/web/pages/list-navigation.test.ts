@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { linksWithin, listNavigation } from '#core/web/pages/list-navigation.ts';
+import { listLinksWithin, listNavigation } from '#core/web/pages/list-navigation.ts';
 import type { Page } from '#core/web/pages/page.ts';
 
 const page = (path: string, more: Partial<Page> = {}): Page => ({
@@ -47,7 +47,7 @@ it('lists an entry once that follows its own page', () => {
 it('links the pages within another one that are listed now', async () => {
   await using host = createTestHost();
   const within = [...pages, page('/operator/floats', { within: '/operator/health', isListed: () => false })];
-  expect(linksWithin({ pages: within }, '/operator/health', String, host)).toEqual([
+  expect(listLinksWithin({ pages: within }, '/operator/health', String, host)).toEqual([
     { path: '/operator/parades', label: '/operator/parades' },
   ]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { type NoticeSource, noticesToJson, showNotices } from '#core/web/pages/notices.ts';
+import { type NoticeSource, noticesToJson, collectNotices } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 const host = createTestHost();
@@ -15,11 +15,11 @@ const source = (name: string): NoticeSource => ({
 const sources = new Map(['parades', 'weather'].map((name) => [name, source(name)]));
 
 it('pages show the notices of every source, in the order in which they were registered', async () => {
-  expect(await showNotices(sources, request, 0, 'customers')).toMatchObject([
+  expect(await collectNotices(sources, request, 0, 'customers')).toMatchObject([
     { title: 'parades' },
     { title: 'weather' },
   ]);
-  expect(await showNotices(sources, request, 0, 'all')).toEqual([]);
+  expect(await collectNotices(sources, request, 0, 'all')).toEqual([]);
 });
 
 it('the JSON has a member for each source', async () => {
@@ -30,7 +30,7 @@ it('the JSON has a member for each source', async () => {
 });
 
 it('pages and JSON are without notices where there is no source', async () => {
-  expect(await showNotices(new Map(), request, 0, 'customers')).toEqual([]);
+  expect(await collectNotices(new Map(), request, 0, 'customers')).toEqual([]);
   expect(await noticesToJson(new Map(), host, 'en')).toEqual({});
 });
 
@@ -40,7 +40,12 @@ it('a source that never answers holds the page for three seconds', async () => {
   vi.useFakeTimers();
   const silent: NoticeSource = { name: 'silent', show: () => new Promise(() => undefined), toJson: async () => [] };
   const logging = createTestHost();
-  const shown = showNotices(new Map([['silent', silent], ...sources]), { ...request, host: logging }, 0, 'customers');
+  const shown = collectNotices(
+    new Map([['silent', silent], ...sources]),
+    { ...request, host: logging },
+    0,
+    'customers',
+  );
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await shown).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
   expect(logging.lines.join()).toMatch('no answer within 3000 ms');
@@ -57,7 +62,7 @@ it('a source that fails takes neither the other notices nor the JSON down, and i
   };
   const all = new Map([['broken', broken], ...sources]);
   const asked = { ...request, host: failing } as PageRequest;
-  expect(await showNotices(all, asked, 0, 'customers')).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
+  expect(await collectNotices(all, asked, 0, 'customers')).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
   expect(await noticesToJson(all, failing, 'en')).toMatchObject({ broken: [], parades: [{ name: 'parades' }] });
   expect(failing.lines.join()).toMatch(/reading the notices "broken" failed.*no table/s);
 });

@@ -1,12 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { findProblems, problemReader, describeProblem, describeProblems } from '#core/web/problems/find-problems.ts';
+import { createCheckProblems } from '#core/web/problems/check-problems.ts';
+import {
+  findProblems,
+  createProblemReader,
+  describeProblem,
+  describeProblems,
+} from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
-const pageTexts = [ownTexts, ...reasonTexts];
+const pageTexts = [ownTexts, ...coreTexts];
 
 const problem = (title: string, severity: Problem['severity']): Problem => ({
   severity,
@@ -38,7 +43,7 @@ it('problems come by severity, and of one severity in the order of their kinds',
     kind('late', 90, () => [problem('late warning', 'warn'), problem('late disaster', 'bad')]),
     kind('early', 10, async () => [problem('hint', 'info'), problem('early warning', 'warn')]),
   );
-  const { found, total } = await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  const { problems: found, total } = await findProblems(gateway, createProblemReader(pageTexts, host, 'en'));
   expect(found.map(({ title }) => title)).toEqual(['late disaster', 'early warning', 'late warning', 'hint']);
   expect(total).toBe(4);
 });
@@ -46,7 +51,7 @@ it('problems come by severity, and of one severity in the order of their kinds',
 it('a kind that lists some of its problems counts all', async () => {
   await using host = createTestHost({ now });
   const gateway = registered(kind('money', 10, () => Object.assign([problem('one', 'bad')], { total: 12 })));
-  const { found, total } = await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  const { problems: found, total } = await findProblems(gateway, createProblemReader(pageTexts, host, 'en'));
   expect([found.length, total]).toEqual([1, 12]);
 });
 
@@ -82,13 +87,13 @@ it('what a database that does not answer would have told of is one problem, besi
     const host = Object.assign(plain, { database: { kind: 'postgres', ping: () => never } }) as unknown as typeof plain;
     const gateway = registered(
       kind('order_flagged', 5, () => never),
-      checkProblems({ healthChecks: new Map() }),
+      createCheckProblems({ healthChecks: new Map() }),
       kind('mail', 110, () => never),
       kind('model', 120, () => [problem('down', 'bad')]),
     );
-    const reading = findProblems(gateway, problemReader(pageTexts, host, 'en'));
+    const reading = findProblems(gateway, createProblemReader(pageTexts, host, 'en'));
     await vi.advanceTimersByTimeAsync(3_000);
-    const { found, total } = await reading;
+    const { problems: found, total } = await reading;
     expect(found.map(describeProblem)).toMatchObject([
       { problem: 'check', subject: 'database', runbook: 'docs/runbooks/database-down.md' },
       { problem: 'model' },
@@ -125,7 +130,10 @@ const conditionalKinds = () => ({
 async function findOf({ mail, flag, model }: ReturnType<typeof conditionalKinds>, query: () => Promise<object[]>) {
   await using plain = createTestHost({ now });
   const host = Object.assign(plain, { database: { query } }) as unknown as typeof plain;
-  const { found, total } = await findProblems(registered(mail, flag, model), problemReader(pageTexts, host, 'en'));
+  const { problems: found, total } = await findProblems(
+    registered(mail, flag, model),
+    createProblemReader(pageTexts, host, 'en'),
+  );
   return { titles: found.map(({ title }) => title), total };
 }
 
@@ -155,7 +163,7 @@ it('programs that ask within ten seconds share one reading, and pages read anew'
   host.clock.advance(9_000);
   expect(await describeProblems(gateway, host)).toMatchObject([{ title: 'down' }]);
   expect(find).toHaveBeenCalledTimes(1);
-  await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  await findProblems(gateway, createProblemReader(pageTexts, host, 'en'));
   host.clock.advance(1_000);
   await describeProblems(gateway, host);
   expect(find).toHaveBeenCalledTimes(3);

@@ -6,19 +6,19 @@ import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { noTraffic } from '#core/business/model-health/trouble.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { findProblems, problemReader, describeProblems } from '#core/web/problems/find-problems.ts';
-import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
+import { createCheckProblems } from '#core/web/problems/check-problems.ts';
+import { findProblems, createProblemReader, describeProblems } from '#core/web/problems/find-problems.ts';
+import { failedJobsProblem, missingBackupsProblem } from '#core/web/problems/machine-problems.ts';
 import { describeBreakers, describeModels } from '#core/web/problems/model-problems.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { configProblems } from '#core/extension/validation/config-problems.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
 const minute = 60_000;
-const t = new Translator([ownTexts, ...reasonTexts]).in('en');
+const t = new Translator([ownTexts, ...coreTexts]).in('en');
 
 function modelIn(state: ModelHealth['state'], id_: string, since: number): ModelHealth {
   const trouble = { kind: state === 'degraded' ? 'degraded' : 'down', cause: 'failing' } as const;
@@ -52,7 +52,7 @@ async function needsOf(
   const host = Object.assign(createTestHost({ now, catalog }), { database: fine, shared: fine, jobs });
   if (isBroken)
     configLoadState(host as never).refusal = { refusedAt: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
-  const request = { host, t, format: formatterFor('en', 'UTC') } as unknown as PageRequest;
+  const request = { host, t, format: getFormatter('en', 'UTC') } as unknown as PageRequest;
   const checks = new Map(
     isBroken
       ? [['disk', { name: 'disk', check: () => ({ ok: false as const, reason: '1 MB left. Free some.', since: now }) }]]
@@ -62,12 +62,15 @@ async function needsOf(
   const kinds: readonly ProblemKind[] = [
     { name: 'model', order: 10, find: (reader) => describeModels(models, reader) },
     { name: 'breaker', order: 50, find: (reader) => describeBreakers(byRoute, models, reader) },
-    checkProblems({ healthChecks: checks }),
-    failedJobs,
-    missingBackups,
+    createCheckProblems({ healthChecks: checks }),
+    failedJobsProblem,
+    missingBackupsProblem,
     ...configProblems,
   ];
-  const { found } = await findProblems({ problems: new Map(kinds.map((kind) => [kind.name, kind])) }, request);
+  const { problems: found } = await findProblems(
+    { problems: new Map(kinds.map((kind) => [kind.name, kind])) },
+    request,
+  );
   return found.map(({ severity, pieces, since, step }) => ({
     kind: severity,
     text: pieces.map((piece) => piece.text).join(''),
@@ -214,12 +217,12 @@ it.each([
   await using host = createTestHost({ now });
   const rollback = { fileDigest: '', configurationId: 3, operator: 'ops@example.com', createdAt: new Date(now) };
   configLoadState(host).rollback = { ...rollback, ...more };
-  const pageTexts = [ownTexts, ...reasonTexts];
+  const pageTexts = [ownTexts, ...coreTexts];
   const gateway = { pageTexts, problems: new Map(configProblems.map((kind) => [kind.name, kind])) };
   const [told] = await describeProblems(gateway, host);
   expect(told?.text).toContain(sentence);
   expect(told?.text).not.toContain('ops@example.com');
-  const { found } = await findProblems(gateway, problemReader(pageTexts, host, 'id'));
+  const { problems: found } = await findProblems(gateway, createProblemReader(pageTexts, host, 'id'));
   const read = found[0]?.pieces.map(({ text }) => text).join('');
   expect(read).toContain('ops@example.com');
   expect(read).toContain(note);

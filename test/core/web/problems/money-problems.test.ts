@@ -3,13 +3,13 @@ import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { OpenFlag } from '#core/business/payments/flags.ts';
 import { findProblems } from '#core/web/problems/find-problems.ts';
 import type { ProblemReader } from '#core/web/problems/problem.ts';
-import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeFlag, moneyProblems } from '#core/web/problems/money-problems.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
-const texts = new Translator([ownTexts, ...reasonTexts]);
+const texts = new Translator([ownTexts, ...coreTexts]);
 const order = {
   id: 'id',
   code: 'ORD-7F3K2MQX',
@@ -21,7 +21,7 @@ const order = {
 };
 
 function sentenceOf(language: 'en' | 'id', flag: Pick<OpenFlag, 'kind' | 'money'> & Partial<OpenFlag>): string {
-  const reader = { t: texts.in(language), format: formatterFor(language, 'UTC') };
+  const reader = { t: texts.in(language), format: getFormatter(language, 'UTC') };
   const whole = { id: 'flag', subject: '', createdAt: new Date(now), order, ...flag };
   const { pieces } = describeFlag(whole, reader);
   return pieces.map(({ text }) => text.replaceAll('\u00a0', ' ')).join('');
@@ -67,7 +67,7 @@ it('a refund without an order says so in Indonesian too', () => {
 async function unconfirmedFor(minutes: number, language: 'en' | 'id') {
   const database = { query: async () => [{ at: now - minutes * 60_000 }] };
   const host = Object.assign(createTestHost({ now }), { database });
-  const reader = { host, t: texts.in(language), format: formatterFor(language, 'UTC'), language };
+  const reader = { host, t: texts.in(language), format: getFormatter(language, 'UTC'), language };
   return moneyProblems[0]?.find(reader as unknown as ProblemReader);
 }
 
@@ -89,9 +89,9 @@ it('flags that are more than are listed are counted by the statement that lists 
   const row = { id: 'flag', kind: 'wrong_amount', created_at: now, order_id: null, amount: null, total: 12 };
   const query = vi.fn(async () => [row]);
   const host = Object.assign(createTestHost({ now }), { database: { query } });
-  const reader = { host, t: texts.in('en'), format: formatterFor('en', 'UTC'), language: 'en' };
+  const reader = { host, t: texts.in('en'), format: getFormatter('en', 'UTC'), language: 'en' };
   const flagged = moneyProblems.filter(({ name }) => name === 'order_flagged');
-  const { found, total } = await findProblems(
+  const { problems: found, total } = await findProblems(
     { problems: new Map(flagged.map((kind) => [kind.name, kind])) },
     reader as unknown as ProblemReader,
   );

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { clientName, describeFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { formatClientName, describeRequestFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { recordOf } from './fixture.ts';
 
-const reader = { t: new Translator([requestTexts]).in('en'), format: formatterFor('en', 'Asia/Jakarta') };
+const reader = { t: new Translator([requestTexts]).in('en'), format: getFormatter('en', 'Asia/Jakarta') };
 
 function factsOf(settings: Partial<RequestRecord> = {}): Record<string, string> {
-  return Object.fromEntries(describeFacts(recordOf(settings), reader).map(({ label, text }) => [label, text]));
+  return Object.fromEntries(describeRequestFacts(recordOf(settings), reader).map(({ label, text }) => [label, text]));
 }
 
 describe('the facts of a request', () => {
@@ -51,14 +51,16 @@ describe('the facts of a request', () => {
 
   it('say that prompt and reply are kept, where they are', () => {
     const labels = [false, true].map((hasContent) =>
-      describeFacts(recordOf(), reader, { hasContent }).map(({ label }) => label),
+      describeRequestFacts(recordOf(), reader, { hasContent }).map(({ label }) => label),
     );
     expect(labels.map((facts) => facts.includes('Stored by the operator'))).toEqual([false, true]);
   });
 
   it('name the canary whose configuration served it, to operators alone', () => {
     const seen = [true, false].map((isForOperator) =>
-      describeFacts(recordOf({ canary: 3 }), reader, { isForOperator }).find(({ label }) => label === 'Configuration'),
+      describeRequestFacts(recordOf({ canary: 3 }), reader, { isForOperator }).find(
+        ({ label }) => label === 'Configuration',
+      ),
     );
     expect(seen.map((fact) => fact?.text)).toEqual(['canary 3', undefined]);
   });
@@ -85,6 +87,6 @@ describe('the client', () => {
     ['<script>alert(1)</script>', '<script>alert(1)</script>'],
     ['', ''],
   ])('%s is called "%s"', (userAgent, name) => {
-    expect(clientName(userAgent)).toBe(name);
+    expect(formatClientName(userAgent)).toBe(name);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
-import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { defineView, describeEntryFacts, fieldTable } from '#core/web/resources/field.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 
 interface Parcel {
   readonly id: string;
@@ -46,7 +46,7 @@ const nothing: Parcel = { ...parcel, sentAt: undefined, note: undefined, state: 
 const reader = {
   t: (key: string) => `<${key}>`,
   language: 'en' as const,
-  format: formatterFor('en', 'Asia/Jakarta'),
+  format: getFormatter('en', 'Asia/Jakarta'),
   host: createTestHost({ now }),
   names: new Map([['a1', 'Ani']]),
 };
@@ -86,12 +86,12 @@ it('a table of a page has the fields that have a place in a row, each as its typ
 });
 
 it('facts of one entry are named as on pages, without what has no value', () => {
-  const facts = describeFacts(reader, nothing, parcels.pick('state', 'sent_at', 'note', 'page'));
+  const facts = describeEntryFacts(reader, nothing, parcels.pick('state', 'sent_at', 'note', 'page'));
   expect(facts).toMatchObject([
     { name: '<operator.state>', value: '<parcel.state.sent>' },
     { name: '<operator.page>', value: 'to p1', path: '/parcels/p1' },
   ]);
-  expect(describeFacts(reader, parcel, parcels.pick('sent_at'))[0]?.value).toMatch(/^29 Nov 2026, 14:59 /);
+  expect(describeEntryFacts(reader, parcel, parcels.pick('sent_at'))[0]?.value).toMatch(/^29 Nov 2026, 14:59 /);
 });
 
 it('a command prints its own fields in its own order, and names the zone of the first time of a list', () => {

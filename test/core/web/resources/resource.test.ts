@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource, readingOf, writeFound } from '#core/web/resources/resource.ts';
+import { defineResource, createReading, renderFound } from '#core/web/resources/resource.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 
 interface Parcel {
@@ -27,10 +27,10 @@ const parcels = defineResource({
   },
 });
 
-const read = (query: string) => readingOf(parcels).read(createTestHost(), '', new URLSearchParams(query));
+const read = (query: string) => createReading(parcels).read(createTestHost(), '', new URLSearchParams(query));
 
 it('the API lists a resource at the plural of its name, and describes its parameters', async () => {
-  const { path, query } = readingOf(parcels);
+  const { path, query } = createReading(parcels);
   expect(path).toBe('/parcels');
   expect(query).toEqual({
     state: 'Only parcels in this state. One of sent, lost.',
@@ -59,10 +59,10 @@ it.each([
 
 it('a command prints what was found in snake case, or as the resource writes it', () => {
   const found = { entries: [{ id: 'p1', sentTo: undefined }], next: 'p1' };
-  expect(JSON.parse(writeFound(parcels, { ...found, entries: [{ id: 'p1', sentTo: 'Ani' }] }))).toEqual({
+  expect(JSON.parse(renderFound(parcels, { ...found, entries: [{ id: 'p1', sentTo: 'Ani' }] }))).toEqual({
     parcels: [{ id: 'p1', sent_to: 'Ani' }],
     next: 'p1',
   });
   const others = { ...parcels, write: ({ entries }: { entries: readonly unknown[] }) => entries };
-  expect(JSON.parse(writeFound(others, found))).toEqual([{ id: 'p1' }]);
+  expect(JSON.parse(renderFound(others, found))).toEqual([{ id: 'p1' }]);
 });

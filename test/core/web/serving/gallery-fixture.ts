@@ -1,5 +1,5 @@
 import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { DayState } from '#core/business/model-health/days.ts';
 import { axisBar, dayBars, latencyBar, planTicks, sparkPath, ticks } from '#core/web/pages/geometry.ts';
 
@@ -8,7 +8,7 @@ const left = 4 * day + 25_965_000;
 
 /** Every component with values as pages have them; among them a name as long as a name gets. */
 export function gallery() {
-  const format = formatterFor('en', 'Asia/Jakarta');
+  const format = getFormatter('en', 'Asia/Jakarta');
   const wave = Array.from({ length: 30 }, (_, index) => 10 + 8 * Math.sin(index / 4));
   const kinds = ['ok', 'ok', 'warn', 'bad'] as const;
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { iconSvg } from '#core/web/pages/icons.ts';
-import { contactText, initialsOf } from '#core/web/serving/layout.ts';
+import { formatContactLink, getInitials } from '#core/web/serving/layout.ts';
 import { listNavigation } from '#core/web/pages/list-navigation.ts';
 import { pageAt } from '../page-fixture.ts';
 
@@ -80,7 +80,7 @@ it.each([
   ['🦊', ''],
   ['', ''],
 ])('the initials of "%s" are "%s"', (name, initials) => {
-  expect(initialsOf(name)).toBe(initials);
+  expect(getInitials(name)).toBe(initials);
 });
 
 it.each([
@@ -89,7 +89,7 @@ it.each([
   ['https://help.example.com/ask', 'help.example.com'],
   ['', ''],
 ])('the contact %s is written as %s', (contact, text) => {
-  expect(contactText(contact)).toBe(text);
+  expect(formatContactLink(contact)).toBe(text);
 });
 
 it('the navigation draws nothing for an icon that does not exist', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 
-const english = formatterFor('en', 'Asia/Jakarta');
-const indonesian = formatterFor('id', 'Asia/Jakarta');
+const english = getFormatter('en', 'Asia/Jakarta');
+const indonesian = getFormatter('id', 'Asia/Jakarta');
 const time = new Date('2026-11-25T14:40:07Z');
 /** No-break spaces as plain ones. */
 const plain = (text: string) => text.replaceAll('\u00A0', ' ');

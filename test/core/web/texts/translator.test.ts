@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 
 const translator = new Translator([
@@ -52,7 +52,7 @@ it.each([
 });
 
 it('zones of one meaning share a formatter', () => {
-  expect(formatterFor('en', 'asia/JAKARTA')).toBe(formatterFor('en', 'Asia/Jakarta'));
+  expect(getFormatter('en', 'asia/JAKARTA')).toBe(getFormatter('en', 'Asia/Jakarta'));
 });
 
 describe('values for a reader', () => {
@@ -67,7 +67,7 @@ describe('values for a reader', () => {
     ['en', 'America/New_York', '25 Nov 2026, 09:40 GMT-5', '25 Nov 2026', '1,284'],
     ['en', 'Pacific/Kiritimati', '26 Nov 2026, 04:40 GMT+14', '26 Nov 2026', '1,284'],
   ] as const)('are formatted for the language %s and the time zone %s', (language, zone, time, day, number) => {
-    const format = formatterFor(language, zone);
+    const format = getFormatter(language, zone);
     expect([format.time(moment).text, format.day(moment).text, format.number(1284)]).toEqual([time, day, number]);
     expect(format.time(moment).iso).toBe('2026-11-25T14:40:00.000Z');
     expect(format.money(95_000, 'IDR')).toBe('Rp\u00a095.000');
@@ -76,7 +76,7 @@ describe('values for a reader', () => {
   it.each([undefined, '', '+07:00', 'Nowhere/Else', '../etc', 'x'.repeat(10_000)])(
     'use the time zone of the service if theirs is invalid: %s',
     (zone) => {
-      expect(formatterFor('en', zone).timeZone).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
+      expect(getFormatter('en', zone).timeZone).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { defineTexts, type Language } from '#core/web/texts/texts.ts';
 import en from '../../../../plugins/dashboard/home/texts/en.json' with { type: 'json' };
@@ -11,7 +11,7 @@ const translator = new Translator([defineTexts({ en, id })]);
 /** A reader in Jakarta. */
 export function reader(language: Language = 'en') {
   const t = translator.in(language);
-  return { t, format: formatterFor(language, 'Asia/Jakarta'), language, host: createTestHost({ now }) };
+  return { t, format: getFormatter(language, 'Asia/Jakarta'), language, host: createTestHost({ now }) };
 }
 
 /** Half past nine in Jakarta. */

@@ -1,7 +1,7 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import coreEn from '#core/web/texts/en.json' with { type: 'json' };
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import coreId from '#core/web/texts/id.json' with { type: 'json' };
 import { Translator } from '#core/web/texts/translator.ts';
 import type { ModelReading } from '../../../../plugins/dashboard/models/read-models.ts';
@@ -19,7 +19,7 @@ export const reader = {
     { en, id },
     { en: coreEn, id: coreId },
   ]).in('en'),
-  format: formatterFor('en', 'UTC'),
+  format: getFormatter('en', 'UTC'),
 };
 
 /** What is known of a model without requests, and these figures. */

@@ -1,5 +1,5 @@
 import { defineTexts, type Language } from '#core/web/texts/texts.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { requestTexts } from '#core/web/requests/describe-facts.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
@@ -14,7 +14,7 @@ const translator = new Translator([requestTexts, defineTexts({ en, id })]);
 
 /** A reader in Jakarta. */
 export function readerOf(language: Language = 'en') {
-  return { t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta') };
+  return { t: translator.in(language), format: getFormatter(language, 'Asia/Jakarta') };
 }
 
 /** Two attempts, the second of which served. */

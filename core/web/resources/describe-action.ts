@@ -16,42 +16,42 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
 /**
- * Formats the operator's input to an action, its note and its error as a sentence.
+ * Describes the operator's input to an action, its note and its error in one line.
  *
- * @param names names of the accounts that the input may contain, by id
+ * @param names names of accounts that may occur in the input, by id
  */
-export function tellAction(
+export function describeAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
   { t, format, language, host }: Reader,
   names: Names = new Map(),
 ): string {
-  const telling: DescriberContext = { t, format, language, host, names };
+  const context: DescriberContext = { t, format, language, host, names };
   const kind = getActions(host).get(action);
-  const tellers: MemberDescribers = { ...kind?.subject.tells, ...kind?.tells };
-  const known = Object.keys(tellers).filter((name) => details[name] !== undefined);
-  const others = Object.keys(details).filter((name) => !(name in tellers));
+  const describers: MemberDescribers = { ...kind?.subject.tells, ...kind?.tells };
+  const describedNames = Object.keys(describers).filter((name) => details[name] !== undefined);
+  const otherNames = Object.keys(details).filter((name) => !(name in describers));
   const parts = [
-    ...known.map((name) => tellers[name]?.(details[name] as never, telling) ?? ''),
-    ...others.map((name) => describeByName(name, details[name], telling)),
+    ...describedNames.map((name) => describers[name]?.(details[name] as never, context) ?? ''),
+    ...otherNames.map((name) => describeByName(name, details[name], context)),
   ];
   const text = parts.filter((part) => part !== '').join(', ');
   return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
-/** Sentence that the action was done; the action's name if its plugin was removed. */
-export function tellDone(action: string, t: PageRequest['t']): string {
+/** Returns the sentence about a completed action; the action's name if its plugin was removed. */
+export function describeDone(action: string, t: PageRequest['t']): string {
   return translateChoice('operator.did', action, t);
 }
 
-/** Names of the accounts that are subjects or inputs of actions, by id. */
-export function nameAccounts({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
-  const named = actions.flatMap(({ subject, details }) => [subject, ...Object.values(details)]);
-  const ids = named.filter((value): value is string => typeof value === 'string' && uuid.test(value));
+/** Reads the names of accounts in the subjects and inputs of actions, by id. */
+export function readSubjectNames({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
+  const values = actions.flatMap(({ subject, details }) => [subject, ...Object.values(details)]);
+  const ids = values.filter((value): value is string => typeof value === 'string' && uuid.test(value));
   return readAccountNames(host.database, ids, t);
 }
 
-/** Subjects of actions (accounts, orders and routes) with links to their pages, by id. */
-export async function readSubjects(
+/** Reads the subjects of actions (accounts, orders and routes) as links to their pages, by id. */
+export async function readSubjectCells(
   { host }: Reader,
   actions: readonly RecordedAction[],
   names: Names,

@@ -9,21 +9,21 @@ export interface CostNotes {
 }
 
 /** Cost of the usage in a time range, for operator pages that show usage. */
-export interface CostsBeside {
+export interface UsageCosts {
   readonly total: CostNotes;
   ofAccount(id: string): CostNotes;
-  /** Cost as an amount. */
+  /** Returns the cost of an account's requests to a model, as an amount. */
   ofModel(accountId: string, model: string | null): string;
   /**
-   * Cost as an amount.
+   * Returns the cost of a route's requests, as an amount.
    *
    * @param model public name
    */
   ofRoute(model: string, route: string): string;
 }
 
-/** Undefined if no cost is declared, or while it is not known. Takes a moment at most, and never rejects. */
-export type ReadCostsBeside = (
+/** Reads the costs; undefined if none are declared or available yet. Responds quickly and never rejects. */
+export type ReadUsageCosts = (
   reader: Pick<PageRequest, 't' | 'format' | 'host'>,
   span: 'today' | '7d' | '30d',
-) => Promise<CostsBeside | undefined>;
+) => Promise<UsageCosts | undefined>;

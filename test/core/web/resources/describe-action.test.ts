@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { tellAction, tellDone } from '#core/web/resources/tell-action.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import { describeAction, describeDone } from '#core/web/resources/describe-action.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { findEnglish } from '../../../support/find-english.ts';
 import { registeredHere } from '../../../support/registered.ts';
@@ -65,15 +65,15 @@ function tell(
   const words = Object.fromEntries(names.map((name) => [name, values[name]]));
   const { note, ...details } = words as RecordedAction['details'] & { note?: string };
   const t = texts.in(language);
-  const format = formatterFor(language, 'Asia/Jakarta');
-  return tellAction({ action, details, note, error: undefined }, { t, format, language, host }, accounts);
+  const format = getFormatter(language, 'Asia/Jakarta');
+  return describeAction({ action, details, note, error: undefined }, { t, format, language, host }, accounts);
 }
 
 describe.each(['en', 'id'] as const)('in %s', (language) => {
   it.each(said)('%s reads without the name of a field or an id', (action, names) => {
     const kept = names.filter((name) => !actions.get(action)?.unrecorded?.some((one) => one === name));
     const told = tell(action, kept, language);
-    expect(tellDone(action, texts.in(language))).not.toBe(action);
+    expect(describeDone(action, texts.in(language))).not.toBe(action);
     expect(told).not.toMatch(/operator\.|[a-z]_[a-z]|[\da-f]{8}-[\da-f]{4}-|\b(true|false|undefined)\b|a secret/);
     for (const name of names) expect(told).not.toContain(`${name}: `);
     if (language === 'id') expect(findEnglish(`<body>${told}`)).toEqual([]);
@@ -118,7 +118,7 @@ it('of a capability that is gone still reads', () => {
     'reach: all, sent at: 22 Nov 2026, 20:00 WIB, is loud – asked by chat',
   );
   expect(tell('mail.send_again', ['mailed'], 'en', new Map(), { mailed: 'parade.begun' })).toBe('parade.begun');
-  expect(tellDone('parade.begin', texts.in('en'))).toBe('parade.begin');
+  expect(describeDone('parade.begin', texts.in('en'))).toBe('parade.begin');
 });
 
 it('of an earlier version, with a member that its action no longer has, still reads', () => {

@@ -1,7 +1,7 @@
 import type { PageRequest } from './page.ts';
 
-/** An event of an account, in words, for the operators' page about it. */
-export interface StoryEntry {
+/** An event of an account, worded for the operators' page about the account. */
+export interface TimelineEntry {
   readonly topic: 'money' | 'access' | 'requests';
   readonly at: Date;
   readonly icon: 'ok' | 'warn' | 'bad' | 'info' | 'waiting';
@@ -10,5 +10,5 @@ export interface StoryEntry {
   readonly link?: { readonly path: string; readonly label: string };
 }
 
-/** Reads a plugin's entries about an account. */
-export type ReadStory = (request: PageRequest, accountId: string) => Promise<readonly StoryEntry[]>;
+/** Reads a plugin's timeline entries of an account. */
+export type ReadTimeline = (request: PageRequest, accountId: string) => Promise<readonly TimelineEntry[]>;

@@ -1,0 +1,14 @@
+/** HTML from `renderMarkdown`, the only HTML that the part `prose` prints unescaped. */
+export class RenderedMarkdown {
+  readonly #html: string;
+
+  /** @param html must come from `renderMarkdown` */
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  /** Returns the HTML; '' for any other value, so that no other text reaches a page unescaped. */
+  static htmlOf(value: unknown): string {
+    return value instanceof RenderedMarkdown ? value.#html : '';
+  }
+}

@@ -3,10 +3,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument as parseYaml, isMap, isScalar } from 'yaml';
-import { assemble } from '#core/extension/assembly.ts';
 import { createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
-import { pipelineSection } from '#core/extension/validation/pipeline-rules.ts';
+import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { pipelineSection } from '#core/extension/validation/pipeline-rules.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 

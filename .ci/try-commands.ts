@@ -5,13 +5,13 @@
  *     node .ci/try-commands.ts midtrans '[["telemetry"]]'
  */
 import { Command as Parser } from 'commander';
-import { assembleForCommand } from '#core/extension/assembly.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import { assembleForCommand } from '#core/extension/assembly.ts';
 import pluginsOfSections from '#core/extension/validation/plugins-of-sections.json' with { type: 'json' };
 import { validate } from '#core/extension/validation/validate-config.ts';
-import { createContext } from '#core/process/commands/context.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { createContext } from '#core/process/commands/context.ts';
 import { sampleWith, sampleWithout } from './sample-without.ts';
 
 const [capability = '', given = '[]'] = process.argv.slice(2);

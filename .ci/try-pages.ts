@@ -7,8 +7,8 @@
 import { rm } from 'node:fs/promises';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
-import { Gateway } from '#core/process/app.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { Gateway } from '#core/process/app.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../test/support/gateway-home.ts';
 import { sampleWithout } from './sample-without.ts';

@@ -8,10 +8,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 import { measureDashboards } from './dashboards.ts';
 import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
-import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 import { describeRatios, median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);

@@ -1,6 +1,6 @@
+import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
 import { findCommandWord } from '#core/process/command-word.ts';
 import { disableInspector, StopSignals } from '#core/process/stop-signals.ts';
-import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
 
 const exitGraceMs = 250; // lets output drain
 

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { type Load, loads, sendLoad } from '../load.ts';
 import type { Figures, Ready } from '../process-figures.ts';
-import type { Counts } from './counters.ts';
 import budgets from './budget.json' with { type: 'json' };
+import type { Counts } from './counters.ts';
 
 /** Rounds of a few requests, one at a time. The lowest of a round counts: what runs in the background is not part of a request. */
 const rounds = 3;

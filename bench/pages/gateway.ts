@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Gateway } from '#core/process/app.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { Gateway } from '#core/process/app.ts';
 import { reportFigures } from '../process-figures.ts';
 import { gatewayYaml } from './catalog.ts';
 

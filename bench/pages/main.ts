@@ -13,10 +13,10 @@ import { gzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { Figures, Ready } from '../process-figures.ts';
+import { quantile } from '../statistics.ts';
 import { databaseCpu } from './cpu-time.ts';
 import { openSeeded } from './open.ts';
 import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
-import { quantile } from '../statistics.ts';
 
 /** Aim for the server's time, p95 in ms, and for the HTML of a page, compressed, in kB. */
 const aims = { time: 50, size: 50 };

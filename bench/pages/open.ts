@@ -1,9 +1,9 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Database } from '#core/platform/database/database.ts';
-import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { coreEntities } from '#core/process/entities.ts';
 import { seed } from './seed.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import pg from 'pg';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { foldUsage } from '#core/gateway/records/fold-usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { operator } from './catalog.ts';
 import { fillDay } from './fill-day.ts';
 

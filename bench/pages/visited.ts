@@ -1,5 +1,5 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { models, operator } from './catalog.ts';
 
 /** Who looks at a page: accounts by the number of their requests, the operator, or a visitor without an account. */

@@ -14,13 +14,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { freePort } from '../../test/support/free-port.ts';
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
 import { readRunningPeer, type RunningPeer } from '../running-peer.ts';
+import { median, quantile } from '../statistics.ts';
 import { type ClientFormat, type Peer, peers } from './peers.ts';
 import { ProcessTree } from './process-tree.ts';
-import { freePort } from '../../test/support/free-port.ts';
-import { median, quantile } from '../statistics.ts';
 
 const { values: flags, positionals: only } = parseArgs({
   allowPositionals: true,

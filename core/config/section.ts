@@ -1,7 +1,7 @@
+import type { FolderFile, FolderSpec } from '#core/platform/read-folder.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import type { Vendor } from './catalog/catalog.ts';
 import type { WireFormats } from './catalog/formats.ts';
-import type { Infer, JsonSchema } from '#core/platform/schema.ts';
-import type { FolderFile, FolderSpec } from '#core/platform/read-folder.ts';
 
 /** A path in gateway.yaml: `['models', 'gpt-6-sol', 'routes', 0]`. */
 export type YamlPath = readonly (string | number)[];

@@ -1,14 +1,17 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { catalogSections } from '#core/config/sections/models-section.ts';
-import type { GatewayDocument } from '#core/config/file/document.ts';
 import { accountMails } from '#core/business/accounts/account-mails.ts';
 import { mailRetentionJob } from '#core/business/mail/jobs.ts';
-import { orderMails } from '#core/business/payments/order-mails.ts';
 import { coreActions } from '#core/business/operator-actions/actions.ts';
-import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { orderMails } from '#core/business/payments/order-mails.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
+import { catalogSections } from '#core/config/sections/models-section.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
+import { workersSection } from '#core/config/sections/workers-section.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
+import { jobGauges } from '#core/gateway/health/job-gauges.ts';
 import {
   eventsCheck,
   jobsCheck,
@@ -19,9 +22,8 @@ import {
   memoryCheck,
   memoryGauges,
 } from '#core/gateway/health/process-checks.ts';
-import { jobGauges } from '#core/gateway/health/job-gauges.ts';
-import { replicaCheck, replicaGauge, replicaReport } from '#core/gateway/health/replica-health.ts';
 import { processGauges } from '#core/gateway/health/process-gauges.ts';
+import { replicaCheck, replicaGauge, replicaReport } from '#core/gateway/health/replica-health.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import type { Upgrades } from '#core/gateway/http/upgrades.ts';
@@ -33,16 +35,14 @@ import { actions } from '#core/web/resources/action-table.ts';
 import { configurations } from '#core/web/resources/configurations.ts';
 import { registerOwnPages } from '#core/web/serve.ts';
 import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
-import { operatorsSection } from '#core/config/sections/operators-section.ts';
-import { workersSection } from '#core/config/sections/workers-section.ts';
 import { PluginMissing } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
-import { releaseAction, rollbackAction } from './validation/config-actions.ts';
-import { configurationReading } from './validation/config-reading.ts';
-import { configGauges } from './validation/load-state.ts';
-import { configProblems } from './validation/config-problems.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './register-plugins.ts';
 import { Registry } from './registry.ts';
+import { releaseAction, rollbackAction } from './validation/config-actions.ts';
+import { configProblems } from './validation/config-problems.ts';
+import { configurationReading } from './validation/config-reading.ts';
+import { configGauges } from './validation/load-state.ts';
 
 /** A hapi server with every plugin registered, and the filled registry. No services are open, and the server does not listen. */
 export interface Assembly {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { bounds } from './bounds.ts';
-import { maxJsonDepth } from './json.ts';
 import { findStringEnd } from './json-scan.ts';
+import { maxJsonDepth } from './json.ts';
 
 /** Any text of up to this many characters parses within one turn of the event loop, so it is not measured. */
 const maxUnmeasuredLength = 131_072;

@@ -1,6 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 
 /** Text files in a folder next to gateway.yaml. */

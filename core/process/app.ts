@@ -3,39 +3,39 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { assemble } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
-import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
+import { VendorServers } from '#core/config/sections/vendor-servers.ts';
+import { assemble } from '#core/extension/assembly.ts';
+import { hookTimeoutMs } from '#core/extension/registry.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { drain, drainReplaced, stoppingError } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthRoutes, routeHealthChecks } from '#core/gateway/http/health.ts';
+import { EndpointTable } from '#core/gateway/http/paths.ts';
+import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
+import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import {
   type ForwardedResponse,
   type ForwardedRequest,
   OperatorServer,
 } from '#core/gateway/operator-listener/server.ts';
-import { EndpointTable } from '#core/gateway/http/paths.ts';
-import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
-import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
-import { describeProblems } from '#core/web/problems/find-problems.ts';
+import { waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
+import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { routePages } from '#core/web/serve.ts';
 import { listenWhileStarting } from './listen-while-starting.ts';
 import { listGatewayNotices } from './notices.ts';
-import { type GatewayParts, ServedConfig } from './served-config.ts';
-import { hookTimeoutMs } from '#core/extension/registry.ts';
 import { listConfiguredSecrets } from './secret-remover.ts';
+import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { OpenServices } from './services.ts';
-import { waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
-import { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 

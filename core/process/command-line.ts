@@ -1,10 +1,17 @@
 import { Command as Parser, CommanderError } from 'commander';
+import { readDocument } from '#core/config/file/document.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
+import { explainFailure } from '#core/extension/import-plugin.ts';
+import { resolveSelfReference } from '#core/extension/self-reference.ts';
+import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { exitCodeOf, exitCodes } from '#core/platform/exit-codes.ts';
+import { createLogger, describeError } from '#core/platform/logger.ts';
+import { version } from '#core/platform/version.ts';
 import { defineCheck } from './commands/check.ts';
 import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineDoctor } from './commands/doctor.ts';
-import { loadEnvironmentFile } from './environment-file.ts';
 import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
@@ -13,15 +20,8 @@ import { defineRestore } from './commands/restore.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
 import { defineWorkers } from './commands/workers.ts';
+import { loadEnvironmentFile } from './environment-file.ts';
 import { StopSignals } from './stop-signals.ts';
-import { readDocument } from '#core/config/file/document.ts';
-import { ConfigError } from '#core/config/file/mistake.ts';
-import { explainFailure } from '#core/extension/import-plugin.ts';
-import { StartRefused } from '#core/platform/errors/start-refused.ts';
-import { exitCodeOf, exitCodes } from '#core/platform/exit-codes.ts';
-import { createLogger, describeError } from '#core/platform/logger.ts';
-import { version } from '#core/platform/version.ts';
-import { resolveSelfReference } from '#core/extension/self-reference.ts';
 
 /**
  * Runs the command line.

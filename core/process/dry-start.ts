@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi';
-import type { Config } from '#core/extension/validation/validate-config.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { ConfigError, type Mistake } from '#core/config/file/mistake.ts';
-import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { YamlPath } from '#core/config/section.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { type ConfiguredHook, hookTimeoutMs, type Registry } from '#core/extension/registry.ts';
-import type { YamlPath } from '#core/config/section.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { buildPipeline, type ConfiguredStage } from '#core/gateway/pipeline/build.ts';
 import type { Logger } from '#core/platform/logger.ts';

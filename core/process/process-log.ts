@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { format as print } from 'node:util';
 import { CommandFailed } from '#core/extension/commands/command.ts';
+import { exitCodes } from '#core/platform/exit-codes.ts';
 import {
   createLogger,
   type LogFormat,
@@ -9,7 +10,6 @@ import {
   type LogLevel,
   logLevels,
 } from '#core/platform/logger.ts';
-import { exitCodes } from '#core/platform/exit-codes.ts';
 import { createSecretRemover } from './secret-remover.ts';
 import { readWorkerSettings } from './workers/settings.ts';
 

@@ -1,6 +1,6 @@
 import { collectSecrets } from '#core/config/file/hide-secrets.ts';
-import type { Config } from '#core/extension/validation/validate-config.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 
 const minLength = 6; // shorter values may be part of ordinary words
 const replacement = '***';

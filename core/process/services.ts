@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
+import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
+import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
+import { keepActions } from '#core/business/operator-actions/actions.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { EventBus } from '#core/gateway/events/event-bus.ts';
+import type { Host, Services } from '#core/gateway/host/host.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
 import { readDatabaseWait } from '#core/platform/database/wait.ts';
-import { coreEntities } from './entities.ts';
-import type { Host, Services } from '#core/gateway/host/host.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type JobQueue, openJobs } from '#core/platform/jobs/open.ts';
-import { Keeper } from '#core/extension/keeper.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import { ProcessMemory, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { computeCacheSizes, computeCapacity, type MemoryLimits } from '#core/platform/memory/limits.ts';
-import { EventBus } from '#core/gateway/events/event-bus.ts';
-import { runInBackground } from '#core/platform/background.ts';
-import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import { ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
-import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
-import { keepProviders } from '#core/business/payments/connections.ts';
-import { keepActions } from '#core/business/operator-actions/actions.ts';
-import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
+import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import { DeadlineExceeded, waitUnlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
+import { coreEntities } from './entities.ts';
 
 interface ServicesOptions {
   readonly dataFolder: string;

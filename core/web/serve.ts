@@ -1,20 +1,20 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
-import { rewritePages } from '#core/gateway/http/rewritten-pages.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { rewritePages } from '#core/gateway/http/rewritten-pages.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import { AssetTable, routeAssets } from './serving/assets.ts';
-import { accountPage, ownAssets, ownTexts, preferencesPage, coreTexts } from './serving/own-parts.ts';
-import { isHtmx } from './pages/htmx.ts';
-import { renderErrorJson, renderErrorPage, toPageError, wantsPage } from './serving/error-page.ts';
 import { routeLivePages } from './live/live-route.ts';
-import { removeEndedSessions, logUnavailable, signInPath } from './sessions/sign-in.ts';
-import type { AssetSource, Page } from './pages/page.ts';
 import type { ReadSiteLinks } from './markdown/site-links.ts';
+import { isHtmx } from './pages/htmx.ts';
 import { PageError } from './pages/page-error.ts';
+import type { AssetSource, Page } from './pages/page.ts';
+import { AssetTable, routeAssets } from './serving/assets.ts';
+import { renderErrorJson, renderErrorPage, toPageError, wantsPage } from './serving/error-page.ts';
+import { accountPage, ownAssets, ownTexts, preferencesPage, coreTexts } from './serving/own-parts.ts';
 import { checkPage, Renderer } from './serving/renderer.ts';
 import { PageRoutes } from './serving/routes.ts';
-import { routeSiteFiles } from './serving/site-files.ts';
 import { createSecurityHeaders } from './serving/security-headers.ts';
+import { routeSiteFiles } from './serving/site-files.ts';
+import { removeEndedSessions, logUnavailable, signInPath } from './sessions/sign-in.ts';
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 

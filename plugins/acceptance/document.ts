@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { PageText } from '#core/web/markdown/page-text.ts';
 import { chooseTextLanguage, type PageTexts } from '#core/web/markdown/markdown-page.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageText } from '#core/web/markdown/page-text.ts';
 import { toOwnPath, type ReadSiteLinks, selectSiteLinks } from '#core/web/markdown/site-links.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
 /** Pages that a buyer accepts by paying. */

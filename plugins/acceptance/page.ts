@@ -1,3 +1,4 @@
+import type { Registry } from '#core/extension/registry.ts';
 import {
   describeMarkdown,
   chooseTextLanguage,
@@ -5,7 +6,6 @@ import {
   type PageTexts,
 } from '#core/web/markdown/markdown-page.ts';
 import { parsePageText } from '#core/web/markdown/page-text.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { documentsFor, type StoredTexts, versionOf } from './document.ts';

@@ -1,10 +1,10 @@
 import type { OrderLine } from '#core/business/payments/order-lines.ts';
+import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.ts';
 import { accountOf, FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
-import type { Language } from '#core/web/texts/texts.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
-import { service as serviceSection } from '#core/config/sections/core-sections.ts';
+import type { Language } from '#core/web/texts/texts.ts';
 import { type Document, documentsFor, linkOf } from './document.ts';
 import {
   recordAcceptance,

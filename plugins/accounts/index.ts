@@ -4,8 +4,8 @@ import { accountCommand, accountReading } from './account/command.ts';
 import { duplicateAddresses } from './duplicate-problems.ts';
 import { cleanDeletedJob } from './jobs.ts';
 import { publishJob, retentionJob } from './jobs.ts';
-import { addAccountPages } from './pages/index.ts';
 import { planEndJob, planEndSweep } from './jobs.ts';
+import { addAccountPages } from './pages/index.ts';
 
 /**
  * `daypass account` for operators, and background jobs, which publish and expire events and record the ends of plans.

@@ -1,8 +1,8 @@
-import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
-import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { cleanRecords, listRecentlyDeleted } from '#core/business/accounts/deletion.ts';
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
+import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 /** Publishes events that the relay missed, because notifications are lost while the connection to PostgreSQL is down. */

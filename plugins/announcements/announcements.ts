@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
-import { sendsMail } from '#core/business/mail/section.ts';
 import type { Language } from '#core/web/texts/texts.ts';
 import type { AnnouncementRow } from './entities.ts';
 import { recordMails } from './record-mails.ts';

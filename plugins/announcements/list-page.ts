@@ -1,9 +1,9 @@
-import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { listConfiguredAnnouncements } from './notices.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
-import { tablesPage } from '#core/web/actions/tables-page.ts';
+import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
+import { listConfiguredAnnouncements } from './notices.ts';
 import { announcements, announcementsPath } from './resource.ts';
 
 /** Maximum listed announcements, and maximum listed actions. */

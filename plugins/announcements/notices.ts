@@ -1,7 +1,7 @@
-import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { announcementsSection } from './section.ts';
 
 /** Maintenance is shown this long before its start. */

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
 
 interface FailureLimits {
   readonly limit: number;

@@ -1,20 +1,20 @@
-import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { ReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
-import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal, unauthenticated } from '#core/gateway/facts.ts';
 import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { integer, object } from '#core/platform/schema.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { formatSetupCommand, guessSetupShell } from '#core/web/pages/setup-command.ts';
 import { findAccount, readPresentedToken, readPresentedKeys } from './credentials.ts';
 import { getFailedAuthentications } from './failures.ts';
 import { createTokenHolder } from './token-holder.ts';
-import { integer, object } from '#core/platform/schema.ts';
 
 /**
  * Authenticates the caller by API key, before the body is read. One valid key is enough. With keys of several accounts, the

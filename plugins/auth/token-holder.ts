@@ -1,10 +1,10 @@
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { getAccessTokens } from '#core/business/accounts/access-token.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import type { AccountDirectory } from '#core/business/accounts/directory.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { sessionsOf } from '#core/web/sessions/sign-in.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { sessionsOf } from '#core/web/sessions/sign-in.ts';
 
 const timeoutMs = 2_000;
 

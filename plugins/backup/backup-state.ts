@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
+import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { defineSection } from '#core/config/section.ts';
 import { isOpenShop } from '#core/business/payments/section.ts';
+import { defineSection } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 

@@ -1,9 +1,9 @@
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { findDependents } from '#core/config/catalog/dependents.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { listQueryableKeys } from './ask-vendors.ts';
 import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
 import { readOwnFigures } from './own-figures.ts';

@@ -1,8 +1,8 @@
-import type { PageRequest } from '#core/web/pages/page.ts';
 import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
-import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { countActivePasses, selectLowBalances, readBalances } from './balances.ts';
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';

@@ -1,7 +1,7 @@
-import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { defineSection } from '#core/config/section.ts';
-import { isDay } from '#core/platform/timing/time-zone.ts';
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { boolean, number, object, string } from '#core/platform/schema.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 
 /** `balances` in gateway.yaml. */
 export const balancesSection = defineSection({

@@ -1,6 +1,6 @@
 import { ActionRefused, defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
-import { maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { describeAsIs } from '#core/business/operator-actions/member-describers.ts';
+import { maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';

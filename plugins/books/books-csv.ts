@@ -1,6 +1,6 @@
+import { type Movement, movementColumns as columns } from '#core/business/payments/movements.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
-import { type Movement, movementColumns as columns } from '#core/business/payments/movements.ts';
 
 const heading = Object.keys(columns);
 

@@ -1,19 +1,19 @@
 import type { Command as Parser } from 'commander';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { currencySection } from '#core/business/accounts/plans.ts';
-import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
-import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { orderQuery, readOrderFilter } from '#core/web/resources/orders.ts';
 import { reconcileAction } from './actions.ts';
 import { BooksCsv } from './books-csv.ts';
 import { describeReconciliation } from './describe.ts';
-import { receiptsToCsv } from './receipt-lines.ts';
 import { monthToCsv, monthToHtml, readMonthDocument, taxTimeZone } from './month-document.ts';
+import { receiptsToCsv } from './receipt-lines.ts';
 import type { Reconciliation } from './reconcile.ts';
 
 const exitCodes = exitCodesFor('account or provider');

@@ -1,14 +1,14 @@
-import { service } from '#core/config/sections/core-sections.ts';
-import { BooksCsv } from './books-csv.ts';
-import { monthToCsv, describeMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
-import { receiptsToCsv } from './receipt-lines.ts';
 import { listMovements, type Movement } from '#core/business/payments/movements.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { isDay, isMonth } from '#core/platform/timing/time-zone.ts';
-import { Download, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { Download, type Page } from '#core/web/pages/page.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
+import { BooksCsv } from './books-csv.ts';
+import { monthToCsv, describeMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
 import { booksPath } from './page.ts';
+import { receiptsToCsv } from './receipt-lines.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 /** Byte order mark. Without it, spreadsheets assume a legacy character set. */

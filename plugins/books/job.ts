@@ -1,8 +1,8 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
-import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 
 /** Ages of the compared days, in days. A late report appears in the provider's books a day later. */
 const comparedAges = [2, 1];

@@ -1,11 +1,11 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { type BookDay, readMonth, sumDays } from './monthly-books.ts';
 import { type MonthReceipts, type PrintedReceipts, describeReceipts, readMonthReceipts } from './receipt-lines.ts';
 import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
-import { formatCsvLine } from '#core/platform/csv.ts';
-import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';

@@ -1,15 +1,15 @@
-import { service } from '#core/config/sections/core-sections.ts';
 import { listActions, maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
 import { type ProviderSums, readLastMovement, sumMovements } from '#core/business/payments/movements.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { isDay, formatLocalTime } from '#core/platform/timing/time-zone.ts';
+import { runFormAction } from '#core/web/actions/action-page.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
-import { runFormAction } from '#core/web/actions/action-page.ts';
 import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { reconcileAction } from './actions.ts';
 import type { Reconciliation } from './reconcile.ts';

@@ -1,4 +1,3 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import { askProvider } from '#core/business/payments/ask-provider.ts';
 import { getPaymentConnection } from '#core/business/payments/connections.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '#core/business/payments/payment-provider.ts';
 import { type RecordedCharge, readCharge } from '#core/business/payments/read-charge.ts';
 import { providerIdColumns } from '#core/business/payments/settle.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 /** A provider's books for a time range. */
 interface ProviderBooks {

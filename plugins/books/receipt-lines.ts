@@ -1,7 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { type ReceiptLine, loadReceiptSteps } from '#core/business/payments/receipts.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';

@@ -1,7 +1,3 @@
-import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import {
   getConfiguredProvider,
@@ -9,10 +5,14 @@ import {
   getPaymentProviders,
 } from '#core/business/payments/connections.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
-import { type BookTotals, type Entry, sumFees, matchBooks, type Pair, computeTotals } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import { readCharge } from '#core/business/payments/read-charge.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
+import { type BookTotals, type Entry, sumFees, matchBooks, type Pair, computeTotals } from './match-books.ts';
 import { readProviderBooks } from './provider-books.ts';
 import en from './texts/en.json' with { type: 'json' };
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { CachedCall } from '#core/gateway/facts.ts';
-import { dialects } from '#core/platform/errors/dialects.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { parseExactInSteps, mayContainLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { dialects } from '#core/platform/errors/dialects.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { AnswerDigests } from '#core/gateway/facts.ts';
-import { changedContent, readChangedContent } from '#core/gateway/pipeline/changed-body.ts';
 import { answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { changedContent, readChangedContent } from '#core/gateway/pipeline/changed-body.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { type CacheEntry, type Shared, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { computeCacheKey, findCalledModel } from './cache-key.ts';

@@ -1,10 +1,10 @@
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
-import { ReplyCache } from './reply-cache.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import { ReplyCache } from './reply-cache.ts';
 
 const headerName = 'x-service-cache';
 /** Identical requests wait up to two minutes for the leader, and then for the store. */

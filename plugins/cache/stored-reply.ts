@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { AnswerDigests } from '#core/gateway/facts.ts';
+import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 
 /** Version of the layout. It is part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;

@@ -1,4 +1,3 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { cacheReading } from '#core/gateway/host/host.ts';
 import {
   countUsage,
@@ -7,6 +6,7 @@ import {
   type UsageCounts,
   hourMs,
 } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Minimum counts of both periods for a report. */
 const minCounts = { calls: 200, inputTokens: 2_000_000 };

@@ -1,12 +1,12 @@
 import { ActionRefused, defineAction, note, text } from '#core/business/operator-actions/action-kind.ts';
-import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { describeAsIs, describeInText } from '#core/business/operator-actions/member-describers.ts';
-import { writeOperatorReason } from './record/canary-reason.ts';
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { changeConfig } from '#core/extension/validation/config-actions.ts';
 import { VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 
 /*
  * Actions on canaries. A token cannot supply a configuration, which decides where prompts and vendor keys go. It names a file next to

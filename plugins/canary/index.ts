@@ -1,10 +1,10 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import reasonsEn from './record/texts/en.json' with { type: 'json' };
-import reasonsId from './record/texts/id.json' with { type: 'json' };
-import { canaryGauges, rolledBackProblem } from './run/state.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { startAction, endAction, fullAction } from './actions.ts';
 import { createCanaryPage } from './page.ts';
+import reasonsEn from './record/texts/en.json' with { type: 'json' };
+import reasonsId from './record/texts/id.json' with { type: 'json' };
+import { canaryGauges, rolledBackProblem } from './run/state.ts';
 import { createCanarySource } from './source.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };

@@ -1,14 +1,14 @@
-import { Canaries, type Canary } from './record/canaries.ts';
-import type { CanarySide } from './record/canary-counts.ts';
 import { ConfigHistory } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { VariantNotice } from '#core/extension/variants.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
-import { shownMs } from './run/state.ts';
 import { runFormAction } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { TableCell, TableSection } from '#core/web/pages/table.ts';
 import { endAction, fullAction } from './actions.ts';
+import { Canaries, type Canary } from './record/canaries.ts';
+import type { CanarySide } from './record/canary-counts.ts';
+import { shownMs } from './run/state.ts';
 
 const pagePath = '/operator/configuration/canary';
 

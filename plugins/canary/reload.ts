@@ -1,9 +1,6 @@
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { readDocument } from '#core/config/file/document.ts';
-import { writeOperatorReason } from './record/canary-reason.ts';
-import { Canaries, type Canary } from './record/canaries.ts';
-import type { CanarySide } from './record/canary-counts.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -11,6 +8,9 @@ import { formatTable, formatTime } from '#core/extension/commands/table-text.ts'
 import type { Registry } from '#core/extension/registry.ts';
 import type { ReloadContext } from '#core/extension/variants.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { Canaries, type Canary } from './record/canaries.ts';
+import type { CanarySide } from './record/canary-counts.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
 import { startCanary } from './run/start-canary.ts';
 

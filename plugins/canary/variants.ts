@@ -1,9 +1,9 @@
-import { writeOperatorReason } from './record/canary-reason.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Variants } from '#core/extension/variants.ts';
+import { createCanaries, describeNotice } from './page.ts';
+import { writeOperatorReason } from './record/canary-reason.ts';
 import { CanaryRun } from './run/canary-run.ts';
 import { describeCanary, describeEnd } from './run/describe.ts';
-import { createCanaries, describeNotice } from './page.ts';
 
 /** Maximum number of canaries that `daypass history` lists below the configurations. */
 const maxListed = 5;

@@ -1,9 +1,9 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { notFound } from '#core/web/pages/page-error.ts';
-import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
+import { fieldTable } from '#core/web/resources/field.ts';
 import { retryAction } from './actions.ts';
 import { listClosedKeys } from './closed-keys.ts';
 import { closedKeys, closedKeysPath } from './resource.ts';

@@ -2,8 +2,8 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { register as registerHome } from './home/index.ts';
 import { register as registerModels } from './models/index.ts';
 import { register as registerRequests } from './requests/index.ts';
-import { register as registerTry } from './try/index.ts';
 import { dashboardSection } from './section.ts';
+import { register as registerTry } from './try/index.ts';
 
 /** Pages of a signed-in account about its usage. */
 export const plugin: GatewayPlugin = {

@@ -1,5 +1,5 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import { defineSection, type SectionValue } from '#core/config/section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 /** The section `dashboard`: information for customers on their pages. */

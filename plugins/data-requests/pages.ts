@@ -1,10 +1,10 @@
-import { plainPage } from '#core/web/actions/plain-page.ts';
-import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { plainPage } from '#core/web/actions/plain-page.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { omitEmptySections } from '#core/web/pages/table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
 import { type DataRequest, findRequest, isAhead, listRequests } from './requests.ts';

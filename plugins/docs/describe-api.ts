@@ -1,9 +1,9 @@
-import type { Host } from '#core/gateway/host/host.ts';
-import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
-import type { DocumentedHeader, EndpointDocumentation } from '#core/gateway/host/api-documentation.ts';
-import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
-import type { Translate } from '#core/web/texts/texts.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
+import type { DocumentedHeader, EndpointDocumentation } from '#core/gateway/host/api-documentation.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 import { type DescribedError, describeErrors } from './errors.ts';
 
 /** An endpoint that the documentation lists. */

@@ -1,8 +1,8 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';

@@ -1,5 +1,5 @@
-import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { Service } from '#core/gateway/host/host.ts';
+import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describe-api.ts';
 

@@ -1,10 +1,10 @@
 import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/code-samples.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
+import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 
 /** Creates the page `/docs`. */

@@ -1,10 +1,10 @@
 import { getEndUserIds } from '#core/business/accounts/end-user-id.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
-import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { adapter, trialModel } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
@@ -18,8 +18,8 @@ import { bodyToCheck, threadNotFound } from './request/thread.ts';
 import { requireKind } from './request/upstream-format.ts';
 import { isPassedToAllRoutes, openCall, openLongCall } from './routes/model-call.ts';
 import { isUpload, openUpload } from './routes/upload/open-upload.ts';
-import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
+import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
 /** Request to count tokens that was sent to a route. */

@@ -1,14 +1,14 @@
-import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { describeCapabilities } from './catalog/model-capabilities.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
 import { describeAdaptations } from './catalog/describe-adaptations.ts';
 import { documentEndpoints } from './catalog/documentation.ts';
 import { describeMatrix, findUnservedKinds, findUselessBackups } from './catalog/matrix.ts';
+import { describeCapabilities } from './catalog/model-capabilities.ts';
 import { formats } from './formats/formats.ts';
-import { formatStage } from './stage.ts';
 import { registerSocket } from './socket/register.ts';
+import { formatStage } from './stage.ts';
 import { registerResponsesStore } from './state/responses-store/register.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };

@@ -1,9 +1,9 @@
 import type { Command as Parser } from 'commander';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
+import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { describeAccount, type LimitOptions, readLimits, renderFields, type ShownAccount } from './show.ts';
 
 interface Output {

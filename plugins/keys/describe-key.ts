@@ -1,5 +1,4 @@
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
   type Entitlement,
@@ -12,6 +11,7 @@ import {
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 const maxCountAgeSeconds = 1;
 

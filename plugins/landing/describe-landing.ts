@@ -1,6 +1,6 @@
-import type { Registry } from '#core/extension/registry.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';

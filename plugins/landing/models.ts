@@ -1,7 +1,7 @@
+import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 

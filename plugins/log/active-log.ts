@@ -1,5 +1,5 @@
-import { gauge } from '#core/gateway/health/gauge.ts';
 import { readFreeDiskBytes } from '#core/gateway/health/disk-check.ts';
+import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';

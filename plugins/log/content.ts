@@ -1,6 +1,6 @@
 import { isApiKey, maskApiKey } from '#core/business/accounts/api-key.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { lineStart } from './record-line.ts';
 
 /** Bytes read past the limit, so that a key is recognised before truncation splits it. */

@@ -1,11 +1,11 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
 import { getRecordSpool } from '#core/gateway/records/record-spool.ts';
-import { ContentLines, Excerpt } from './content.ts';
 import { getActiveLog } from './active-log.ts';
+import { ContentLines, Excerpt } from './content.ts';
 import type { LogOptions } from './options.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';

@@ -1,6 +1,6 @@
-import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { writeCallerMembers, writeRequestMembers, writeResultMembers, lineStart } from './record-line.ts';
 import { isUnauthenticated } from './unauthenticated-counts.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
+import type { Disk } from './disk/contract.ts';
 import { listAncestors } from './disk/files.ts';
 import { operations } from './disk/operations.ts';
-import type { Disk } from './disk/contract.ts';
 
 /**
  * The folder of the journal on its volume. If the volume is unmounted, files at its mount point would fill another disk and would be hidden

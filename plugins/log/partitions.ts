@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Start of a day in UTC, in epoch ms. Each table has a partition for each day, named after the day. */
 type Day = number;

@@ -1,7 +1,7 @@
-import type { Column } from '#core/gateway/records/column.ts';
-import { type Moment, type RecordSource, sources } from '#core/gateway/records/columns.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
+import type { Column } from '#core/gateway/records/column.ts';
+import { type Moment, type RecordSource, sources } from '#core/gateway/records/columns.ts';
 import { toJsonLiteral } from './json-literal.ts';
 
 /*

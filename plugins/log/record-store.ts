@@ -1,6 +1,6 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { columns } from '#core/gateway/records/columns.ts';
 import { addUnauthenticated, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { protectPartition, type RecordTable } from './partitions.ts';
 
 /** Stores records in the database. */

@@ -1,12 +1,12 @@
+import { unauthenticated } from '#core/gateway/facts.ts';
+import { parseAddressBlock } from '#core/gateway/http/network.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { unauthenticated } from '#core/gateway/facts.ts';
-import { parseAddressBlock } from '#core/gateway/http/network.ts';
-import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
 const batchSize = 1_000;
 const reminderIntervalMs = 60_000; // between log lines about unstored counts

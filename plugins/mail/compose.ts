@@ -1,5 +1,6 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ClaimedAlert, ClaimedMail, MessageSources } from '#core/business/mail/outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
@@ -14,7 +15,6 @@ import { getFormatter } from '#core/web/texts/formatter.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { type AlertSource, composeAlert } from './alerts/alert.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { MailContent } from './layout.ts';
 import { mailReason } from './mail-reason.ts';
 import { mailTexts } from './texts.ts';

@@ -1,9 +1,9 @@
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
+import { mailSection, findMailServer } from '#core/business/mail/section.ts';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { type Finding, ok, skipped } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
-import { mailSection, findMailServer } from '#core/business/mail/section.ts';
-import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ProbeFailure } from './smtp-probe.ts';
 
 const loadTrial = () => import('./mail-trial.ts');

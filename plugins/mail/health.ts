@@ -1,4 +1,3 @@
-import { mailReason } from './mail-reason.ts';
 import { moneyEvents } from '#core/business/mail/mails.ts';
 import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
@@ -7,6 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { mailReason } from './mail-reason.ts';
 
 /** Cache lifetime of the state, ms, because every instance checks its health every few seconds. */
 const maxAgeMs = 30_000;

@@ -1,6 +1,11 @@
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
+import { wakeAlertSenders } from '#core/business/mail/jobs.ts';
+import { mailSection } from '#core/business/mail/section.ts';
+import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
+import { mails } from '#core/web/resources/mails.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { watchJob } from './alerts/watch.ts';
 import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
@@ -10,15 +15,10 @@ import { sendJobs } from './jobs.ts';
 import { sendAgainAction } from './operator/actions.ts';
 import { mailsPage, sendAgainPage } from './operator/pages.ts';
 import { undeliveredMails } from './operator/problems.ts';
-import { wakeAlertSenders } from '#core/business/mail/jobs.ts';
-import { mailSection } from '#core/business/mail/section.ts';
-import { mails } from '#core/web/resources/mails.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
-import { oneClickRoutes } from './unsubscribe/one-click.ts';
-import { unsubscribePage } from './unsubscribe/page.ts';
 import en from './pages/texts/en.json' with { type: 'json' };
 import id from './pages/texts/id.json' with { type: 'json' };
-import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
+import { oneClickRoutes } from './unsubscribe/one-click.ts';
+import { unsubscribePage } from './unsubscribe/page.ts';
 
 function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): {
   value: string;

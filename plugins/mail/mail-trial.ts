@@ -6,8 +6,8 @@ import type { SectionValue } from '#core/config/section.ts';
 import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { getReplyAddress } from './reply-address.ts';
-import { sendMail } from './smtp.ts';
 import { smtpTimeouts } from './smtp-session.ts';
+import { sendMail } from './smtp.ts';
 
 /** Sends one mail in the same way as mails to customers. */
 export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {

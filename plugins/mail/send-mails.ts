@@ -1,9 +1,5 @@
-import type { Host } from '#core/gateway/host/host.ts';
-import { oneLine } from '#core/platform/one-line.ts';
-import { Throttle } from '#core/platform/timing/throttle.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
-import { composeAlertMail, composeMail, type ComposedMail, type MailSources } from './compose.ts';
-import { renderHtml, renderText } from './layout.ts';
+import { readDomain } from '#core/business/mail/ascii-address.ts';
 import {
   type Channel,
   claimMessage,
@@ -13,14 +9,18 @@ import {
   finishMessage,
   type MailState,
 } from '#core/business/mail/outbox.ts';
-import { readDomain } from '#core/business/mail/ascii-address.ts';
-import { mailReason } from './mail-reason.ts';
 import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { oneLine } from '#core/platform/one-line.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import { composeAlertMail, composeMail, type ComposedMail, type MailSources } from './compose.ts';
+import { renderHtml, renderText } from './layout.ts';
+import { mailReason } from './mail-reason.ts';
 import { Refusals } from './refusals.ts';
 import { getReplyAddress } from './reply-address.ts';
-import { type SmtpOutcome, sendMail } from './smtp.ts';
 import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
+import { type SmtpOutcome, sendMail } from './smtp.ts';
 
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;

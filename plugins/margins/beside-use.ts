@@ -1,9 +1,9 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { CostNotes, UsageCosts, ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
 import { type ExactMoney, toSmallest } from './exact-money.ts';
 import { readMarginsBeside } from './margin-readings.ts';
 import { costsByRoute, type Margin, type Margins, sumMargins } from './margins.ts';
-import type { CostNotes, UsageCosts, ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 

@@ -1,7 +1,7 @@
-import type { Database } from '#core/platform/database/database.ts';
-import { timestamp } from '#core/gateway/records/filter.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { deliveredAt } from '#core/business/accounts/code-times.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 

@@ -1,11 +1,11 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { readDecimal } from '#core/config/catalog/cost.ts';
+import type { Cost } from '#core/config/catalog/cost.ts';
 import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
-import { moneyNotices } from './money-notices.ts';
-import type { Cost } from '#core/config/catalog/cost.ts';
 import { number } from '#core/platform/schema.ts';
+import { moneyNotices } from './money-notices.ts';
 
 /** Maximum number of decimals of a rate. */
 export const rateDecimals = 12;

@@ -1,12 +1,12 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
-import { type Margins, type ReadCounts, readMargins } from './margins.ts';
-import { readUsageCounts } from './read-usage.ts';
-import { readPrices } from './prices.ts';
 import { runInBackground } from '#core/platform/background.ts';
+import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { type Margins, type ReadCounts, readMargins } from './margins.ts';
+import { readPrices } from './prices.ts';
+import { readUsageCounts } from './read-usage.ts';
 
 /** Span of a reading: the last days including today, or the last whole month. */
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;

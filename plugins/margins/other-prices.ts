@@ -1,10 +1,10 @@
 import { plansSection } from '#core/business/accounts/plans.ts';
-import { type Earning, computeEarnedAt, computeEarned } from './earnings.ts';
-import { fromSmallest, toSmallest } from './exact-money.ts';
-import type { Margins } from './margins.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { formatExact } from './beside-use.ts';
+import { type Earning, computeEarnedAt, computeEarned } from './earnings.ts';
+import { fromSmallest, toSmallest } from './exact-money.ts';
+import type { Margins } from './margins.ts';
 
 const maxPrice = 999_999_999_999;
 

@@ -1,12 +1,12 @@
-import { readAccountNames } from '#core/web/pages/account-name.ts';
-import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
-import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
-import { readPrices } from './prices.ts';
 import { calculateCacheShares, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { formatExact } from './beside-use.ts';
+import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
+import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
+import { readPrices } from './prices.ts';
 
 const marginsPath = '/operator/orders/margins';
 

@@ -1,10 +1,10 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { type Cost, priceDecimals, readDecimal, taxDecimals } from '#core/config/catalog/cost.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
+import type { SectionValue } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { models, splitRoute } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
-import type { SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { ExactMoney } from './exact-money.ts';

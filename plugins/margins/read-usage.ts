@@ -1,8 +1,8 @@
-import type { Database } from '#core/platform/database/database.ts';
-import { epoch } from '#core/platform/database/rows.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { toCounts, type CountsRow, storedCounts, selectSums, type UsageCounts } from '#core/gateway/records/usage.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
 /** The plan in which usage occurred: its days, or `given` for granted days and for codes that were not bought here. */

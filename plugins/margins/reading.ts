@@ -1,14 +1,14 @@
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { marginReadings, marginSpans } from './margin-readings.ts';
-import { groupMargins, writeMargin } from './margins.ts';
-import { readPrices } from './prices.ts';
-import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cacheSharesToJson } from '#core/gateway/records/usage.ts';
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
+import { marginReadings, marginSpans } from './margin-readings.ts';
+import { groupMargins, writeMargin } from './margins.ts';
+import { readPrices } from './prices.ts';
 
 const marginQuery = object({
   span: { enum: marginSpans, description: 'month is the last whole one. Default: 30d.' },

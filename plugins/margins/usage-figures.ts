@@ -1,9 +1,9 @@
 import { formatMoneyForTerminal } from '#core/business/accounts/plans.ts';
+import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
+import { startOfHour } from '#core/gateway/records/usage.ts';
 import { toSmallest } from './exact-money.ts';
 import { groupMargins, readMargins, writeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
-import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
-import { startOfHour } from '#core/gateway/records/usage.ts';
 
 export const usageFigures: UsageFiguresReader = {
   help: 'Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.',

@@ -1,11 +1,11 @@
+import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import type { Metrics } from './metrics.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { getMetricSource } from '#core/gateway/health/metric-source.ts';
-import type { Registry } from '#core/extension/registry.ts';
-import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
-import { describeProblems } from '#core/web/problems/find-problems.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
+import { describeProblems } from '#core/web/problems/find-problems.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Serves `GET /metrics` on the operator's listener, in the text format of Prometheus. */
 export const plugin: GatewayPlugin = {

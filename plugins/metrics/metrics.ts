@@ -1,8 +1,8 @@
 import { Counter, Gauge as PromGauge, Registry } from 'prom-client';
-import { noteFailure } from '#core/platform/background.ts';
-import type { MetricFamily } from '#core/gateway/health/metric-source.ts';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
+import type { MetricFamily } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { noteFailure } from '#core/platform/background.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { prefix, RequestMeters } from './request-meters.ts';
 

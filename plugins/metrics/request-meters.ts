@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import { bounds } from '#core/platform/bounds.ts';
 import { adapter, cachedCall, cacheStatus, delivery, slotWaited, type Usage } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { CountMeter, DistributionMeter } from './meters.ts';
 import { calculateOverhead } from './overhead.ts';
 

@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import {
   callProvider,
   failureOf,
@@ -6,6 +5,7 @@ import {
   type ProviderCall,
 } from '#core/business/payments/call-provider.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { type MidtransSettings, getOrigin, requireKey } from './section.ts';
 
 /** `path` is relative to the API's origin. */

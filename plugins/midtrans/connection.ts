@@ -1,10 +1,10 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import {
   type ChargeReference,
   PaymentError,
   type PaymentConnection,
   type PaymentEvidence,
 } from '#core/business/payments/payment-provider.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { callMidtrans } from './api.ts';
 import { chargeMidtrans } from './charge.ts';
 import { readEvidence } from './evidence.ts';

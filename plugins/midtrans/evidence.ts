@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import {
   type ChargeReference,
@@ -7,6 +6,7 @@ import {
   type PaymentState,
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { readCode, readText } from './api.ts';
 import { readLocalTime } from './local-time.ts';
 import { readRefunds } from './refund.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import type { Refund, RefundRequest, StatedRefund } from '#core/business/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { readLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';

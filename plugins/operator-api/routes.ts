@@ -1,8 +1,8 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { type ActionError, getActions, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
-import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';

@@ -3,10 +3,10 @@ import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
-import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions/plain-page.ts';
-import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { requireAccount } from './accounts/account-page.ts';
 import { ordersLink, requireOrder } from './orders/order-page.ts';
 

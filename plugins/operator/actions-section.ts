@@ -1,8 +1,8 @@
-import { isOpenShop } from '#core/business/payments/section.ts';
-import { operatorsSection } from '#core/config/sections/operators-section.ts';
-import { defineSection } from '#core/config/section.ts';
-import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
+import { isOpenShop } from '#core/business/payments/section.ts';
+import { defineSection } from '#core/config/section.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /** The section `operator_actions`: settings of the record of operators' actions. */

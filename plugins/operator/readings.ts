@@ -1,18 +1,18 @@
 import { countPasses } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
+import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
+import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { listHeaviestAccounts, type LoadMeasure } from '#core/gateway/records/heaviest-accounts.ts';
 import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
-import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
-import { readRevenue } from '#core/business/payments/revenue.ts';
-import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { type Span, spans } from './span.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readRouteTraffic } from './route-traffic.ts';
+import { type Span, spans } from './span.ts';
 
 /** Lifetime of readings, so that many operators cost as much as one. A stale value is shown during a refresh. */
 const cacheMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };

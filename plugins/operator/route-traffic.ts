@@ -1,7 +1,7 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { readUsage, calculateCacheShares, startOfHours } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {

@@ -7,7 +7,6 @@ import {
   text,
   time,
 } from '#core/business/operator-actions/action-kind.ts';
-import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import {
   describeDayCount,
   describeAsIs,
@@ -16,6 +15,7 @@ import {
   describeUntil,
   omitMember,
 } from '#core/business/operator-actions/member-describers.ts';
+import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { service } from '#core/config/sections/core-sections.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
-import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount, extendPeriod } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { computeCreditedMs, type CreditSpan } from './credited-time.ts';
 import type { OutageRow } from './entities.ts';
 import { outagesSection } from './section.ts';

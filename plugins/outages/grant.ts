@@ -1,10 +1,10 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
-import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
 /** Period and model of an outage, which select the affected accounts. */
 interface Outage {

@@ -1,12 +1,12 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { formatAccountLabel, readAccountNames } from '#core/web/pages/account-name.ts';
-import { describeDowntime } from '#core/web/pages/downtime.ts';
-import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
 import { createActionForm, errorTextKey } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
+import { formatAccountLabel, readAccountNames } from '#core/web/pages/account-name.ts';
+import { describeDowntime } from '#core/web/pages/downtime.ts';
 import { localTime, localRangeToInstants } from '#core/web/pages/local-time.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';

@@ -1,7 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { bounds } from '#core/platform/bounds.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 /**
  * Creates the route for notifications of providers. A notification is authenticated by its signature alone: there is no session and no form

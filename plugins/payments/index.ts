@@ -1,14 +1,14 @@
-import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { getConfiguredProviderName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
 import { findIneffectiveOptions, paymentsSection } from '#core/business/payments/section.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
-import { orderReading, ordersCommand } from './orders/command.ts';
-import { addPages } from './pages/index.ts';
 import { paymentDiagnosis } from './diagnosis.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
+import { orderReading, ordersCommand } from './orders/command.ts';
+import { addPages } from './pages/index.ts';
 import { plansReading } from './plans-reading.ts';
 import { addSandbox } from './sandbox/index.ts';
 

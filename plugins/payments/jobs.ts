@@ -1,10 +1,10 @@
-import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { checkJob } from '#core/business/payments/check-schedule.ts';
 import { checkPayment } from '#core/business/payments/checks.ts';
-import { notificationJob, processNotification } from '#core/business/payments/process-notification.ts';
 import { removeOldNotifications } from '#core/business/payments/inbox.ts';
+import { notificationJob, processNotification } from '#core/business/payments/process-notification.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 const sweepIntervalSeconds = 15;

@@ -1,9 +1,9 @@
 import { findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
 import { type AccountDirectory, getAccountDirectory, type CachedAccount } from '#core/business/accounts/directory.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/gateway/facts.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**

@@ -1,12 +1,12 @@
-import type { Registry } from '#core/extension/registry.ts';
+import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { printEntries } from '#core/extension/commands/list-command.ts';
 import type { Output } from '#core/extension/commands/show-command.ts';
 import { formatTable, paint } from '#core/extension/commands/table-text.ts';
-import type { Route } from '#core/config/catalog/catalog.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { CheckResult } from './probe-route.ts';
 import { probes } from './resource.ts';

@@ -1,8 +1,8 @@
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
-import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { checks, probes, statusOf } from './resource.ts';
 import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { readResponseText } from '#core/platform/response-text.ts';
-import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 
 /** A server recognised by its list of models. */
 interface RecognisedServer {

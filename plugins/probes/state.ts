@@ -1,8 +1,8 @@
-import { runInBackground } from '#core/platform/background.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { listChecks, listProbedRoutes } from './probe-route.ts';
 import { type LastResult, readLastResults } from './results.ts';

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
-import { adapter, delivery, type FaultKind, trialModel, type Usage } from '#core/gateway/facts.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { adapter, delivery, type FaultKind, trialModel, type Usage } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 
 const timeoutMs = 120_000; // per request
 const maxReplyBytes = 4_194_304;

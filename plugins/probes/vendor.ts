@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
-import { parseDocument } from '#core/config/file/document.ts';
-import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { CapabilitySettings } from '#core/config/catalog/capabilities.ts';
 import type { AuthScheme, Model, Route } from '#core/config/catalog/catalog.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
+import { parseDocument } from '#core/config/file/document.ts';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { answers, countTokens, maxTokens, stop, streams, usage } from './checks/answers.ts';

@@ -2,8 +2,8 @@ import type { WebSocket } from 'ws';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import { toGatewayError } from '#core/platform/errors/table.ts';
-import { echoEndpoint } from './paths.ts';
 import { requirePass } from './passes.ts';
+import { echoEndpoint } from './paths.ts';
 
 /** Maximum ms that a WebSocket stays open, and maximum bytes of a message. */
 const limits = { open: 30_000, message: 1_000 };

@@ -6,8 +6,8 @@ import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
-import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths, testStream } from './paths.ts';
 import { requirePass } from './passes.ts';
+import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths, testStream } from './paths.ts';
 
 /** Maximum waiting calls of all passes. A run of doctor needs five. */
 const maxWaitingCalls = 64;

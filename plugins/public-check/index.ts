@@ -1,9 +1,9 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { publicUrlDiagnosis } from './diagnosis.ts';
 import { createEchoSocket } from './echo.ts';
-import { passPath } from './paths.ts';
-import { issuePass } from './passes.ts';
 import { createEndpoints } from './endpoints.ts';
+import { issuePass } from './passes.ts';
+import { passPath } from './paths.ts';
 
 /** `daypass doctor --url`: tests the public address by calls to paths that respond without an upstream. */
 export const plugin: GatewayPlugin = {

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 /** Lifetime of a pass. Covers the longest check and its preparation. */
 const validitySeconds = 900;

@@ -2,8 +2,8 @@ import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { LocalFallback } from './local-fallback.ts';
-import { SlotQueue } from './slot-queue.ts';
 import { resolveCallLimits, type RateLimitOptions } from './options.ts';
+import { SlotQueue } from './slot-queue.ts';
 
 interface ServingOptions {
   options: RateLimitOptions | undefined;

@@ -1,6 +1,6 @@
 import type { AllowanceState } from '#core/gateway/facts.ts';
-import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
+import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import { resolveOtherLimits, type RateLimitOptions } from './options.ts';
 
 /** Creates a dialect's rate limit headers: requests per period, and how many can be sent at once now. */

@@ -1,5 +1,3 @@
-import { whenSettled } from '#core/platform/timing/when-settled.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
   entitlement,
@@ -8,11 +6,13 @@ import {
   slotWait,
   slotWaited,
 } from '#core/gateway/facts.ts';
-import { defineFact } from '#core/gateway/pipeline/fact.ts';
-import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { formatContact } from '#core/gateway/host/contact.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { getLimiter, getServingOptions, getSlotQueue } from './allowance.ts';
 import { describeLimits, createLimitHeaders } from './headers.ts';
 import { findLimitNotices } from './limit-notices.ts';

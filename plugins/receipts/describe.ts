@@ -1,9 +1,9 @@
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { describeOrderLine } from '#core/business/payments/order-lines.ts';
-import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { wholePrice } from './content.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 import { maskNpwp } from './company.ts';
+import { wholePrice } from './content.ts';
 import { getBuyer, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
 interface DescribeOptions {

@@ -1,7 +1,7 @@
+import { parseNetwork } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
-import { parseNetwork } from '#core/gateway/http/network.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { companyLengths, readCompany } from './company.ts';

@@ -3,8 +3,8 @@ import { isOpenShop } from '#core/business/payments/section.ts';
 import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
 import { array, boolean, type Infer, integer, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
-import { type ReceiptTax, wholePrice } from './content.ts';
 import { readNpwp } from './company.ts';
+import { type ReceiptTax, wholePrice } from './content.ts';
 
 const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   name: string({ minLength: 1, maxLength: 40 }, 'As receipts name it, such as PPN.'),

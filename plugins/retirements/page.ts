@@ -1,5 +1,5 @@
-import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
+import { fieldTable } from '#core/web/resources/field.ts';
 import { retirements, retirementsPath } from './resource.ts';
 import { readRetirements } from './retirements.ts';
 

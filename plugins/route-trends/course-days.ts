@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { startOfHours } from '#core/gateway/records/usage.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';

@@ -4,8 +4,8 @@ import { startOfHours } from '#core/gateway/records/usage.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
-import { describeStep, getRecentTrends, trendPath } from './notes.ts';
 import { readCourseDays } from './course-days.ts';
+import { describeStep, getRecentTrends, trendPath } from './notes.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';
 import { calculateSpeed } from './trends.ts';
 

@@ -1,9 +1,9 @@
-import { type Host, cacheReading } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
+import { type Host, cacheReading } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, placeLimits } from './section.ts';

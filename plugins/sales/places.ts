@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { openCodes } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { openCodes } from '#core/business/accounts/code-times.ts';
 
 /*
  * An account holds a place, not an order: with a current or future pass, with an order that may still be paid, or with a reservation. A

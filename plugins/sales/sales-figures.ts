@@ -1,7 +1,7 @@
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { heldPlaces } from './places.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { listWaiting, type ListedWait } from './waiting-list.ts';

@@ -1,5 +1,5 @@
-import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
+import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /** The section `sales`: limits the number of concurrent passes. Plans can also have limits, in `plans`. */

@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
+import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';

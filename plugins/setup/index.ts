@@ -5,9 +5,9 @@ import { createConnectPage } from './connect-page.ts';
 import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
 import { namedModels, setupSection } from './section.ts';
-import { scriptedFormats, textsOf, tools } from './tools.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
+import { scriptedFormats, textsOf, tools } from './tools.ts';
 
 /** How tools are set up for this gateway. */
 export const plugin: GatewayPlugin = {

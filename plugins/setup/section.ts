@@ -1,9 +1,9 @@
 import { glob } from '#core/config/catalog/glob.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
-import { aliases, models } from '#core/config/sections/models-section.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { aliases, models } from '#core/config/sections/models-section.ts';
 import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';

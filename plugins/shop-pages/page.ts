@@ -1,7 +1,7 @@
 import { describeMarkdown, chooseTextLanguage, markdownPageDefaults } from '#core/web/markdown/markdown-page.ts';
+import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { describeSeller } from './seller.ts';
 import { isDraft, getShopPages, titleOf, selectVisibleTexts } from './shop-pages.ts';
 

@@ -1,6 +1,6 @@
-import type { ConfigReview, ReviewedHost } from '#core/extension/registry.ts';
 import { isOpenShop } from '#core/business/payments/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import type { ConfigReview, ReviewedHost } from '#core/extension/registry.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { languages } from '#core/web/texts/texts.ts';

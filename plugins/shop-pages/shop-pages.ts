@@ -1,8 +1,8 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
 import { chooseTextLanguage, type PageTexts } from '#core/web/markdown/markdown-page.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { isLoopback } from '#core/platform/names/loopback.ts';
 import { readShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 

@@ -1,9 +1,9 @@
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { parseObject } from '#core/platform/json.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { parseObject } from '#core/platform/json.ts';
 import { basicAuthorization, type BellProviders, buildProvider } from './providers/build.ts';
 import { maxAnswer } from './providers/fetch-profile.ts';
 import { providerPath } from './providers/routes.ts';

@@ -1,8 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { keyPage, rotatePage } from './key-page.ts';
 import { signInDiagnosis } from './diagnosis.ts';
+import { keyPage, rotatePage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
 import { routeProviders } from './providers/routes.ts';
 import { configuredProviders, signInSection } from './section.ts';

@@ -1,7 +1,7 @@
 import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
 import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
-import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 
 const path = '/account/key';
 const noFields = { type: 'object' } as const;

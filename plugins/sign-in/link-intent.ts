@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi';
 import { cookiesOf } from '#core/web/pages/cookies.ts';
-import { readFormToken } from '#core/web/sessions/form-token.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { readFormToken } from '#core/web/sessions/form-token.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
 /** Time for the reader to return from the provider, seconds. */

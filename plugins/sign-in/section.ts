@@ -1,9 +1,9 @@
-import { service } from '#core/config/sections/core-sections.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, object, string, type Infer } from '#core/platform/schema.ts';
-import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { providerConfig, unusableProviders } from './provider-config.ts';
 
 const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');

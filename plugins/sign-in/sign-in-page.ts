@@ -1,14 +1,14 @@
 import { findDemoAccount } from '#core/business/accounts/demo-account.ts';
-import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { signInPath, signOutPath } from '#core/web/sessions/sign-in.ts';
 import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
-import { errorFrom, offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
-import { object, string } from '#core/platform/schema.ts';
-import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { errorFrom, offeredProviders } from './offered.ts';
 
 /** Signs a person in by the entered name and e-mail address: the users of this machine are trusted. */
 const localForm = defineForm({

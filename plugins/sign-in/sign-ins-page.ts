@@ -1,12 +1,12 @@
 import { listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
-import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
+import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
+import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
 import { linkPurpose } from './link-intent.ts';
 import { errorFrom, startUrl } from './offered.ts';
 import { configuredProviders, titleOf } from './section.ts';
-import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/sign-ins';
 const id = string({ minLength: 1, maxLength: 300 });

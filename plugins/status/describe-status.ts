@@ -1,11 +1,11 @@
+import type { DayStatus } from '#core/business/model-health/days.ts';
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
-import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
+import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, formatSince } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describePages } from '#core/web/pages/pagination.ts';
-import type { DayStatus } from '#core/business/model-health/days.ts';
 import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';

@@ -1,9 +1,9 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
+import type { Registry } from '#core/extension/registry.ts';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { noticesToJson } from '#core/web/pages/notices.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { writeAtom } from './atom.ts';

@@ -1,5 +1,5 @@
-import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { createFeedRoutes } from './feeds.ts';
 import { createStatusPage } from './page.ts';

@@ -1,8 +1,8 @@
+import type { DayStatus } from '#core/business/model-health/days.ts';
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { describeIncidentTitle } from './incident-text.ts';
-import type { DayStatus } from '#core/business/model-health/days.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 

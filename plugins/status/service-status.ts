@@ -1,12 +1,12 @@
-import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
-import { service } from '#core/config/sections/core-sections.ts';
-import type { Registry } from '#core/extension/registry.ts';
-import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { historyDays, getHealthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
+import { type DayStatus, describeDays, listLastDays } from '#core/business/model-health/days.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
-import { type DayStatus, describeDays, listLastDays } from '#core/business/model-health/days.ts';
+import { historyDays, getHealthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
+import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
 
 /** State of the service, independent of the language. */
 export interface ServiceStatus {

@@ -8,8 +8,8 @@ import { oneLine } from '#core/platform/one-line.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
-import { exports, type Resource } from './otlp.ts';
 import { exportRequest } from './otlp-fields.ts';
+import { exports, type Resource } from './otlp.ts';
 import { readProtobuf, toProtobuf } from './protobuf.ts';
 
 /** Result of a request to the collector. */

@@ -1,6 +1,6 @@
-import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { isSent, telemetrySection, telemetrySignals } from '#core/config/sections/telemetry-section.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Sends traces, metrics and request records to an OpenTelemetry collector. Its modules are loaded only with a collector. */

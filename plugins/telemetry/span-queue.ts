@@ -1,7 +1,7 @@
 import { guardListener, runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { SignalSender } from './signal-sender.ts';
 import type { OtlpSpan } from './otlp.ts';
+import type { SignalSender } from './signal-sender.ts';
 
 /** Maximum waiting spans, maximum spans per request, and maximum delay in ms before spans are sent. */
 const limits = { queue: 8_192, batch: 512, delay: 2_000 };

@@ -1,3 +1,4 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
 import {
   adapter,
   type AttemptRecord,
@@ -8,10 +9,9 @@ import {
   principal,
 } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { stageTimes } from '#core/gateway/pipeline/stage-times.ts';
+import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { attemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
-import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { toAttributes, toNanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
 /** Standard values of `gen_ai.provider.name` by prefix of the vendor's name. Other vendors keep their names. */

@@ -1,17 +1,17 @@
-import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { isSent, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { getRecordSpool, type RecordSpool } from '#core/gateway/records/record-spool.ts';
+import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { version } from '#core/platform/version.ts';
 import { Collector, parsePairs } from './collector.ts';
-import { SignalSender } from './signal-sender.ts';
 import { toOtlpMetrics } from './metrics-report.ts';
 import { toAttributes, toNanoseconds, type Resource } from './otlp.ts';
 import { toLogRecords } from './record-logs.ts';
+import { SignalSender } from './signal-sender.ts';
 import { SpanQueue } from './span-queue.ts';
 import { createSpans } from './spans.ts';
 

@@ -9,16 +9,16 @@ import type { Infer } from '#core/platform/schema.ts';
 import { Connections } from './connections/connections.ts';
 import { toBreakerOptions, hasCapacity, maxRequestSeconds, toRelayOptions, type upstreamSchema } from './options.ts';
 import { getRouteHealth, getKeyPool, resetKeys, getTokenSource } from './routes.ts';
+import { RetryBudget } from './routing/allowance.ts';
 import { sendHeadersEarly } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
-import { RetryBudget } from './routing/allowance.ts';
+import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
+import { SessionMoves } from './routing/session-moves.ts';
 import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
-import { SessionMoves } from './routing/session-moves.ts';
 import { createTrialParts } from './routing/trial-parts.ts';
-import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
 /** Creates the stage `upstream` of one pipeline. Commands do not load this module, because they serve no requests. */
 export async function createUpstreamStage(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {

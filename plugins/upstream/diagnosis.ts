@@ -2,10 +2,10 @@ import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Diagnosis, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
+import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
-import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createTokenReader } from './credentials/read-token.ts';
 
 const maxListBytes = 8_388_608;

@@ -1,18 +1,18 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { capacityGauges } from './capacity/gauges.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
-import { toolDiagnosis } from './tool-diagnosis.ts';
 import { resetRouteAction, resetRoutePage } from './health/reset.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routesResource } from './health/routes-resource.ts';
-import { routeGauges, readRouteStatuses } from './routes.ts';
-import { capacityGauges } from './capacity/gauges.ts';
 import { otherModelProblem } from './other-models.ts';
+import { routeGauges, readRouteStatuses } from './routes.ts';
 import { upstreamStage } from './stage.ts';
-import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
+import { toolDiagnosis } from './tool-diagnosis.ts';
+import { vendors } from './vendors.ts';
 
 /** Sends requests to upstreams: the stage, its vendor presets, diagnostics and commands. */
 export const plugin: GatewayPlugin = {

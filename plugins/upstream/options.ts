@@ -1,6 +1,6 @@
-import { models } from '#core/config/sections/models-section.ts';
-import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
+import { models } from '#core/config/sections/models-section.ts';
 import { boolean, integer, number, object, type Infer } from '#core/platform/schema.ts';
 import { type BreakerOptions, defaultBreakerOptions } from './health/breaker.ts';
 import type { RelayOptions } from './routing/relay-parts.ts';

@@ -1,5 +1,5 @@
-import { epoch } from '#core/platform/database/rows.ts';
 import { type Host, cacheReading } from '#core/gateway/host/host.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Minimum replies by a different model within a day for a route to be reported; a few may be mistakes of the vendor. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Catalog, Route, Upstream } from '#core/config/catalog/catalog.ts';
+import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';

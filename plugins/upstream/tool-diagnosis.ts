@@ -2,11 +2,11 @@ import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
-import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
-import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { isJsonObject } from '#core/platform/json.ts';
 import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
+import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
+import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
+import { isJsonObject } from '#core/platform/json.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 
 const vendorsNeedingFlags: ReadonlySet<string | undefined> = new Set(['vllm']);
 

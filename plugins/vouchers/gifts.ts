@@ -1,7 +1,7 @@
 import { createHmac, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import type { GiftCode } from '#core/business/payments/gifts.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import { encodeCode, computeDigest, formatCode } from './vouchers.ts';
 

@@ -1,8 +1,8 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
-import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
 import { object, string } from '#core/platform/schema.ts';
+import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
 import { hasOpenVouchers } from './voucher-batches.ts';
 import { redeemVoucher, VoucherError } from './vouchers.ts';
 

@@ -1,13 +1,13 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PlanPeriodSchema } from '#core/business/accounts/entities.ts';
+import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/ledger.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { PlanPeriodSchema } from '#core/business/accounts/entities.ts';
-import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/ledger.ts';
+import { refusedFor } from '#core/platform/shared/shared.ts';
 
 /**
  * Crockford's base 32, without letters that look like digits: 16 characters are 80 bits, which cannot be guessed, so the digest needs

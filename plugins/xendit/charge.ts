@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callXendit, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 

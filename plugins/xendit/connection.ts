@@ -1,10 +1,10 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import {
   type ChargeReference,
   type PaymentConnection,
   PaymentError,
   type PaymentEvidence,
 } from '#core/business/payments/payment-provider.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { apiVersion, callXendit } from './api.ts';
 import { chargeXendit } from './charge.ts';
 import { readXenditNotification } from './notification.ts';

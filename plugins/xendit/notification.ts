@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { PaymentNotification, RawNotification } from '#core/business/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
 import { readText } from './api.ts';
 import { requireSecret, type XenditSettings } from './section.ts';

@@ -1,4 +1,3 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import {
   PaymentError,
@@ -7,6 +6,7 @@ import {
   type RefundRequest,
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callXendit, readTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 

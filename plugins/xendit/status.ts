@@ -1,4 +1,3 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { readRupiah } from '#core/business/payments/amount.ts';
 import {
   type ChargeReference,
@@ -6,6 +5,7 @@ import {
   type PaymentEvidence,
   type PaymentState,
 } from '#core/business/payments/payment-provider.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callXendit, readTime, readText } from './api.ts';
 import { listRefunds, computePaymentState } from './refund.ts';
 import type { XenditSettings } from './section.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { type CacheFixture, openCacheFixture } from './fixture.ts';
 import type { Cell } from './play.ts';
-import { faultsOf, playCell } from './results.ts';
 import { firstChange, readPrompt } from './prompt.ts';
+import { faultsOf, playCell } from './results.ts';
 import { rulesOf, VendorCache } from './vendor-cache.ts';
 
 let databaseUrl: string;

@@ -1,8 +1,8 @@
+import type { Answer } from '../conformance/conversation.ts';
+import { upstreams } from '../conformance/upstreams/index.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import type { TextFormat } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
-import type { Answer } from '../conformance/conversation.ts';
-import { upstreams } from '../conformance/upstreams/index.ts';
 import { cacheKeyOf, conversationOf, type Prompt, readPrompt } from './prompt.ts';
 import { type Reading, rulesOf, VendorCache } from './vendor-cache.ts';
 

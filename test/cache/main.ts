@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 /**
  * `npm run cache`: whether conversations keep the prompt cache of their vendor on their way through the gateway. Plays conversations of 38
  * turns with tools from a client of each format on a vendor of each kind, which caches as it documents, and compares the cached share of
@@ -6,7 +7,6 @@
  *     npm run cache -- --only messages,gemini       client and vendor; `*` for all
  */
 import { parseArgs } from 'node:util';
-import { randomBytes } from 'node:crypto';
 import { copyDatabase, execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { describeResults, playAll } from './results.ts';
 

@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { TextFormat } from '../support/formats.ts';
 import type { StreamEvent, Written } from '../conformance/clients/client-format.ts';
 import { clients } from '../conformance/clients/index.ts';
 import { objectsOf } from '../conformance/conversation.ts';
+import type { TextFormat } from '../support/formats.ts';
 import { type CacheFixture, type Layout, modelThere, type VendorKind, vendors } from './fixture.ts';
 import { firstChange } from './prompt.ts';
 import { nameOf, system, tools, turnOf, turns } from './script.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import type { UpstreamTextFormat } from '../support/formats.ts';
 import { objectOf, objectsOf, textOf } from '../conformance/conversation.ts';
+import type { UpstreamTextFormat } from '../support/formats.ts';
 
 /** A piece of a prompt in the order in which vendors read it: tools, instructions, dialogue. */
 export interface Segment {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { copyDatabase, execute, type TestPostgres, withDatabase } from '../support/global-postgres.ts';
 import { type BlackHole, closedPort, createBlackHole } from '../support/dead-ends.ts';
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../support/faulty-upstream.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
+import { copyDatabase, execute, type TestPostgres, withDatabase } from '../support/global-postgres.ts';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type ChaosFormat, chaosFormats, readAsked, writeAnswer } from './answers.ts';
 import { Client } from './client.ts';
-import { untilRead } from './reading.ts';
 import { type FaultScript, faultScripts, playFine, type Scene } from './faults.ts';
+import { untilRead } from './reading.ts';
 
 /** The client's format and the upstream's. The gateway translates where they differ. */
 export interface Lane {

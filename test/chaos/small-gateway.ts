@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GatewayProcess } from '../support/gateway-home.ts';
+import type { TestPostgres } from '../support/global-postgres.ts';
 import { Bystanders, type Seen } from './bystanders.ts';
 import { type Figure, noneOf } from './figure.ts';
 import { type ChaosFixture, openChaosFixture } from './fixture.ts';
-import type { TestPostgres } from '../support/global-postgres.ts';
 
 const MiB = 1024 * 1024;
 const sampleEvery = 50; // ms

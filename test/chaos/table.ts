@@ -1,6 +1,7 @@
 import type { Observation } from './client.ts';
 import { type FaultScript, faultScripts } from './faults.ts';
 import { type Experiment, inParallel, noneOf } from './figure.ts';
+import { fits, type Lane, lanes, modelOf, openChaosFixture } from './fixture.ts';
 import {
   describeAttempts,
   describeRecord,
@@ -10,7 +11,6 @@ import {
   recordsOf,
   type RequestRecord,
 } from './records.ts';
-import { fits, type Lane, lanes, modelOf, openChaosFixture } from './fixture.ts';
 
 interface Cell {
   readonly fault: FaultScript;

@@ -2,11 +2,11 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Parser } from 'commander';
 import { expect, it } from 'vitest';
-import type { CommandContext } from '#core/extension/commands/command.ts';
 import { assemble } from '#core/extension/assembly.ts';
-import { silentLog } from '../support/database.ts';
-import { vendors } from '../../plugins/upstream/vendors.ts';
+import type { CommandContext } from '#core/extension/commands/command.ts';
 import { listPlugins } from '../../.ci/deletion-rules.ts';
+import { vendors } from '../../plugins/upstream/vendors.ts';
+import { silentLog } from '../support/database.ts';
 import { absentCapabilities, isAbsent } from './absent.ts';
 
 const root = join(import.meta.dirname, '..', '..');

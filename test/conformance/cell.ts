@@ -1,10 +1,11 @@
 import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { createParser } from 'eventsource-parser';
-import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
 import { clients } from './clients/index.ts';
+import type { Answer, Entry, Failure } from './conversation.ts';
 import {
   requestAfterLosses,
   comparableRequest,
@@ -15,9 +16,8 @@ import {
   answerAfterLosses,
 } from './expectation.ts';
 import { featureOf, features, type Turn } from './features.ts';
-import { type Loss, lossesOf } from './losses.ts';
 import { askedAs, modelFor, type ConformanceFixture } from './fixture.ts';
-import type { Answer, Entry, Failure } from './conversation.ts';
+import { type Loss, lossesOf } from './losses.ts';
 import { upstreams } from './upstreams/index.ts';
 
 export interface Cell {

@@ -2,8 +2,6 @@ import { deepStrictEqual } from 'node:assert/strict';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';
 import type { ClientFormat } from './clients/client-format.ts';
-import type { Turn } from './features.ts';
-import type { UpstreamAsk, Loss } from './losses.ts';
 import {
   type Answer,
   type Ask,
@@ -13,6 +11,8 @@ import {
   type PlainEntry,
   type Tool,
 } from './conversation.ts';
+import type { Turn } from './features.ts';
+import type { UpstreamAsk, Loss } from './losses.ts';
 
 /** Formats with an error flag on tool results. */
 const flagged: ReadonlySet<UpstreamTextFormat> = new Set(['messages', 'gemini']);

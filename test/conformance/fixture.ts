@@ -1,5 +1,5 @@
-import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
+import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
 import { clients } from './clients/index.ts';
 import type { Answer, Failure } from './conversation.ts';

@@ -1,5 +1,5 @@
-import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
 import type { ModelFeature } from '#core/config/catalog/abilities.ts';
+import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
 import type { Ask, ClientAnswer, PlainEntry, Tool } from './conversation.ts';
 
 /** A request as the upstream must understand it, without echoes. */

@@ -16,8 +16,8 @@ import { parseArgs } from 'node:util';
 import { Load } from '../rolling/load.ts';
 import { closeServer, startUpstream } from '../rolling/upstream.ts';
 import { testCertificate, testKey } from '../support/tls-upstream.ts';
-import { makeStandIns } from './stand-ins.ts';
 import { exec, podman, reenter, tries, waitFor } from './podman.ts';
+import { makeStandIns } from './stand-ins.ts';
 
 const { values } = parseArgs({ options: { 'stand-ins': { type: 'boolean' }, built: { type: 'boolean' } } });
 const root = join(import.meta.dirname, '..', '..');

@@ -8,8 +8,8 @@ import { createLogger } from '#core/platform/logger.ts';
 import type { Retention } from '../../plugins/log/partitions.ts';
 import type { RequestLog } from '../../plugins/log/request-log.ts';
 import type { RouteHealth } from '../../plugins/upstream/health/route-health.ts';
-import type { RetryBudget } from '../../plugins/upstream/routing/allowance.ts';
 import { getKeyPool } from '../../plugins/upstream/routes.ts';
+import type { RetryBudget } from '../../plugins/upstream/routing/allowance.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** A third-party plugin: one stage with an option that outlives it, one that can refuse the configuration. */

@@ -1,11 +1,11 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerText, eventsBefore } from '../plugins/format/state/responses-store/fixture.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { answerInAnyFormat } from '../support/five-formats.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
 import { SocketClient } from '../support/socket-client.ts';
-import { answerText, eventsBefore } from '../plugins/format/state/responses-store/fixture.ts';
 
 const environment = { REDIS_URL: redisUrl ?? '' };
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers, failureEvents } from '../plugins/upstream/streams-fixture.ts';
 import {
   createUpstream,
@@ -8,6 +7,7 @@ import {
   type Handler,
   type ScriptedResponse,
 } from '../support/faulty-upstream.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readBody } from '../support/read-body.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Answer } from '../support/readers/answer.ts';
-import { readers } from '../support/readers/index.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readBody } from '../support/read-body.ts';
+import type { Answer } from '../support/readers/answer.ts';
+import { readers } from '../support/readers/index.ts';
 
 /** Events of a Chat stream before its finish reason. */
 type Events = readonly string[];

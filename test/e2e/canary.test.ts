@@ -2,15 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { ConfigHistory } from '#core/config/history/history.ts';
-import { Canaries } from '../../plugins/canary/record/canaries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { ConfigHistory } from '#core/config/history/history.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { Canaries } from '../../plugins/canary/record/canaries.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
-import { PageClient } from '../support/page-client.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createOperatorToken } from '../support/operator-token.ts';
+import { PageClient } from '../support/page-client.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

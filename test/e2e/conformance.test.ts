@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textFormats, conversational, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { modelFeatures } from '#core/config/catalog/abilities.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { type Support, determineSupport } from '../../plugins/format/catalog/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
-import { losses } from '../conformance/losses.ts';
 import { openConformanceFixture, type ConformanceFixture, vendorOf } from '../conformance/fixture.ts';
+import { losses } from '../conformance/losses.ts';
 import { describeCell, writeTable } from '../conformance/table.ts';
 import { routeTo, upstreamAt } from '../plugins/upstream/fixture.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { textFormats, conversational, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 
 let fixture: ConformanceFixture;
 let databaseUrl: string;

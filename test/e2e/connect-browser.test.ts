@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { answers } from '../plugins/upstream/streams-fixture.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { answers } from '../plugins/upstream/streams-fixture.ts';
 
 /** Bodies that arrived, by path. */
 const arrived = new Map<string, string>();

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
 import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
-import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 
 let upstream: FaultyUpstream;
 let google: FaultyUpstream;

@@ -4,11 +4,11 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { recompute } from '../honest/recompute.ts';
-import { type TextFormat, textFormats } from '../support/formats.ts';
+import { answers } from '../plugins/upstream/streams-fixture.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readBody } from '../support/read-body.ts';
-import { answers } from '../plugins/upstream/streams-fixture.ts';
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const said = digestOf('one two');

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
-import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { freePort } from '../support/free-port.ts';
-import { createTcpProxy } from '../support/tcp-proxy.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 // Whole processes start, stop and restart here, on machines that may be busy.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Sessions } from '#core/web/sessions/sessions.ts';
 import { bounds } from '#core/platform/bounds.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { type EventStream, openEventStream } from '../support/event-stream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, wholePipeline } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';

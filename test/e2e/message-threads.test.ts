@@ -2,9 +2,9 @@ import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { createLoopingUpstream, loop } from '../conformance/loops/looping-upstream.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
-import { createLoopingUpstream, loop } from '../conformance/loops/looping-upstream.ts';
 
 /** The answer of an upstream that then fails. */
 const begun = {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
 import {
   createUpstream,
@@ -7,6 +6,7 @@ import {
   type RecordedRequest,
   type ScriptedResponse,
 } from '../support/faulty-upstream.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readBody } from '../support/read-body.ts';
 

@@ -1,18 +1,18 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { findActivePeriod } from '#core/business/accounts/account-record.ts';
-import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { listToldActions } from '../support/told-actions.ts';
-import { publishLive } from '#core/web/live/live-bus.ts';
+import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
 import { RecordBook } from '../core/gateway/records/record-fixture.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 import { PageClient } from '../support/page-client.ts';
+import { listToldActions } from '../support/told-actions.ts';
 
 const operator = 'ops@example.com';
 /** Readings are made again after five seconds. */

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type PackedGateway, packGateway } from '../support/packed.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { type PackedGateway, packGateway } from '../support/packed.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });

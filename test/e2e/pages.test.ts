@@ -1,9 +1,9 @@
 import { cp, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Sessions } from '#core/web/sessions/sessions.ts';
-import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { silentLog } from '../support/database.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

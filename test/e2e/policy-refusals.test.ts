@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countUsage } from '#core/gateway/records/usage.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
-import { type TextFormat, textFormats } from '../support/formats.ts';
-import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { countUsage } from '#core/gateway/records/usage.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
+import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** The words of each format for an answer that ended, and for one that was withheld. */
 const words: Readonly<Record<TextFormat, readonly [ended: string, withheld: string]>> = {

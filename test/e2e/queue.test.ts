@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findRequest } from '#core/gateway/records/read-requests.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { findRequest } from '#core/gateway/records/read-requests.ts';
+import { answer } from '../plugins/upstream/fixture.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readBody } from '../support/read-body.ts';
-import { answer } from '../plugins/upstream/fixture.ts';
 
 /** Resolves what the vendor holds back. */
 let open = Promise.withResolvers<void>();

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { publishLive } from '#core/web/live/live-bus.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { publishLive } from '#core/web/live/live-bus.ts';
 import { RecordBook } from '../core/gateway/records/record-fixture.ts';
+import { failover } from '../plugins/dashboard/requests/fixture.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, narrow, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
-import { failover } from '../plugins/dashboard/requests/fixture.ts';
 
 const path = '/dashboard/requests';
 

@@ -1,8 +1,8 @@
-import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type IncomingMessage, request } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type ChaosFormat, chaosFormats, pathOf, readAsked, writeWords } from '../chaos/answers.ts';
 import {
   createUpstream,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { runCommand } from '../support/command-line.ts';
-import { redisUrl } from '../support/redis.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess } from '../support/gateway.ts';
 import { PageClient } from '../support/page-client.ts';
+import { redisUrl } from '../support/redis.ts';
 
 // Gateways are processes, as they are for an operator.
 vi.setConfig({ testTimeout: 90_000 });

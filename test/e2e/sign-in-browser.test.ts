@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { type BrowserWindow, launchBrowser, narrow, sidewaysOverflow, type TestBrowser } from '../support/browser.ts';
-import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   googlePerson,
   newGitHubUser,
   type SignInGateway,
   startSignInGateway,
 } from '../plugins/sign-in/provider-fixture.ts';
+import { type BrowserWindow, launchBrowser, narrow, sidewaysOverflow, type TestBrowser } from '../support/browser.ts';
+import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
 let browser: TestBrowser;
 let here: SignInGateway;

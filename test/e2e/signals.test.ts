@@ -4,8 +4,8 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startAnsweringUpstream } from '../support/answering-upstream.ts';
-import { createGatewayHome, type GatewayHome, type GatewayProcess, startGateway, yamlFor } from '../support/gateway.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, startGateway, yamlFor } from '../support/gateway.ts';
 import { createMemoryFolder } from '../support/memory-folder.ts';
 
 // Whole processes start and stop here, on machines that may be busy.

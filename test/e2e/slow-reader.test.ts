@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { TextFormat } from '../support/formats.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import type { TextFormat } from '../support/formats.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
 const MiB = 1024 * 1024;

@@ -9,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { migrate } from '#core/platform/database/migrate.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../support/database.ts';
+import { type GatewayHome, openGatewayHome } from '../support/gateway-home.ts';
 import { execute } from '../support/global-postgres.ts';
 import { redisUrl } from '../support/redis.ts';
 import { caseFactor } from '../support/runs.ts';
-import { type GatewayHome, openGatewayHome } from '../support/gateway-home.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const run = promisify(execFile);

@@ -3,9 +3,9 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PageClient } from '../support/page-client.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+import { PageClient } from '../support/page-client.ts';
 import { redisUrl } from '../support/redis.ts';
 
 // Whole processes start and stop here, on machines that may be busy.

@@ -1,5 +1,5 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { addUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { RecordBook } from '../core/gateway/records/record-fixture.ts';
 
 /** Friday, 20 November 2026, 10:00 in Jakarta: the time of the shop. */

@@ -11,12 +11,12 @@ import { validate } from '#core/extension/validation/validate-config.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { routePages } from '#core/web/serve.ts';
+import { clockOf } from '../payments/sequences.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { createUpstream } from '../support/faulty-upstream.ts';
 import { execute } from '../support/global-postgres.ts';
 import { startMailServer } from '../support/mail-server.ts';
-import { clockOf } from '../payments/sequences.ts';
 import { now, seedShop, session } from './seed.ts';
 
 const yaml = (mailPort: number, webhook: string) => `

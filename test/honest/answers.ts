@@ -1,8 +1,8 @@
 import type { AnswerDigests, ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { TextFormat } from '../support/formats.ts';
 import { type Replay, replay } from '../plugins/format/replays/gateway.ts';
 import type { Recording } from '../plugins/format/replays/recordings.ts';
+import type { TextFormat } from '../support/formats.ts';
 import { recompute } from './recompute.ts';
 
 /** Ways of an answer: as the vendor has sent it, or converted to what the client has asked for. */

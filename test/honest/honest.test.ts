@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { textFormats } from '../support/formats.ts';
-import { recordings as all, rowOf } from '../plugins/format/replays/recordings.ts';
 import { eventsIn } from '../plugins/format/replays/gateway.ts';
+import { recordings as all, rowOf } from '../plugins/format/replays/recordings.ts';
+import { textFormats } from '../support/formats.ts';
 import { answer, ask, isWholeAtVendor, play, ways } from './answers.ts';
 
 describe.each(textFormats)('a client of %s', (client) => {

@@ -3,8 +3,8 @@
  * what a client computes. The answers are the recordings of the repository with other words, cut elsewhere, some broken off.
  */
 import { spawn } from 'node:child_process';
-import { textFormats } from '../support/formats.ts';
 import { recordings } from '../plugins/format/replays/recordings.ts';
+import { textFormats } from '../support/formats.ts';
 import { type Answer, isWholeAtVendor, play, type Way, ways } from './answers.ts';
 import { chop, type Draw, drawFrom, vary } from './vary.ts';
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { probeServer } from '../../plugins/mail/smtp-probe.ts';
 import { type OutgoingMail, sendMail } from '../../plugins/mail/smtp.ts';
-import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { freePort } from '../support/free-port.ts';
 import { type MailServer, servers, type SpecialCase } from './servers.ts';
 

@@ -1,6 +1,6 @@
-import { createParser } from 'eventsource-parser';
 import { Readable } from 'node:stream';
 import { text as textOfStream } from 'node:stream/consumers';
+import { createParser } from 'eventsource-parser';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';

@@ -8,8 +8,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { copyDatabase, execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { clockOf } from '../payments/sequences.ts';
+import { copyDatabase, execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { compareAll } from './compare.ts';
 import { describeDay, describeNotice } from './figures.ts';
 import { Month } from './play.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { clockOf } from '../payments/sequences.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { execute } from '../support/global-postgres.ts';
-import { clockOf } from '../payments/sequences.ts';
 import { compareAll } from './compare.ts';
 import { shareOfDays } from './conversations.ts';
 import { describeDay } from './figures.ts';

@@ -1,6 +1,5 @@
-import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
+import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { checkNow, startOrder } from '#core/business/payments/checkout.ts';
@@ -8,6 +7,7 @@ import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { placeSteps } from '#core/business/payments/places.ts';
 import { refundPayment } from '#core/business/payments/refunds.ts';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
 import { listBatches, revokeVouchers } from '../../plugins/vouchers/voucher-batches.ts';

@@ -1,9 +1,9 @@
-import { buildPipeline } from '#core/gateway/pipeline/build.ts';
-import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
-import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { ClosedKeyKeeper } from '../../plugins/closed-keys/keeper.ts';
+import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { ClosedKeyKeeper } from '../../plugins/closed-keys/keeper.ts';
 import { answerAbly } from '../support/able-model.ts';
 import {
   createUpstream,

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type PaymentEvidence,
   type PaymentNotification,
 } from '#core/business/payments/payment-provider.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 
 /*
  * The gateway's side of the bank of the soak: a provider that speaks to it over HTTP, and a route that orders a plan, so

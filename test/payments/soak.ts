@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
 import type { GatewayHome, GatewayProcess } from '../support/gateway-home.ts';
-import type { Bank } from './bank.ts';
 import type { TestPostgres } from '../support/global-postgres.ts';
+import type { Bank } from './bank.ts';
 import { insertAccounts, openShop, orderPlan, type Shop } from './gateways.ts';
 import { auditOrders, auditReceipts, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
 

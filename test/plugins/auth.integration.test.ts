@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { changeLimits, rotateKey } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
-import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
+import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import { principal, type Principal, unauthenticated } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { authStage } from '../../plugins/auth/stage.ts';
-import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { createExchange, createGauge, createStageHost, freeCall } from '../core/business/accounts/fixture.ts';
+import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let database: Database;

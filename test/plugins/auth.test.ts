@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parseNetwork } from '#core/gateway/http/network.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { FailedAuthentications } from '../../plugins/auth/failures.ts';
-import { parseNetwork } from '#core/gateway/http/network.ts';
 
 describe('the network of a caller', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import { adapter, cacheStatus, delivery } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { Metrics, registerGauge } from '../../plugins/metrics/metrics.ts';
 import { RequestMeters } from '../../plugins/metrics/request-meters.ts';

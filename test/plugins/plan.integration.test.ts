@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Entitlement, entitlement, principal, type RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { authStage } from '../../plugins/auth/stage.ts';
 import { planStage } from '../../plugins/plan/stage.ts';
-import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import {
   createExchange,
   createGauge,
@@ -17,6 +16,7 @@ import {
   freeCall,
   modelCall,
 } from '../core/business/accounts/fixture.ts';
+import { mistakesIn, readYaml } from '../core/business/accounts/yaml-fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { descriptors } from '../support/formats.ts';
 

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { brokenPrompt } from '../rolling/upstream.ts';
 import type { GatewayHome } from '../support/gateway-home.ts';
 import { testCertificate } from '../support/tls-upstream.ts';
-import { brokenPrompt } from '../rolling/upstream.ts';
 import { openHttp2WebSocket } from './http2.ts';
 import type { Proxy } from './proxies.ts';
 

@@ -12,13 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openGatewayHome } from '../support/gateway-home.ts';
-import { freePort } from '../support/free-port.ts';
-import { copyDatabase, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { closeServer, startUpstream } from '../rolling/upstream.ts';
+import { freePort } from '../support/free-port.ts';
+import { openGatewayHome } from '../support/gateway-home.ts';
+import { copyDatabase, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { cacheFor, installProgram, versionOf } from '../support/install-program.ts';
-import { proxies, type Proxy } from './proxies.ts';
 import { type Behind, tryCalls, tryDoctor, tryOutage } from './cases.ts';
+import { proxies, type Proxy } from './proxies.ts';
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, cache: { type: 'string', default: cacheFor('proxies') } },

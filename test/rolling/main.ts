@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
+import { type Proxy, proxies, type RunningProxy } from '../proxies/proxies.ts';
+import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { copyDatabase, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { startRedis } from '../support/global-redis.ts';
-import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
-import { Load } from './load.ts';
 import { cacheFor, installProgram, versionOf } from '../support/install-program.ts';
-import { type Proxy, proxies, type RunningProxy } from '../proxies/proxies.ts';
 import { leave } from './departures.ts';
+import { Load } from './load.ts';
 import { closeServer, startUpstream } from './upstream.ts';
 
 const { values } = parseArgs({

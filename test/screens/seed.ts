@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { longNames } from './long-names.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { RecordBook } from '../core/gateway/records/record-fixture.ts';
+import { longNames } from './long-names.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

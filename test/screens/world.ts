@@ -7,8 +7,8 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
-import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
 import { type ReceiptPaths, writeConsent, writeDataRequests, writeReceipts } from './seed-papers.ts';
+import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `

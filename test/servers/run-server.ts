@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 
 /** A server in a process of its own. */
 export interface RunningServer extends AsyncDisposable {

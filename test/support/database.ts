@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
-import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { coreEntities } from '#core/process/entities.ts';
 import { copyDatabase, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

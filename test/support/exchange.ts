@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseJsonBody } from '#core/gateway/http/request-body.ts';
 import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { parseJsonBody } from '#core/gateway/http/request-body.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { descriptors } from './formats.ts';
 

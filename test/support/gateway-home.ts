@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { coreEntities } from '#core/process/entities.ts';
 
 /*
  * Gateways as processes on a given PostgreSQL, for the tests and `npm run chaos`. Independent of Vitest.

@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { Gateway } from '#core/process/app.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { Gateway } from '#core/process/app.ts';
 import { createBareDatabase, dropDatabase, silentLog } from './database.ts';
 import { createGatewayFolder, type GatewayHome, openGatewayHome } from './gateway-home.ts';
 

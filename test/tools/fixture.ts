@@ -1,5 +1,5 @@
-import { revokeDays } from '#core/business/accounts/ledger.ts';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
+import { revokeDays } from '#core/business/accounts/ledger.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { listRequests, exportPageSize } from '#core/gateway/records/read-requests.ts';
 import { vendorOf } from '../conformance/fixture.ts';

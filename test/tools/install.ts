@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Cli } from './clis.ts';
 import { runProcess } from '../support/run-process.ts';
+import type { Cli } from './clis.ts';
 
 export interface InstalledCli extends Cli {
   /** The folder of its command. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '#core/platform/json.ts';
-import { askedAs, modelThere } from '../conformance/fixture.ts';
 import type { Answer, AnswerBlock } from '../conformance/conversation.ts';
+import { askedAs, modelThere } from '../conformance/fixture.ts';
 import { upstreams } from '../conformance/upstreams/index.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import type { UpstreamTextFormat } from '../support/formats.ts';

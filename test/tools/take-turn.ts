@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tools } from '../../plugins/setup/tools.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { tools } from '../../plugins/setup/tools.ts';
 import type { TextFormat } from '../support/formats.ts';
+import type { Ended } from '../support/run-process.ts';
 import { modelOver, type Period, routeOver, smallModel, type ToolsFixture } from './fixture.ts';
 import type { InstalledCli } from './install.ts';
-import type { Ended } from '../support/run-process.ts';
 import type { Turn } from './scripted-model.ts';
 import type { UserHome } from './user-home.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { InstalledCli } from './install.ts';
 import { type Ended, runProcess } from '../support/run-process.ts';
+import type { InstalledCli } from './install.ts';
 
 /** The clean home folder of somebody who has the tools installed, with terminals and the setup script. */
 export interface UserHome extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 
 /**
  * Content of an access token. Pages that call the API use such a token instead of the account's key, which is not stored. It is valid for

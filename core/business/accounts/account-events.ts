@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
-import type { Services } from '#core/gateway/host/host.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
+import type { Services } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { AccountEventRow } from './entities.ts';
 

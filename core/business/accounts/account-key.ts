@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
-import type * as entities from './entities.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { digestApiKey, generateApiKey, maskApiKey } from './api-key.ts';
+import type * as entities from './entities.ts';
 import { lockAccount } from './ledger.ts';
 
 /** A new key. It is shown once, because only its digest is stored. */

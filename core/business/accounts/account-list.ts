@@ -1,13 +1,13 @@
-import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { Service } from '#core/gateway/host/host.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
 import { findAccountByEndUserId, isEndUserId } from './end-user-id.ts';
-import { periodsInForce } from './periods-in-force.ts';
 import type { Account } from './entities.ts';
+import { periodsInForce } from './periods-in-force.ts';
 
 /** A row of a list of accounts. */
 export interface AccountSummary {

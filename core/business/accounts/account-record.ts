@@ -1,8 +1,8 @@
-import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import { periodsInForce } from './periods-in-force.ts';
 import type { Account, ApiKey } from './entities.ts';
+import { periodsInForce } from './periods-in-force.ts';
 
 /** A snapshot of an account with its key and paid time. */
 export interface AccountRecord {

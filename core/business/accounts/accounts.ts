@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Database, uuid } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 import { AccountError } from './account-error.ts';
+import type { IssuedKey } from './account-key.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
 import { digestApiKey, generateApiKey, maskApiKey } from './api-key.ts';
-import type { IssuedKey } from './account-key.ts';
 import { addDays, type NewPeriod } from './ledger.ts';
 
 interface NewAccount {

@@ -1,9 +1,9 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
+import type { Account } from './entities.ts';
 import { lockAccount } from './ledger.ts';
 import { readPersonalTables, type PersonalColumn, type PersonalTable, quoteName } from './personal-tables.ts';
-import type { Account } from './entities.ts';
 
 const batchSize = 500;
 

@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type AccountRecord, findActivePeriod, readAccounts } from './account-record.ts';
 import type { IssuedKey } from './account-key.ts';
+import { type AccountRecord, findActivePeriod, readAccounts } from './account-record.ts';
 import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { Host } from '#core/gateway/host/host.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import { lockAccount } from './ledger.ts';
+import type { LinkedIdentity } from './entities.ts';
 import {
   adoptEmail,
   changeIdentity,
@@ -11,7 +11,7 @@ import {
   lockIdentity,
   type SignInProfile,
 } from './identities.ts';
-import type { LinkedIdentity } from './entities.ts';
+import { lockAccount } from './ledger.ts';
 
 /** A way to sign in to an account. */
 export interface IdentityRecord {

@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type * as entities from './entities.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
+import type * as entities from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
 

@@ -1,6 +1,6 @@
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { readPersonalTables, quoteName } from './personal-tables.ts';
 
 type Queries = Pick<Database, 'fork' | 'query'>;

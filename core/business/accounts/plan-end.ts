@@ -2,9 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from './account-events.ts';
+import type { PlanPeriodSchema } from './entities.ts';
 import { lockAccount } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
-import type { PlanPeriodSchema } from './entities.ts';
 
 const noticeSql = `interval '24 hours'`;
 /** Maximum delay of a report, for example after an outage. Shorter than the retention of events. */

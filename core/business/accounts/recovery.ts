@@ -4,9 +4,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import { isEmailTaken } from './accounts.ts';
+import type { LinkedIdentity } from './entities.ts';
 import { lockIdentity, recordEmailChange } from './identities.ts';
 import { lockAccount } from './ledger.ts';
-import type { LinkedIdentity } from './entities.ts';
 
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 

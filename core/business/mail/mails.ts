@@ -1,6 +1,6 @@
+import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
 /** Events whose emails are about money. A customer needs them, and no other message replaces them. */

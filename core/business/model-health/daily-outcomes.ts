@@ -1,5 +1,5 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Outcomes of one day's requests to one model, excluding rejected and aborted requests. */
 export interface DailyOutcomes {

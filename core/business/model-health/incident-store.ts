@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
-import type { Incident } from './incident.ts';
 import type { IncidentRow } from './entities.ts';
+import type { Incident } from './incident.ts';
 
 const retention = { days: 400, incidents: 5_000 };
 

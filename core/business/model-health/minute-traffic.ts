@@ -1,5 +1,5 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Model calls that began within one minute. */
 export interface MinuteTraffic {

@@ -2,10 +2,10 @@ import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { getHealthReadings } from './readings.ts';
-import { assess, type Assessment, availabilityOf, noTraffic, type RecentTraffic, type Trouble } from './trouble.ts';
 import { type Incident, getRememberedFailure } from './incident.ts';
 import type { ModelSpeed } from './model-speed.ts';
+import { getHealthReadings } from './readings.ts';
+import { assess, type Assessment, availabilityOf, noTraffic, type RecentTraffic, type Trouble } from './trouble.ts';
 
 /**
  * `working`: no impact on clients. `no_data`: no known problem, but no response in the last 90 days that shows that the model works.

@@ -1,6 +1,6 @@
-import type { Database } from '#core/platform/database/database.ts';
 import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 
 /** Speed of a model: median ms to the first token. */
 export interface ModelSpeed {

@@ -1,6 +1,6 @@
+import { service } from '#core/config/sections/core-sections.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { service } from '#core/config/sections/core-sections.ts';
 import { readDailyOutcomes } from './daily-outcomes.ts';
 import { listIncidents, readCurrentIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';

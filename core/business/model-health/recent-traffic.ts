@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
-import type { Model } from '#core/config/catalog/catalog.ts';
-import { endRemoved, updateIncident, type Incident, type Observation, outcomeOf } from './incident.ts';
 import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
+import { endRemoved, updateIncident, type Incident, type Observation, outcomeOf } from './incident.ts';
 import { assessModel } from './model-health.ts';
 import { getHealthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';

@@ -3,8 +3,8 @@ import { integer, object } from '#core/platform/schema.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
 import { defineAction, note, text } from './action-kind.ts';
-import { accountSubject } from './subjects.ts';
 import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } from './member-describers.ts';
+import { accountSubject } from './subjects.ts';
 
 /*
  * Actions on accounts. Each loads its implementation when performed, because MikroORM would slow down all commands.

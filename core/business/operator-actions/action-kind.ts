@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Infer, integer, type JsonSchema } from '#core/platform/schema.ts';
-import type { ActionDetails, Operator } from './operator-actions.ts';
 import type { MemberDescribers } from './member-describers.ts';
+import type { ActionDetails, Operator } from './operator-actions.ts';
 
 /** Error of an action that concerns neither an account nor an order. The message is for people. */
 export class ActionRefused extends Error {

@@ -2,8 +2,8 @@ import { boolean, object } from '#core/platform/schema.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { flagOutcomes, daysBackOptions } from '../payments/order-types.ts';
 import { amount, defineAction, note, text } from './action-kind.ts';
-import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
 import { describeChoice, describeAmount, omitMember, describeFlag } from './member-describers.ts';
+import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
 
 /*
  * Actions on orders, refunds and flags. Each loads its implementation when performed, because MikroORM would slow down all commands.

@@ -1,20 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { Row } from '#core/platform/database/rows.ts';
+import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { Account } from '../accounts/entities.ts';
-import { enqueueCheck, firstCheckSeconds } from './check-schedule.ts';
-import { flagOrder } from './flags.ts';
-import { getChargeQueue } from './work-queue.ts';
-import { readOrder } from './order.ts';
-import type { Order } from './order-types.ts';
-import { type Charge, type ChargeReference, PaymentError } from './payment-provider.ts';
 import { askProvider } from './ask-provider.ts';
+import { enqueueCheck, firstCheckSeconds } from './check-schedule.ts';
 import { getPaymentConnection } from './connections.ts';
+import type { PaymentAttempt } from './entities.ts';
+import { flagOrder } from './flags.ts';
+import type { Order } from './order-types.ts';
+import { readOrder } from './order.ts';
+import { type Charge, type ChargeReference, PaymentError } from './payment-provider.ts';
 import { findQrProblem } from './qr-check.ts';
 import { settle } from './settle.ts';
 import { toEpoch, statedTimeSql } from './stated-time.ts';
-import type { PaymentAttempt } from './entities.ts';
+import { getChargeQueue } from './work-queue.ts';
 
 const retryAfterSeconds = 5;
 /** Lease of a process that waits for its turn to charge, which takes at most 15 s. */

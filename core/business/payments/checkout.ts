@@ -5,20 +5,20 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
+import { readStatus } from './ask-provider.ts';
 import { cancelCharge, chargeSoon, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { getConfiguredProvider } from './connections.ts';
+import type { PlanOrder } from './entities.ts';
 import { sellsGifts } from './gifts.ts';
 import { checkLimits, countInNetwork, openOrderCondition, lockBuyer } from './order-limits.ts';
 import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
-import { placeSteps } from './places.ts';
-import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
+import { generateOrderCode, readOrder } from './order.ts';
+import { placeSteps } from './places.ts';
 import { readCharge } from './read-charge.ts';
-import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
 import { providerIdColumns, settle } from './settle.ts';
-import type { PlanOrder } from './entities.ts';
 
 const checkIntervalSeconds = 5;
 

@@ -1,14 +1,14 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
+import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { chargeSoon, insertAttempt, maxChargeSeconds, maxAttempts } from './attempts.ts';
 import { enqueueCheck, computeNextDelay, computePostponement } from './check-schedule.ts';
+import type { PaymentAttempt } from './entities.ts';
 import { expireOrder } from './expiry.ts';
 import type { OrderState } from './order-types.ts';
 import { type PaymentConnection, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
-import type { PaymentAttempt } from './entities.ts';
 
 /**
  * Lease of a check's worker; afterwards, another worker may take the check. The longest check reads a status, cancels the charge and reads

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { PlanOrder } from './entities.ts';
 

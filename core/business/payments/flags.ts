@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { recordEvent } from '../accounts/account-events.ts';
-import type { FlagKind, FlagOutcome } from './order-types.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
+import type { FlagKind, FlagOutcome } from './order-types.ts';
 import type { TimeSpan } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 

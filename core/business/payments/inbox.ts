@@ -1,13 +1,13 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { getPaymentConnection, getPaymentProviders } from './connections.ts';
-import { getInboxQueue } from './work-queue.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import type { PaymentConnection, PaymentNotification, RawNotification } from './payment-provider.ts';
 import { processNotification } from './process-notification.ts';
 import { toStoredJson } from './stored-json.ts';
+import { getInboxQueue } from './work-queue.ts';
 
 interface NotificationResponse {
   readonly status: number;

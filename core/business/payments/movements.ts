@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
+import type { Payment, PlanOrder } from './entities.ts';
 import type { OrderFilter } from './order.ts';
 import type { TimeSpan } from './payment-provider.ts';
-import type { Payment, PlanOrder } from './entities.ts';
 
 /** A payment or refund, for bookkeeping. */
 export interface Movement {

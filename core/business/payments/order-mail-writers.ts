@@ -3,9 +3,9 @@ import { oneLine } from '#core/platform/one-line.ts';
 import { translateRecordedLabel } from '../accounts/plans.ts';
 import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
+import { describeOrderLine, readOrderLines } from './order-lines.ts';
 import { orderReason } from './order-reason.ts';
 import { type Order, readOrder } from './order.ts';
-import { describeOrderLine, readOrderLines } from './order-lines.ts';
 import { type MailedReceipt, loadReceiptSteps } from './receipts.ts';
 
 export const receiptMail: MailWriter<'order.paid'> = {

@@ -1,7 +1,7 @@
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 import type { PlanOrder } from './entities.ts';
+import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 
 /**
  * Returns SQL of a JSON object with columns of `x`. Times are in epoch ms.

@@ -1,13 +1,13 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import type { Fields, Row } from '#core/platform/database/rows.ts';
+import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { readStatus } from './ask-provider.ts';
+import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 import { flagForeignMoney } from './flags.ts';
 import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { toChargeReference } from './read-charge.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
-import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
 /** The job that processes one notification. */
 export const notificationJob = 'process-notification';

@@ -3,13 +3,13 @@ import type { Fields } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { withdrawCode } from '../accounts/code-times.ts';
 import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
+import type { Payment, Refund } from './entities.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';
-import { storeRefundReceipt } from './receipts.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
+import { storeRefundReceipt } from './receipts.ts';
 import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { Payment, Refund } from './entities.ts';
 
 /*
  * Effects of a refund, within the transaction that reports it. The caller may hold the order's lock. As in `settle`, the order is locked

@@ -1,13 +1,13 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
+import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
+import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
 import { toChargeReference } from './read-charge.ts';
 import { failRefund, finishRefund, abandonRefund } from './refund-effects.ts';
 import { providerIdColumns, settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 
 const leaseSeconds = 60;
 /** Seconds between status reads of a pending refund: a share of its age, within bounds. */

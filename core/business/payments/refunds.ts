@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { getPaymentConnection, getPaymentProviders } from './connections.ts';
-import { readOrder } from './order.ts';
+import type { Payment as PaymentEntity, Refund } from './entities.ts';
 import { type DaysBack, type Order, type OrderRefund, type Payment, computeRefundable } from './order-types.ts';
+import { readOrder } from './order.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import { settleRefund } from './refund-status.ts';
-import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
 interface RefundOptions {
   /** In the currency's smallest unit; default: the remainder of the payment. */

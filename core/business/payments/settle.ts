@@ -5,6 +5,7 @@ import type { Fields, Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { addDays, lockAccount } from '../accounts/ledger.ts';
 import { type Decision, decide } from './decide.ts';
+import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 import { recordExpiry } from './expiry.ts';
 import { flagOrder } from './flags.ts';
 import { giftSteps } from './gifts.ts';
@@ -15,7 +16,6 @@ import { recordRefunded } from './refund-effects.ts';
 import { enterStatedRefunds, type RecordedPayment } from './stated-refunds.ts';
 import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
-import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
  * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge together with a

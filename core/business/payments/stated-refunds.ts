@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Fields } from '#core/platform/database/rows.ts';
+import type { Payment, Refund } from './entities.ts';
 import { orderReason } from './order-reason.ts';
 import type { PaymentEvidence, StatedRefund } from './payment-provider.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
-import type { Payment, Refund } from './entities.ts';
 
 /** A recorded payment that evidence is about. */
 export type RecordedPayment = Fields<typeof Payment, 'id' | 'amount' | 'outcome'> & { readonly orderId: string };

@@ -1,7 +1,7 @@
 import type { Audience } from '#core/platform/errors/table.ts';
-import type { ReplyText } from './reply-text.ts';
 import type { ModelKind } from './kinds.ts';
 import type { ReasoningStyle } from './quirks.ts';
+import type { ReplyText } from './reply-text.ts';
 
 /**
  * The part of a wire format that core uses. Plugins register formats.

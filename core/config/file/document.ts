@@ -13,16 +13,16 @@ import {
   Parser,
   YAMLParseError,
 } from 'yaml';
+import { runInTurns, runToEnd } from '#core/platform/timing/turn.ts';
+import type { YamlPath } from '../section.ts';
 import { findDottedNumbers } from './dotted-numbers.ts';
 import { explainSyntax, selectPrimaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate, findProgramVariable } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
-import { runInTurns, runToEnd } from '#core/platform/timing/turn.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
 import { readSecretFile, type SecretFile, resolveSecretPath } from './secret-file.ts';
-import type { YamlPath } from '../section.ts';
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './yaml-places.ts';
 

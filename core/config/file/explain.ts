@@ -1,11 +1,11 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
+import type { YamlPath } from '../section.ts';
 import { hideCredentials, canContainSecret } from './hide-secrets.ts';
 import { findForeignVariable } from './interpolate.ts';
 import { findLineMistake } from './line-mistake.ts';
 import { findClosestName, suggest } from './mistake.ts';
 import { findIntendedNumber, readUnit } from './number-words.ts';
-import type { YamlPath } from '../section.ts';
 
 interface ExplainedError {
   readonly path: YamlPath;

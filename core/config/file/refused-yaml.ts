@@ -1,6 +1,6 @@
 import { type Document, isPair, isScalar, type Node, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
-import { findLineMistake, slashComment } from './line-mistake.ts';
 import type { YamlPath } from '../section.ts';
+import { findLineMistake, slashComment } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 import { readPath } from './yaml-places.ts';
 

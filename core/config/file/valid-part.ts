@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { parsePointer } from './explain.ts';
 import type { YamlPath } from '../section.ts';
+import { parsePointer } from './explain.ts';
 
 /** The part of a section that matches its schema. Rules across fields apply to it in spite of other mistakes. */
 export interface ValidPart {

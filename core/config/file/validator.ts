@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
+import type { YamlPath } from '../section.ts';
 import type { GatewayDocument } from './document.ts';
 import { explainErrors, selectMatchingBranches } from './explain.ts';
 import { type Mistake } from './mistake.ts';
-import type { YamlPath } from '../section.ts';
 import { findValidPart, type ValidPart } from './valid-part.ts';
 
 const ajv = new Ajv({

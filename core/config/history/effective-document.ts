@@ -1,7 +1,7 @@
-import { type GatewayDocument, parseDocument } from '../file/document.ts';
-import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { type GatewayDocument, parseDocument } from '../file/document.ts';
 import { ConfigHistory, type Rollback, RollbackRefused, type Served } from './history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 

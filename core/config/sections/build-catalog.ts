@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { service } from './core-sections.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
+import { canHaveBackup, findModelsWithoutBackup } from '../catalog/backups.ts';
 import type { Capacity, Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
 import { hasCompleteCredentials } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { glob } from '../catalog/glob.ts';
-import { canHaveBackup, findModelsWithoutBackup } from '../catalog/backups.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
 import { parsePickerName, nameInReply, publicNameOf } from '../catalog/model-name.ts';
+import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
+import { findClosestName } from '../file/mistake.ts';
+import type { SectionValue, SectionValues } from '../section.ts';
+import { service } from './core-sections.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
-import { findClosestName } from '../file/mistake.ts';
-import { runToEnd } from '#core/platform/timing/turn.ts';
-import type { SectionValue, SectionValues } from '../section.ts';
-import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 
 /** Limit of cached names that were matched with patterns, because clients can send any number of names. */
 const maxCachedNames = 10_000;

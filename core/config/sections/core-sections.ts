@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import { computeCapacity, computeMemoryLimits } from '#core/platform/memory/limits.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
-import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 /** Default of `listen.stage_timeout`, seconds. */
 export const defaultStageTimeout = 60;

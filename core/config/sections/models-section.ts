@@ -1,5 +1,12 @@
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
+import { capabilitiesSchema } from '../catalog/capabilities.ts';
+import { costSchema } from '../catalog/cost.ts';
+import type { WireFormats } from '../catalog/formats.ts';
+import { modelKinds } from '../catalog/kinds.ts';
+import { publicNameOf } from '../catalog/model-name.ts';
+import type { ProfileSettings } from '../catalog/profile.ts';
+import { type QuirkSettings, quirksSchema } from '../catalog/quirks.ts';
 import { suggest } from '../file/mistake.ts';
-import { service } from './core-sections.ts';
 import {
   type CheckContext,
   defineSection,
@@ -8,15 +15,8 @@ import {
   type SectionValue,
   type YamlPath,
 } from '../section.ts';
-import type { WireFormats } from '../catalog/formats.ts';
-import { modelKinds } from '../catalog/kinds.ts';
-import { costSchema } from '../catalog/cost.ts';
-import { capabilitiesSchema } from '../catalog/capabilities.ts';
-import { publicNameOf } from '../catalog/model-name.ts';
-import type { ProfileSettings } from '../catalog/profile.ts';
-import { type QuirkSettings, quirksSchema } from '../catalog/quirks.ts';
+import { service } from './core-sections.ts';
 import { checkCost, upstreams } from './upstreams-section.ts';
-import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 const timeout = number({ minimum: 0.1, maximum: 3600 });
 const nameSchema = string(

@@ -1,7 +1,7 @@
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import { findHostMistake, listen } from './core-sections.ts';
-import { defineSection } from '../section.ts';
 import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
+import { defineSection } from '../section.ts';
+import { findHostMistake, listen } from './core-sections.ts';
 
 const minTokenLength = 16;
 

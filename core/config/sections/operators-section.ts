@@ -1,5 +1,5 @@
-import { defineSection, type SectionValues } from '../section.ts';
 import { array, string } from '#core/platform/schema.ts';
+import { defineSection, type SectionValues } from '../section.ts';
 
 /** The section `operators`: accounts that may view the operator's pages. */
 export const operatorsSection = defineSection({

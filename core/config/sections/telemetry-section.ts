@@ -1,5 +1,5 @@
-import { defineSection, type SectionValue } from '../section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
+import { defineSection, type SectionValue } from '../section.ts';
 
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];

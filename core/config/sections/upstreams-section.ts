@@ -1,13 +1,13 @@
-import { suggest } from '../file/mistake.ts';
-import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
 import { array, boolean, integer, object, string, type JsonSchema } from '#core/platform/schema.ts';
-import { credentialsSchema } from '../catalog/credentials.ts';
-import { type Cost, costSchema, priceDecimals, readDecimal, taxDecimals } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
-import { checkCredentials, checkPlaceholder, listCredentialNotices } from './check-credentials.ts';
+import { type Cost, costSchema, priceDecimals, readDecimal, taxDecimals } from '../catalog/cost.ts';
+import { credentialsSchema } from '../catalog/credentials.ts';
 import { customerChoices } from '../catalog/customer-choices.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { findForeignVariable } from '../file/interpolate.ts';
+import { suggest } from '../file/mistake.ts';
+import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
+import { checkCredentials, checkPlaceholder, listCredentialNotices } from './check-credentials.ts';
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 

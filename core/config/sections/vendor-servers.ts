@@ -1,7 +1,7 @@
-import type { Vendor } from '../catalog/catalog.ts';
-import { upstreams } from './upstreams-section.ts';
-import type { SectionValues } from '../section.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import type { Vendor } from '../catalog/catalog.ts';
+import type { SectionValues } from '../section.ts';
+import { upstreams } from './upstreams-section.ts';
 
 /** Servers of vendors that run in the gateway, such as the demo. Each is started when an upstream first uses it. */
 export class VendorServers implements AsyncDisposable {

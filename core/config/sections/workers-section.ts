@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { availableParallelism } from 'node:os';
 import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
-import { memory } from './core-sections.ts';
 import { defineSection, type SectionValue } from '../section.ts';
+import { memory } from './core-sections.ts';
 
 /** False before Node.js 26.4, except for 24.21, and on Windows, where sockets cannot be bound for other processes. */
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';

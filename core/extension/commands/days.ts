@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Database } from '#core/platform/database/database.ts';
-import { isDay, isMonth, isTimeZone } from '#core/platform/timing/time-zone.ts';
-import { epoch } from '#core/platform/database/rows.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { isDay, isMonth, isTimeZone } from '#core/platform/timing/time-zone.ts';
 
 /** Parses a date, such as `2026-11-22`. */
 export function parseDay(text: string): string {

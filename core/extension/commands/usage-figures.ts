@@ -1,5 +1,5 @@
-import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { ShownField } from '#core/web/resources/field.ts';
 
 /** Usage of one group, with the values of additional columns. */

@@ -1,7 +1,7 @@
 import type { OrderLine } from '#core/business/payments/order-lines.ts';
 import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
-import { locateTemplates } from '#core/web/pages/views.ts';
 import { Download, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { locateTemplates } from '#core/web/pages/views.ts';
 import { AssetTable } from '#core/web/serving/assets.ts';
 import { ownAssets, ownTexts } from '#core/web/serving/own-parts.ts';
 import { Renderer } from '#core/web/serving/renderer.ts';

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import { callerDialect } from '#core/gateway/http/dialect.ts';
 import { EndpointTable, type Match } from '#core/gateway/http/paths.ts';
 import { parseJsonBody } from '#core/gateway/http/request-body.ts';
@@ -8,6 +7,7 @@ import type { Fact } from '#core/gateway/pipeline/fact.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { AnyStageDefinition, Outcome } from '#core/gateway/pipeline/stage.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { assemble } from '../assembly.ts';
 import { fillIn } from './fill-in.ts';
 import { chatReply } from './replies.ts';

@@ -1,8 +1,8 @@
-import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Section, SectionValue } from '#core/config/section.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { unlimitedMemory } from '#core/platform/memory/budget.ts';

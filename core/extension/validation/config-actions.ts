@@ -1,6 +1,6 @@
 import { ActionRefused, defineAction, note } from '#core/business/operator-actions/action-kind.ts';
-import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { describeInText } from '#core/business/operator-actions/member-describers.ts';
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Host } from '#core/gateway/host/host.ts';

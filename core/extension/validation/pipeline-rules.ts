@@ -1,10 +1,10 @@
+import { allowNull } from '#core/config/file/editor-schema.ts';
+import { canBelongToPlugin, suggest } from '#core/config/file/mistake.ts';
+import type { Validator } from '#core/config/file/validator.ts';
+import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
 import { delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import { canBelongToPlugin, suggest } from '#core/config/file/mistake.ts';
-import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
-import type { Validator } from '#core/config/file/validator.ts';
-import { allowNull } from '#core/config/file/editor-schema.ts';
 import { array } from '#core/platform/schema.ts';
 import type { Registry } from '../registry.ts';
 

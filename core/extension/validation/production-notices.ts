@@ -1,7 +1,7 @@
-import { isLoopback } from '#core/platform/names/loopback.ts';
-import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import type { SectionValues } from '#core/config/section.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
+import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
 
 /** Returns warnings about a valid configuration that serves demos to strangers, probably unintended. */
 export function findProductionNotices(values: SectionValues, isProductionEnvironment: boolean): string[] {

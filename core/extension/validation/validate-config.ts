@@ -1,20 +1,20 @@
 import { dirname, resolve } from 'node:path';
-import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
-import { models } from '#core/config/sections/models-section.ts';
-import { upstreams, createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
-import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
-import { type FolderFiles, emptyFolder, readFolder } from '#core/platform/read-folder.ts';
 import { findClosestName, ConfigError, canBelongToPlugin, type Mistake, suggest } from '#core/config/file/mistake.ts';
-import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
-import { productionOf } from '#core/config/sections/production.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
 import { readDefaults, Validator } from '#core/config/file/validator.ts';
+import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
+import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import { productionOf } from '#core/config/sections/production.ts';
+import { upstreams, createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
+import { type FolderFiles, emptyFolder, readFolder } from '#core/platform/read-folder.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { Registry } from '../registry.ts';
-import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
 import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
+import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
 
 /** A valid gateway.yaml, deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {

@@ -1,10 +1,10 @@
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import type { Events } from '#core/platform/shared/shared.ts';
-import type { EventTypes } from './events.ts';
+import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import type { EventHandler, EventName, EventPublisher } from './event-handler.ts';
 import { EventQueue } from './event-queue.ts';
+import type { EventTypes } from './events.ts';
 
 const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON

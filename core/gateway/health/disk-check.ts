@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { data } from '#core/config/sections/core-sections.ts';
-import { gauge } from './gauge.ts';
+import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import type { Host } from '../host/host.ts';
+import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 

@@ -1,5 +1,5 @@
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 

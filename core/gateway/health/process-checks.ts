@@ -1,7 +1,7 @@
 import { getFailureCounts } from '#core/platform/background.ts';
+import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 import { listNameFailures } from '#core/platform/names/install.ts';
 import { countLostWrites } from '#core/platform/output.ts';
-import { type MemoryLevel, refusalReportMs } from '#core/platform/memory/budget.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';

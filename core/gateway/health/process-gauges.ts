@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { version } from '#core/platform/version.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
+import { version } from '#core/platform/version.ts';
 import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 

@@ -1,18 +1,18 @@
-import { FreshValue, type FreshValueOptions } from '#core/platform/timing/fresh-value.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { type FolderFile, emptyFolder } from '#core/platform/read-folder.ts';
 import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
-import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
+import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { Jobs } from '#core/platform/jobs/jobs.ts';
-import type { ProcessMemory } from '#core/platform/memory/budget.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import type { Shared } from '#core/platform/shared/shared.ts';
 import type { Job } from '#core/platform/jobs/job.ts';
+import type { Jobs } from '#core/platform/jobs/jobs.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { StageDocumentation } from './api-documentation.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { ProcessMemory } from '#core/platform/memory/budget.ts';
+import { type FolderFile, emptyFolder } from '#core/platform/read-folder.ts';
+import type { Shared } from '#core/platform/shared/shared.ts';
+import { FreshValue, type FreshValueOptions } from '#core/platform/timing/fresh-value.ts';
 import type { EventPublisher } from '../events/event-handler.ts';
+import type { StageDocumentation } from './api-documentation.ts';
 
 /** The gateway's public name and addresses, from `service` in gateway.yaml. */
 export interface Service {

@@ -3,16 +3,16 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
-import { renderError } from '../pipeline/render-error.ts';
 import type { Host } from '../host/host.ts';
-import { type Link, LinkedList } from '../pipeline/linked-list.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { type Link, LinkedList } from '../pipeline/linked-list.ts';
+import { renderError } from '../pipeline/render-error.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
-import { type MessageRunner, type MessageClient, type InboundMessage, openMessage } from './run-message.ts';
-import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
 import { discardBody, createOutcome, ReplyDelivery, reportStall, statusOf } from './delivery.ts';
+import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import type { EndpointTable } from './paths.ts';
+import { type MessageRunner, type MessageClient, type InboundMessage, openMessage } from './run-message.ts';
 
 const settleTimeMs = 10_000; // for stages still running when their exchange ends
 

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import type { Dialect } from '#core/platform/errors/dialects.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Host } from '../host/host.ts';
+import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ReadClientConnection } from './client-connection.ts';
+import type { BodyLimits } from './collect-body.ts';
 import type { CorsOrigins } from './cors.ts';
 import { callerDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
 import { canonicalPath, type EndpointTable, type Match, type WrongMethod } from './paths.ts';
-import type { BodyLimits } from './collect-body.ts';
 import { RequestBody } from './request-body.ts';
 import { explainUnserved } from './unserved.ts';
 

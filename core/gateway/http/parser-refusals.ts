@@ -5,8 +5,8 @@ import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { unmapAddress } from '#core/platform/names/loopback.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { renderError } from '../pipeline/render-error.ts';
 import type { Gauge } from '../health/gauge.ts';
+import { renderError } from '../pipeline/render-error.ts';
 import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts

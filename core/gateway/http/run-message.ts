@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import type { OutlinedItems } from '#core/platform/json-outline/outline.ts';
 import { type GatewayError } from '#core/platform/errors/table.ts';
+import type { OutlinedItems } from '#core/platform/json-outline/outline.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Reply } from '../pipeline/reply.ts';
-import { refusingEndpoint, type Serving } from './open-exchange.ts';
 import { callerDialect } from './dialect.ts';
+import { refusingEndpoint, type Serving } from './open-exchange.ts';
 import { RequestBody } from './request-body.ts';
 import type { SendProgress } from './send.ts';
 

@@ -5,8 +5,8 @@ import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/
 import type { Logger } from '#core/platform/logger.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
+import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { BodyWriter } from './body-writer.ts';
 import { StallWatch } from './stall-watch.ts';
 import { isTaken, watchClient } from './stalled-client.ts';

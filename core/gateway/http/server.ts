@@ -4,15 +4,15 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import { createRequestId } from '../records/request-id.ts';
 import { renderError } from '../pipeline/render-error.ts';
+import { createRequestId } from '../records/request-id.ts';
 import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, isDisconnected } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
-import { Upgrades } from './upgrades.ts';
 import { rewritePage } from './rewritten-pages.ts';
+import { Upgrades } from './upgrades.ts';
 
 const reminderIntervalMs = 60_000; // per kind of page failure
 const extensionTimeoutMs = 5_000;

@@ -5,12 +5,12 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { supportsUpgradeFilter } from '#core/platform/node-release.ts';
 import type { Host } from '../host/host.ts';
-import type { MessageRunner } from './run-message.ts';
 import { isSurplus } from './connection-limit.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { countHosts } from './parser-refusals.ts';
 import { type EndpointTable, pathOf } from './paths.ts';
 import { closeGently, runningResponse } from './pipelining.ts';
+import type { MessageRunner } from './run-message.ts';
 
 const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); // as in listener.ts
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /**
  * Adapts a client's request to the routes that may serve it. The stage `format` creates an adapter for each model call. The stage `upstream`

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 
 /** Length of data above which one parse is faster than two searches. */
 const parsedLength = 65_536;

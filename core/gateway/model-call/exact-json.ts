@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonValue } from '#core/platform/json.ts';
 import { findStringEnd, isDigitOrDot, quote, skipSpace, visitNumbers } from '#core/platform/json-scan.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Host } from '../host/host.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
+import type { Host } from '../host/host.ts';
 
 /** A route as shown to operators at `/readyz?verbose`, in `daypass routes` and on their front page. Times are RFC 3339. */
 export interface RouteStatus {

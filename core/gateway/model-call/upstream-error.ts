@@ -1,7 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { parseRetryDelay } from './retry-after.ts';
 import { parseOutputLimit } from './output-limit.ts';
+import { parseRetryDelay } from './retry-after.ts';
 import { codesMean, messageMeans, findServerMeaning } from './upstream-words.ts';
 
 /** An error reported by an upstream, in one of many shapes. */

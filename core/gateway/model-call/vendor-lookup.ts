@@ -1,8 +1,8 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { readResponseText } from '#core/platform/response-text.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 import { authHeaders, listSecrets } from './upstream-credentials.ts';
 import { readRefusal, removeSecrets } from './upstream-error.ts';
 

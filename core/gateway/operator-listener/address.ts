@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { operatorSection } from '#core/config/sections/operator-section.ts';
 import type { SectionValue } from '#core/config/section.ts';
+import type { operatorSection } from '#core/config/sections/operator-section.ts';
 
 /** Address of the operator listener, which is a Unix socket, or a host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };

@@ -1,5 +1,5 @@
-import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';

@@ -1,13 +1,13 @@
 import type { OutgoingHttpHeaders, Server as HttpServer } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { operatorSection } from '#core/config/sections/operator-section.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Host } from '../host/host.ts';
-import { createRequestId } from '../records/request-id.ts';
 import { limitListener } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';
+import { createRequestId } from '../records/request-id.ts';
 import { type OperatorRequest, checkAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 import { isDiskResponsive, openListener } from './socket.ts';

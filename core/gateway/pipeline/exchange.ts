@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { Dialect } from '#core/platform/errors/dialects.ts';
 import { ClientGone, type GatewayError } from '#core/platform/errors/table.ts';
-import { type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
-import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { EndpointDocumentation } from '../host/api-documentation.ts';
 import { BodyLayers } from './body-layers.ts';
 import type { AnyFact, Fact } from './fact.ts';

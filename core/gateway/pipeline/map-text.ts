@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { EntryFramer, ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { parseExact } from '../model-call/exact-json.ts';
 import { SseFramer } from '../model-call/sse-framer.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
+import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
 import { waitForFirst, notSettled, withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
-import { renderError } from './render-error.ts';
-import type { Exchange } from './exchange.ts';
 import { readChangedContent } from './changed-body.ts';
 import { checkReply, describeValue } from './check-reply.ts';
+import type { Exchange } from './exchange.ts';
+import { renderError } from './render-error.ts';
 import { findBodyError, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';

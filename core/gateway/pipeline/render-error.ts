@@ -1,6 +1,6 @@
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
-import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
+import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
 import type { Reply } from './reply.ts';
 
 /** Recipient of an error, such as an exchange. */

@@ -1,8 +1,8 @@
 import type { Exchange } from './exchange.ts';
 import { defineFact } from './fact.ts';
 import type { NamedStage } from './pipeline.ts';
-import type { DeferredAnswer, Stage } from './stage.ts';
 import type { Reply } from './reply.ts';
+import type { DeferredAnswer, Stage } from './stage.ts';
 
 /** Duration of a stage's `enter` in ms; `startedAt` counts from the exchange's start. */
 interface StageTime {

@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { epochs } from '#core/platform/database/rows.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, buildConditions, type RequestFilter, timestamp } from './filter.ts';
 import { findMatchingHours, hasIndex } from './matching-hours.ts';

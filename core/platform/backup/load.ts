@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { once } from 'node:events';
 import pg from 'pg';
 import { copyIn } from '../database/copy.ts';
 import { type BackupSchema, type BackupTable, parseContent, DamagedBackup, type Frame, readFrames } from './frames.ts';

@@ -1,5 +1,5 @@
-import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { releaseLostClients } from './lost-clients.ts';

@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import type { Logger } from '../logger.ts';
-import type { Database, RecordReads } from './database.ts';
 import { explainFullDisk } from '../data-folder.ts';
 import { describeConnectionError, isUnreachable } from '../errors/connection-error.ts';
 import { StartRefused } from '../errors/start-refused.ts';
+import type { Logger } from '../logger.ts';
+import { waitUnlessAborted, withDeadline } from '../timing/deadline.ts';
+import type { Database, RecordReads } from './database.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
 import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
-import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import { findPooler, requireAutocommit, requireUsablePooler, warnAboutRoleSettings } from './pooler.ts';
+import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
 import { bindParameters, beginDurable, queryInTransaction } from './statement.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
-import { waitUnlessAborted, withDeadline } from '../timing/deadline.ts';
 
 interface OpenDatabaseOptions {
   /** DATABASE_URL; by default, the embedded server is used. */

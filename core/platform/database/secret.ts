@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
-import type { Secret } from './secret-entity.ts';
 import type { Row } from './rows.ts';
+import type { Secret } from './secret-entity.ts';
 
 /**
  * Reads a random secret of 256 bits in base64url, which is created on first use and shared by all instances on the database. Use it only

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../schema.ts';
 import type { JsonObject } from '../json.ts';
+import type { JsonSchema } from '../schema.ts';
 
 /**
  * A plain function that may run twice, late, or after its subject is gone. Jobs are an optimization: required work must also be

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { logFailure } from '../errors/connection-error.ts';
 import { Ajv } from 'ajv';
 import { type Job as QueuedJob, type JobsOptions, UnrecoverableError } from 'bullmq';
+import { logFailure } from '../errors/connection-error.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { retryUntilDone } from '../timing/backoff.ts';

@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events';
+import { callbackify } from 'node:util';
 import {
   createIORedisClient,
   createPostgresBackend,
@@ -9,16 +11,14 @@ import {
   withBackend,
   type Worker,
 } from 'bullmq';
-import type { EventEmitter } from 'node:events';
-import { callbackify } from 'node:util';
 import type { Cluster, RedisOptions } from 'ioredis';
 import pg from 'pg';
-import type { JsonObject } from '../json.ts';
 import { applySettings, type SessionSettings, waitingSettings } from '../database/session.ts';
+import type { JsonObject } from '../json.ts';
 import { createCluster, quietHandshake, redisRetryDelay, SelectingRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
-import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
+import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 
 /** The parts of BullMQ that the gateway uses, with the same interface for both stores. */
 export interface QueueKit {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { capArrival, computeDebt, createTake, computeInterval, computeWait } from './gcra.ts';
 import { createReclaimable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
+import { capArrival, computeDebt, createTake, computeInterval, computeWait } from './gcra.ts';
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 

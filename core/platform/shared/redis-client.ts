@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cluster, type ClusterOptions, Redis, type RedisCommander, type RedisOptions } from 'ioredis';
-import { type RedisAddress, parseRedisUrl, type RedisServer } from './redis-url.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
+import { type RedisAddress, parseRedisUrl, type RedisServer } from './redis-url.ts';
 
 const connectTimeoutMs = 2_000;
 

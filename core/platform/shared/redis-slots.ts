@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createChannelName, type RedisEvents } from './redis-events.ts';
 import type { ScriptedRedis } from './redis-client.ts';
+import { createChannelName, type RedisEvents } from './redis-events.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import {
   fairness,

@@ -1,19 +1,4 @@
 import type { Command as Parser } from 'commander';
-import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
-import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
-import { publicNameOf } from '#core/config/catalog/model-name.ts';
-import { models } from '#core/config/sections/models-section.ts';
-import type { GatewayDocument } from '#core/config/file/document.ts';
-import type { Config } from '#core/extension/validation/validate-config.ts';
-import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
-import { listNodeNotices } from '#core/platform/node-release.ts';
-import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
-import { maskSecrets } from '#core/config/file/hide-secrets.ts';
-import { sectionNotices, type YamlPath } from '#core/config/section.ts';
-import { service } from '#core/config/sections/core-sections.ts';
-import { loadPages } from '#core/web/serve.ts';
-import { alignColumns } from '#core/extension/commands/table-text.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import {
   currencySection,
   formatMoneyForTerminal,
@@ -21,7 +6,22 @@ import {
   plansSection,
   pricePerDay,
 } from '#core/business/accounts/plans.ts';
+import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
+import { publicNameOf } from '#core/config/catalog/model-name.ts';
+import type { GatewayDocument } from '#core/config/file/document.ts';
+import { maskSecrets } from '#core/config/file/hide-secrets.ts';
+import { sectionNotices, type YamlPath } from '#core/config/section.ts';
+import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import { alignColumns } from '#core/extension/commands/table-text.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
+import type { Config } from '#core/extension/validation/validate-config.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { listNodeNotices } from '#core/platform/node-release.ts';
+import { loadPages } from '#core/web/serve.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 import { createReviewedHost } from './reviewed-host.ts';
 

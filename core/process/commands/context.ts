@@ -1,14 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import { assembleForCommand } from '#core/extension/assembly.ts';
-import { buildCatalog } from '#core/config/sections/build-catalog.ts';
-import type { CommandContext } from '#core/extension/commands/command.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { data } from '#core/config/sections/core-sections.ts';
+import { assembleForCommand } from '#core/extension/assembly.ts';
+import type { CommandContext } from '#core/extension/commands/command.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { Registry } from '#core/extension/registry.ts';
 
 /** Context of core's own commands. */
 export interface CoreCommandContext extends CommandContext {

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Command as Parser, InvalidArgumentError } from 'commander';
-import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import { parseEmail, parseInteger } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';

@@ -3,8 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Command as Parser } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
-import { type CoreCommandContext, createContext } from './context.ts';
 import { loadEnvironmentFile } from '../environment-file.ts';
+import { type CoreCommandContext, createContext } from './context.ts';
 import { createReviewedHost } from './reviewed-host.ts';
 
 const sampleFile = new URL('../../../gateway.yaml', import.meta.url);

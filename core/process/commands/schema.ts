@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command as Parser } from 'commander';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
-import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { composeSchema } from '#core/extension/validation/validate-config.ts';
-import { ConfigError } from '#core/config/file/mistake.ts';
 import type { CoreCommandContext } from './context.ts';
 
 export function defineSchema(parser: Parser, { file, log, print }: CoreCommandContext): void {

@@ -1,23 +1,23 @@
 import type { Command as Parser } from 'commander';
-import type { Gateway, GatewayOptions } from '../app.ts';
-import { renderGreeting, formatRunningLine } from '../greeting.ts';
 import type { IssuedKey } from '#core/business/accounts/account-key.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
-import { guardListener, runInBackground } from '#core/platform/background.ts';
 import { watchFiles } from '#core/config/file/watch.ts';
+import { type ForeignPlugins, isForeignRejection, findFailedPlugin } from '#core/extension/origin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { guardListener, runInBackground } from '#core/platform/background.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
-import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { exitAtOnce } from '#core/platform/hung-work.ts';
+import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { installNames } from '#core/platform/names/install.ts';
-import type { CoreCommandContext } from './context.ts';
+import type { Gateway, GatewayOptions } from '../app.ts';
+import { renderGreeting, formatRunningLine } from '../greeting.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
-import { readWorkerSettings } from '../workers/settings.ts';
 import type { StopCause, StopSignals } from '../stop-signals.ts';
-import { type ForeignPlugins, isForeignRejection, findFailedPlugin } from '#core/extension/origin.ts';
+import { readWorkerSettings } from '../workers/settings.ts';
+import type { CoreCommandContext } from './context.ts';
 
 export function defineStart(parser: Parser, context: CoreCommandContext, createSignals: () => StopSignals): void {
   parser

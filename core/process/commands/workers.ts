@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
-import { CommandFailed } from '#core/extension/commands/command.ts';
 import { readDocument } from '#core/config/file/document.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Action } from '../workers/control.ts';
 import type { CoreCommandContext } from './context.ts';
 

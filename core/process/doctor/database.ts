@@ -1,15 +1,15 @@
 import pg from 'pg';
+import { type DuplicateAddress, selectDuplicates } from '#core/business/accounts/duplicate-addresses.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
-import { type DuplicateAddress, selectDuplicates } from '#core/business/accounts/duplicate-addresses.ts';
-import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
 import { checkUrl } from '#core/platform/database/open.ts';
 import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { readAccess, buildUrl } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
 /** Share of the server's connections in use above which doctor warns. */
 const maxUsedShare = 0.9;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { lacksInodes, readDiskRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { lacksInodes, readDiskRoom } from '#core/gateway/health/disk-check.ts';
+import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { supportsUpgradeFilter, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
-import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 
 /** Free disk space below which doctor warns; the health check fails at a lower minimum. */
 const minComfortableBytes = 2_000_000_000;

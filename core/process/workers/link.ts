@@ -1,9 +1,9 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
-import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
+import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
+import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopSignals } from '../stop-signals.ts';
 import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { describeAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import type { ForwardedResponse } from '#core/gateway/operator-listener/server.ts';
 import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { BoundSocket } from '#core/gateway/http/accept.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
+import type { BoundSocket } from '#core/gateway/http/accept.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';

@@ -1,6 +1,6 @@
 import { type ActionKind, type InputSchema, splitActionName } from '#core/business/operator-actions/action-kind.ts';
-import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { translateChoice, type MemberDescriber } from '#core/business/operator-actions/member-describers.ts';
+import type { ActionDetails } from '#core/business/operator-actions/operator-actions.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { localToInstant, instantToLocal, localTimeField } from '../pages/local-time.ts';

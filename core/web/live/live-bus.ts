@@ -1,6 +1,6 @@
+import type { Host, Services } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
-import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 

@@ -1,14 +1,14 @@
+import type { Host } from '#core/gateway/host/host.ts';
 import { guardListener } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import { type LiveTopic, type Page, type LiveParts, liveTopics } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
+import { type LiveTopic, type Page, type LiveParts, liveTopics } from '../pages/page.ts';
 import { type LiveChange, liveBus } from './live-bus.ts';
 import type { LiveStream } from './live-stream.ts';
 import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
-import type { Database } from '#core/platform/database/database.ts';
 
 const heartbeatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;

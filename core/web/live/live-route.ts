@@ -1,19 +1,19 @@
 import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
-import { bounds } from '#core/platform/bounds.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { AssetTable } from '../serving/assets.ts';
-import type { LiveParts, Page } from '../pages/page.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { PageError } from '../pages/page-error.ts';
+import type { LiveParts, Page } from '../pages/page.ts';
+import { livePath, pagePath } from '../pages/paths.ts';
+import type { AssetTable } from '../serving/assets.ts';
 import type { Renderer } from '../serving/renderer.ts';
 import { getAuthOptions } from '../serving/routes.ts';
-import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
+import { Visit } from '../serving/visit.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
 import type { Translator } from '../texts/translator.ts';
 import { LiveHub } from './live-hub.ts';
-import { livePath, pagePath } from '../pages/paths.ts';
 import { LiveStream } from './live-stream.ts';
 import type { LiveSource } from './live-view.ts';
-import { Visit } from '../serving/visit.ts';
 
 interface LiveRouteParts {
   readonly host: () => Host;

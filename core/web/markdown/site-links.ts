@@ -1,6 +1,6 @@
 import type { Service } from '#core/gateway/host/host.ts';
-import type { PageTexts } from './markdown-page.ts';
 import type { PageRequest } from '../pages/page.ts';
+import type { PageTexts } from './markdown-page.ts';
 
 /** Paths of the shop's texts for links in the footer, the sign-in and the checkout. */
 export interface SiteLinks {

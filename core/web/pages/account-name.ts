@@ -1,5 +1,5 @@
-import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { deletedName } from '#core/business/accounts/account-names.ts';
+import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
-import type { Preference } from './cookies.ts';
 import type { Formatter } from '../texts/formatter.ts';
 import type { Language, Translate } from '../texts/texts.ts';
+import type { Preference } from './cookies.ts';
 import type { IconName } from './icons.ts';
 
 /** Audience of a page: anyone, a signed-in account, or an account named in `operators` of gateway.yaml. */

@@ -1,6 +1,6 @@
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { describeBreaker } from '../pages/breaker-state.ts';
 import { describeFaultText } from '../pages/fault-text.ts';

@@ -1,5 +1,5 @@
-import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };

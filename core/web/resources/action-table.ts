@@ -1,10 +1,10 @@
 import { describeDetails, text } from '#core/business/operator-actions/action-kind.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import type { TableCell, TableSection } from '../pages/table.ts';
 import { object } from '#core/platform/schema.ts';
+import type { TableCell, TableSection } from '../pages/table.ts';
+import { describeAction, describeDone } from './describe-action.ts';
 import { defineView, type FieldReader, fieldTable } from './field.ts';
 import { createAfterSchema, defineResource, readPage } from './resource.ts';
-import { describeAction, describeDone } from './describe-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 

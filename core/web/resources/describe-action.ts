@@ -1,11 +1,11 @@
 import { getActions } from '#core/business/operator-actions/actions.ts';
-import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import {
   translateChoice,
   type DescriberContext,
   describeByName,
   type MemberDescribers,
 } from '#core/business/operator-actions/member-describers.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readOrderCodes } from '#core/business/payments/order.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { readAccountNames } from '../pages/account-name.ts';

@@ -1,7 +1,7 @@
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import type { PageRequest } from '../pages/page.ts';
-import type { Formatter } from '../texts/formatter.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
+import type { Formatter } from '../texts/formatter.ts';
 
 /** Values by the type of their field. There is deliberately no type for secrets. */
 export interface FieldValues {

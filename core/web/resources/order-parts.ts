@@ -2,8 +2,8 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
-import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
+import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import {
   type AttemptTrail,
   listAttempts,

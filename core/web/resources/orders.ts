@@ -12,8 +12,8 @@ import {
   redeemerOf,
   periodOf,
 } from '#core/business/payments/order-codes.ts';
-import type { OrderFilter } from '#core/business/payments/order.ts';
 import { type Order, type OrderState, orderStates } from '#core/business/payments/order-types.ts';
+import type { OrderFilter } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { boolean, type Infer, object } from '#core/platform/schema.ts';
 import type { PageRequest } from '../pages/page.ts';

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import type { AssetSource } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
+import type { AssetSource } from '../pages/page.ts';
 
 interface Asset {
   readonly content: Buffer;

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import accept from '@hapi/accept';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { callerDialect } from '#core/gateway/http/dialect.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
-import { callerDialect } from '#core/gateway/http/dialect.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { isHtmx } from '../pages/htmx.ts';
 import { PageError } from '../pages/page-error.ts';
-import type { Renderer } from './renderer.ts';
-import { setPageHeaders } from './routes.ts';
-import type { Translator } from '../texts/translator.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import { viewsFolder } from '../pages/views.ts';
+import type { Translator } from '../texts/translator.ts';
+import type { Renderer } from './renderer.ts';
+import { setPageHeaders } from './routes.ts';
 import type { Visit } from './visit.ts';
 
 /** Statuses that have texts; others use those of 400 or 500. */

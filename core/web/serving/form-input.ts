@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { FieldErrors } from '../pages/page.ts';
-import { formTokenField } from '../sessions/form-token.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
+import { FieldErrors } from '../pages/page.ts';
 import { removeNul } from '../pages/remove-nul.ts';
+import { formTokenField } from '../sessions/form-token.ts';
 
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 

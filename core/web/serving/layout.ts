@@ -1,10 +1,10 @@
 import { formatContact, whatsAppNumber } from '#core/gateway/host/contact.ts';
 import { listNavigation } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
+import { wellKnownPaths } from '../pages/paths.ts';
 import { signInPath, signOutPath } from '../sessions/sign-in.ts';
 import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
-import { wellKnownPaths } from '../pages/paths.ts';
 
 /** Entries that fit next to "Account" in the bottom bar of phones. */
 const maxBarEntries = 4;

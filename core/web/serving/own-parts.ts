@@ -1,21 +1,21 @@
 import { fileURLToPath } from 'node:url';
-import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page.ts';
-import { defineTexts, languages } from '../texts/texts.ts';
-import en from '../texts/en.json' with { type: 'json' };
-import id from '../texts/id.json' with { type: 'json' };
-import { orderTexts } from '#core/business/payments/order-reason.ts';
 import actionsEn from '#core/business/operator-actions/texts/en.json' with { type: 'json' };
 import actionsId from '#core/business/operator-actions/texts/id.json' with { type: 'json' };
+import { orderTexts } from '#core/business/payments/order-reason.ts';
 import healthEn from '#core/gateway/health/texts/en.json' with { type: 'json' };
 import healthId from '#core/gateway/health/texts/id.json' with { type: 'json' };
 import upstreamEn from '#core/gateway/model-call/texts/en.json' with { type: 'json' };
 import upstreamId from '#core/gateway/model-call/texts/id.json' with { type: 'json' };
 import connectionEn from '#core/platform/errors/texts/en.json' with { type: 'json' };
 import connectionId from '#core/platform/errors/texts/id.json' with { type: 'json' };
+import { object, string } from '#core/platform/schema.ts';
+import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page.ts';
 import { wellKnownPaths, ownPath } from '../pages/paths.ts';
 import { viewsFolder } from '../pages/views.ts';
+import en from '../texts/en.json' with { type: 'json' };
+import id from '../texts/id.json' with { type: 'json' };
+import { defineTexts, languages } from '../texts/texts.ts';
 import { themes } from './visit.ts';
-import { object, string } from '#core/platform/schema.ts';
 
 /** Texts of the layout, error pages and forms. */
 export const ownTexts = defineTexts({ en, id });

@@ -1,17 +1,17 @@
-import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Eta, type TemplateFunction } from 'eta';
 import { suggest } from '#core/config/file/mistake.ts';
-import type { AssetTable } from './assets.ts';
+import { type ReadSiteLinks, selectSiteLinks } from '../markdown/site-links.ts';
 import { iconSvg } from '../pages/icons.ts';
-import { formatContactLink, describeShell } from './layout.ts';
 import { listEntries } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
-import { type ReadSiteLinks, selectSiteLinks } from '../markdown/site-links.ts';
-import { getPublicOrigin, themeColors } from './site-files.ts';
-import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
+import type { Translator } from '../texts/translator.ts';
+import type { AssetTable } from './assets.ts';
+import { formatContactLink, describeShell } from './layout.ts';
+import { getPublicOrigin, themeColors } from './site-files.ts';
 import type { Visit } from './visit.ts';
 
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];

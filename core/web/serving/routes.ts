@@ -1,14 +1,14 @@
 import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { PageError } from '../pages/page-error.ts';
+import { Download, FieldErrors, type Page, type PageForm, Redirect } from '../pages/page.ts';
 import { livePath, ownPath } from '../pages/paths.ts';
 import { formLifetimeSeconds, formTokenField, readFormToken, requireSameOrigin } from '../sessions/form-token.ts';
-import { parseFields, readFields } from './form-input.ts';
-import { Download, FieldErrors, type Page, type PageForm, Redirect } from '../pages/page.ts';
-import { getDefaultLayout, getDefaultStyles } from './layout.ts';
-import { PageError } from '../pages/page-error.ts';
-import type { Renderer } from './renderer.ts';
 import type { Translator } from '../texts/translator.ts';
+import { parseFields, readFields } from './form-input.ts';
+import { getDefaultLayout, getDefaultStyles } from './layout.ts';
+import type { Renderer } from './renderer.ts';
 import { Visit } from './visit.ts';
 
 const formTimeoutMs = 10_000;

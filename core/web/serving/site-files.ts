@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import type { AssetTable } from './assets.ts';
 import type { Page } from '../pages/page.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
+import type { AssetTable } from './assets.ts';
 
 /** Background colors of the header in both themes, as in style.css and dark.css. */
 export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;

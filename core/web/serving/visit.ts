@@ -4,14 +4,14 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { isFromThisMachine } from '#core/gateway/http/this-machine.ts';
-import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from '../pages/cookies.ts';
-import { type Formatter, getFormatter } from '../texts/formatter.ts';
-import { createFormToken } from '../sessions/form-token.ts';
 import { isHtmx } from '../pages/htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from '../pages/page.ts';
 import { removeNul } from '../pages/remove-nul.ts';
+import { createFormToken } from '../sessions/form-token.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from '../sessions/sign-in.ts';
+import { type Formatter, getFormatter } from '../texts/formatter.ts';
+import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import type { Translator } from '../texts/translator.ts';
 
 /** Available themes; `system` follows the browser. */

@@ -1,19 +1,19 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { BatchLoader } from '#core/business/accounts/batch-loader.ts';
+import type { Account, Session } from '#core/business/accounts/entities.ts';
 import { type IdentityKey, readIdentityOwner } from '#core/business/accounts/identities.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { bounds } from '#core/platform/bounds.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { createToken } from '../pages/cookies.ts';
 import type { SignedInAccount } from '../pages/page.ts';
-import type { Language } from '../texts/texts.ts';
 import { removeNul } from '../pages/remove-nul.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { Account, Session } from '#core/business/accounts/entities.ts';
+import type { Language } from '../texts/texts.ts';
 
 const maxAgeDays = 90; // however active the session is
 const maxIdleDays = 14;

@@ -1,15 +1,15 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { IdentityKey } from '#core/business/accounts/identities.ts';
-import { logFailure } from '#core/platform/errors/connection-error.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
-import { chooseLanguage } from '../texts/texts.ts';
 import { type Cookies, cookiesOf, isSessionToken } from '../pages/cookies.ts';
-import { requireSameOrigin } from './form-token.ts';
 import { PageError } from '../pages/page-error.ts';
+import { chooseLanguage } from '../texts/texts.ts';
+import { requireSameOrigin } from './form-token.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
-import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 
 /** Path that visitors without a session are redirected to if a plugin has a page there; `next` holds the original path. */
 export const signInPath = '/sign-in';

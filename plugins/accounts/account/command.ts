@@ -1,17 +1,18 @@
 import type { Command as Parser } from 'commander';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
+import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { note } from '#core/business/operator-actions/action-kind.ts';
 import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
-import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { formatEntry, formatTables } from '#core/extension/commands/field-text.ts';
 import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { formatEntry, formatTables } from '#core/extension/commands/field-text.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
+import { integer, object } from '#core/platform/schema.ts';
 import {
   type AccountDetails,
   accountFacts,
@@ -22,7 +23,6 @@ import {
 } from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
-import { integer, object } from '#core/platform/schema.ts';
 
 const exitCodes = exitCodesFor('account');
 

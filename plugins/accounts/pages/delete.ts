@@ -1,12 +1,12 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { formatContact } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
+import { hasOpenCode } from '#core/business/payments/order-codes.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
-import { hasOpenCode } from '#core/business/payments/order-codes.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { object, string } from '#core/platform/schema.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';

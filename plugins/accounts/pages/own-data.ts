@@ -1,7 +1,7 @@
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
-import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Downloads per account. They are limited because each one reads all of the account's records. */

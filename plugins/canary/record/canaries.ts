@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
-import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 
 /** Maximum stored canaries; starting a canary deletes the oldest. */
 const maxCanaries = 100;

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { runInBackground } from '#core/platform/background.ts';
-import { canaryReason } from '../record/canary-reason.ts';
-import { Canaries, type Canary } from '../record/canaries.ts';
 import type { BaseConfiguration, VariantHooks, VariantRun } from '#core/extension/variants.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
+import { runInBackground } from '#core/platform/background.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
+import { Canaries, type Canary } from '../record/canaries.ts';
+import { canaryReason } from '../record/canary-reason.ts';
 import { AccountCounter } from './count-accounts.ts';
 import { describeCanary, describeCounts, describeEnd } from './describe.ts';
 import { takesAccount } from './share.ts';

@@ -1,6 +1,6 @@
-import { canaryReason } from '../record/canary-reason.ts';
 import type { Canary } from '../record/canaries.ts';
 import type { CanaryCounts, CanarySide } from '../record/canary-counts.ts';
+import { canaryReason } from '../record/canary-reason.ts';
 import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
 import { canEvaluate, minCounts } from './verdict.ts';

@@ -1,10 +1,10 @@
 import type { GatewayDocument } from '#core/config/file/document.ts';
-import type { Canaries, Canary } from '../record/canaries.ts';
 import type { EffectiveDocuments } from '#core/config/history/effective-document.ts';
-import { requireDivisible, VariantRefused } from '#core/extension/validation/variant-rules.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
+import { requireDivisible, VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import type { Canaries, Canary } from '../record/canaries.ts';
 import { describeCanary } from './describe.ts';
 import { type ActiveAccounts, takesAccount } from './share.ts';
 import { calculateFirstLook } from './verdict.ts';

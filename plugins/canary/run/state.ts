@@ -1,7 +1,7 @@
-import type { Canary } from '../record/canaries.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+import type { Canary } from '../record/canaries.ts';
 
 /** Time for which operators see the result of an ended canary. */
 export const shownMs = 86_400_000;

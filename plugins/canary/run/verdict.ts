@@ -1,5 +1,5 @@
-import { canaryReason } from '../record/canary-reason.ts';
 import type { CanaryCounts, CanarySide, CanaryVerdict } from '../record/canary-counts.ts';
+import { canaryReason } from '../record/canary-reason.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { runPermutationTest, calculateMinProbability } from './permutation-test.ts';
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type LiveBus, liveBus } from '#core/web/live/live-bus.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import {
@@ -12,6 +10,8 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { type LiveBus, liveBus } from '#core/web/live/live-bus.ts';
 
 /** Maximum rows in the home page's table of requests. */
 const maxLatestRequests = 4;

@@ -1,12 +1,12 @@
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
+import { findOpenOrder } from '#core/business/payments/order-view.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { collectNotices } from '#core/web/pages/notices.ts';
-import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
-import { findOpenOrder } from '#core/business/payments/order-view.ts';
-import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { connectPath } from '../paths.ts';
 import { findHigherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';

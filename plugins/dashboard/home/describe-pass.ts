@@ -1,7 +1,7 @@
-import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
-import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { findActivePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
+import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
+import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 

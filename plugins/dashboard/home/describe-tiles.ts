@@ -1,8 +1,8 @@
 import type { AccountAllowance } from '#core/business/accounts/allowance.ts';
-import { sparkPath } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
 import { mergeHistograms, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { hourMs } from '#core/gateway/records/usage.ts';
+import { sparkPath } from '#core/web/pages/geometry.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;

@@ -1,5 +1,5 @@
-import type { PageRequest } from '#core/web/pages/page.ts';
 import { startOfHours } from '#core/gateway/records/usage.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeRows } from '../requests/describe-row.ts';
 import { readRouteNames } from '../route-names.ts';
 import { type AccountUsage, hoursOf, type Range } from './account-usage.ts';

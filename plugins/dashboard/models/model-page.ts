@@ -1,18 +1,18 @@
-import type { Registry } from '#core/extension/registry.ts';
 import { historyDays } from '#core/business/model-health/readings.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { describeSamples } from '#core/web/pages/code-samples.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
-import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { createExampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { connectPath, tryPath } from '../paths.ts';
 import { readRouteNames } from '../route-names.ts';
 import { describeDetail } from './describe-detail.ts';
 import { listCapabilities, describeHistory, describeSpeed, uptimeDigits } from './describe-row.ts';
+import { describeNoPass } from './models-page.ts';
 import { modelPath, modelsPath } from './query.ts';
 import { listedDays, type ModelReading, readModels } from './read-models.ts';
-import { describeNoPass } from './models-page.ts';
 
 /** Periods of the displayed uptimes. */
 const uptimeDays = [7, listedDays, historyDays] as const;

@@ -1,7 +1,3 @@
-import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
-import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
-import type { Model } from '#core/config/catalog/catalog.ts';
-import { service } from '#core/config/sections/core-sections.ts';
 import {
   computeAnsweredShareOfDays,
   type DayStatus,
@@ -10,6 +6,10 @@ import {
 } from '#core/business/model-health/days.ts';
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { getHealthReadings, historyDays } from '#core/business/model-health/readings.ts';
+import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';

@@ -1,10 +1,10 @@
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../route-names.ts';
-import { readAttempts, type KnownAttempt } from './known-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
+import { readAttempts, type KnownAttempt } from './known-attempt.ts';
 
 interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';

@@ -1,5 +1,5 @@
-import type { Translate } from '#core/web/texts/texts.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { Translate } from '#core/web/texts/texts.ts';
 import { translateIfKnown } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 

@@ -1,7 +1,7 @@
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { type LatencyBar, latencyBar } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedTime } from '#core/web/texts/formatter.ts';
-import { type LatencyBar, latencyBar } from '#core/web/pages/geometry.ts';
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../route-names.ts';
 import { describeStatus, type StatusView } from './describe-status.ts';
 import { requestsPath } from './query.ts';

@@ -1,6 +1,6 @@
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 /** Result of a request in a word or two. */
 export interface StatusView {

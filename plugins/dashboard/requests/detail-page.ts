@@ -1,12 +1,12 @@
-import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest, hasStoredContent } from '#core/gateway/records/read-requests.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { describeRequestFacts } from '#core/web/requests/describe-facts.ts';
 import { readRouteNames } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
-import { describeRequestFacts } from '#core/web/requests/describe-facts.ts';
 import { type AccountLabel, countColumns, describeRow, labelAccount } from './describe-row.ts';
-import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
 /** Pages with the details of a request: one to bookmark and share, and one that opens below the request's row. */

@@ -1,4 +1,3 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -6,6 +5,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { parseRequestTime } from '#core/gateway/records/request-id.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 

@@ -1,13 +1,16 @@
-import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { readAccountNames } from '#core/web/pages/account-name.ts';
-import type { RequestFilter } from '#core/gateway/records/filter.ts';
-import type { RequestCount } from '#core/gateway/records/count-requests.ts';
-import { listAndCount } from '#core/gateway/records/list-and-count.ts';
 import { type Host, cacheReading } from '#core/gateway/host/host.ts';
+import type { RequestCount } from '#core/gateway/records/count-requests.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { listAndCount } from '#core/gateway/records/list-and-count.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { connectPath } from '../paths.ts';
+import { readRouteNames } from '../route-names.ts';
+import { startOfRange } from '../time-range.ts';
 import { describeControls } from './describe-controls.ts';
 import { countColumns, describeRows } from './describe-row.ts';
 import {
@@ -19,9 +22,6 @@ import {
   requestsPath,
   type RequestsQuery,
 } from './query.ts';
-import { connectPath } from '../paths.ts';
-import { readRouteNames } from '../route-names.ts';
-import { startOfRange } from '../time-range.ts';
 
 /** Requests per page, which fit on a laptop's screen and are read again for each live update. */
 const pageSize = 25;

@@ -1,5 +1,5 @@
-import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter.ts';
+import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Server, ServerRoute } from '@hapi/hapi';
-import { defineTexts } from '#core/web/texts/texts.ts';
-import { createTryPage } from './try-page.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 import { accessTokenLifetimeMs, getAccessTokens } from '#core/business/accounts/access-token.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionOf } from '#core/web/sessions/sign-in.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { tryPath } from '../paths.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+import { createTryPage } from './try-page.ts';
 
 /** Registers the page for trying models in the browser. */
 export function register(server: Server): void {

@@ -1,7 +1,7 @@
-import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHead } from './reply.ts';
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
+import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHead } from './reply.ts';
 import type { ToolReference } from './tool-names.ts';
 
 interface BlockQueueOptions {

@@ -1,8 +1,8 @@
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
-import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';

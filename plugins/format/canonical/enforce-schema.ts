@@ -5,8 +5,8 @@ import type { ClientTool, Strictness } from './conversation.ts';
 import { fitSchema, describesObject } from './fit-schema.ts';
 import { Notes } from './notes.ts';
 import { toObjectSchema } from './object-schema.ts';
-import { wantsEnforcedInput } from './tools.ts';
 import { schemaKeywords, schemaMapKeywords, type SchemaSubset } from './schema-subsets.ts';
+import { wantsEnforcedInput } from './tools.ts';
 
 interface EnforcedSchema {
   readonly schema: JsonObject;

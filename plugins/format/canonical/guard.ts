@@ -1,14 +1,15 @@
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { BlockQueue, CallBlock, OpenImage, type OpenBlock, ReasoningBlock, TextBlock } from './block-queue.ts';
 import { UniqueIds } from './call-ids.ts';
 import type { MediaSource } from './conversation.ts';
 import { charactersPerImage } from './estimate.ts';
-import type { GuardedRoute, GuardOptions } from './guard-options.ts';
 import { describeImage, imageSize } from './generated-images.ts';
+import type { GuardedRoute, GuardOptions } from './guard-options.ts';
 import { Notes } from './notes.ts';
+import { RepeatedCalls } from './repeated-calls.ts';
 import {
   type CompleteReply,
   type FinishReason,
@@ -19,7 +20,6 @@ import {
   resolveFinish,
   truncatedCallError,
 } from './reply.ts';
-import { RepeatedCalls } from './repeated-calls.ts';
 import { UsageTally } from './usage-tally.ts';
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { truncationMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 const maxNoteLength = 120; // characters; notes are sent in a header
 

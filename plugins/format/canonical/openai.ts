@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
 import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
+import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
 import type { EncodeTarget } from './codec.ts';
-import { textOf } from './dialogue.ts';
-import type { Notes } from './notes.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
+import { textOf } from './dialogue.ts';
 import {
   toStandardBase64,
   isDataUrl,
@@ -14,8 +15,7 @@ import {
   textParts,
   unsupportedContent,
 } from './media.ts';
-import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
-import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
+import type { Notes } from './notes.ts';
 
 /**
  * Reads the output format of a request in OpenAI's formats. Source: OpenAI docs, "Structured model outputs".

@@ -1,5 +1,5 @@
-import { normalizeInput } from './stored-reasoning.ts';
 import { type Fragment, isAside } from './reply.ts';
+import { normalizeInput } from './stored-reasoning.ts';
 
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;

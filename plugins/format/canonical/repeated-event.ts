@@ -1,5 +1,5 @@
-import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { findStringEnd } from '#core/platform/json-scan.ts';
+import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 
 /** Failed attempts before giving up, because some vendors put a different number into each event. */
 const maxAttempts = 8;

@@ -1,9 +1,9 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readRefusal, readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
 import { openaiTiers } from './service-tier.ts';
 

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
+import { parseInput } from '../wire/members.ts';
+import type { MessagesTool } from '../wire/messages.ts';
+import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
-import { parseInput } from '../wire/members.ts';
-import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
-import type { MessagesTool } from '../wire/messages.ts';
 
 /**
  * Reads the name of a tool or call.

@@ -1,8 +1,8 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { estimateTokens, estimatePromptTokens } from './estimate.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
+import { estimateTokens, estimatePromptTokens } from './estimate.ts';
 
 /** Number of deltas with text that are measured, and of deltas that are parsed at most to find them. */
 const maxDeltas = { measured: 4, parsed: 16 };

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { asText, listTexts, withoutUndefined } from '../wire/members.ts';
+import { BodyObject } from '../wire/read.ts';
 import type { HostedTool, SearchOptions, SearchLocation } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { BodyObject } from '../wire/read.ts';
-import { asText, listTexts, withoutUndefined } from '../wire/members.ts';
 
 const locationMembers = ['city', 'country', 'region', 'timezone'] as const;
 

@@ -2,13 +2,13 @@ import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { nameInReply, createPickerName } from '#core/config/catalog/model-name.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { isClaudeCode } from '../request/hosted-tools.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { findModel } from '../request/client-request.ts';
+import { isClaudeCode } from '../request/hosted-tools.ts';
 import { readLimits } from './model-capabilities.ts';
 import { selectPage, readPageSelection } from './model-page.ts';
 

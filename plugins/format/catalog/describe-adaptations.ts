@@ -1,7 +1,7 @@
 import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
-import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EndpointDocumentation } from '#core/gateway/host/api-documentation.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import type { ClientSide, FormatDescriptor, ModelEndpoint } from '../formats/contract/descriptor.ts';
 import type { ParameterRules } from '../formats/contract/parameters.ts';

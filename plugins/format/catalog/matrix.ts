@@ -1,8 +1,8 @@
 import { type LossText, type ModelFeature, modelFeatures } from '#core/config/catalog/abilities.ts';
 import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
+import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
-import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';

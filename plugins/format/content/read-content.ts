@@ -1,8 +1,8 @@
-import { bounds } from '#core/platform/bounds.ts';
 import type { SentReader } from '#core/config/catalog/formats.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import type { ReplyDecoder, UpstreamCodec } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../wire/members.ts';

@@ -1,6 +1,8 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import type { Dialect } from '#core/platform/errors/dialects.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
+import { chat } from './chat/descriptor.ts';
+import { completions } from './completions/descriptor.ts';
 import {
   type ClientFormat,
   type FormatDescriptor,
@@ -9,8 +11,6 @@ import {
   isTextFormat,
   type ModelEndpoint,
 } from './contract/descriptor.ts';
-import { chat } from './chat/descriptor.ts';
-import { completions } from './completions/descriptor.ts';
 import { embeddings, geminiEmbeddings } from './embeddings/descriptor.ts';
 import { gemini } from './gemini/descriptor.ts';
 import { images } from './images/descriptor.ts';

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { visitMembers } from '#core/platform/json-scan.ts';
 import { parseExactInSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { visitMembers } from '#core/platform/json-scan.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { StoredReasoning } from '../canonical/stored-reasoning.ts';

@@ -1,7 +1,7 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, createReplyContext } from './client-request.ts';
 

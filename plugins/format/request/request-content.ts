@@ -1,7 +1,7 @@
-import { bounds } from '#core/platform/bounds.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { parseExactInputsInSteps, mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { runInTurns, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';

@@ -10,8 +10,8 @@ import {
   type TextFormat,
 } from '../formats/contract/descriptor.ts';
 import { embeddingFormats, listEndpoints, textFormats } from '../formats/formats.ts';
-import type { ClientRequest } from './client-request.ts';
 import { responses } from '../formats/responses/descriptor.ts';
+import type { ClientRequest } from './client-request.ts';
 
 /**
  * Selects the format for requests to a route.

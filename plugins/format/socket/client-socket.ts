@@ -1,14 +1,14 @@
+import { refuseForMemory } from '#core/gateway/http/collect-body.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
-import { refuseForMemory } from '#core/gateway/http/collect-body.ts';
-import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { composeBody } from './compose-body.ts';
 import { writeErrorFrame, maxLanes, writeProtocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
 import { toByteString } from './event-frames.ts';
 import { createTurnHeaders } from './handshake.ts';
-import { LastResponses } from './last-responses.ts';
 import { Lanes, maxRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
+import { LastResponses } from './last-responses.ts';
 import {
   type ClientFrame,
   type CreateFrame,
@@ -18,10 +18,10 @@ import {
   refuseEvent,
   readText,
 } from './read-frame.ts';
-import { writeSteerRefusal } from './steer-refusal.ts';
-import { FrameWriter } from './text-frames.ts';
 import type { SocketContext, SocketInit } from './socket-init.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
+import { writeSteerRefusal } from './steer-refusal.ts';
+import { FrameWriter } from './text-frames.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
 const unauthenticatedTimeoutMs = 10_000; // time for the first message of a client without a valid key

@@ -1,6 +1,6 @@
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
-import type { ClientFrame, CreateFrame } from './read-frame.ts';
 import type { RawMember } from './member-spans.ts';
+import type { ClientFrame, CreateFrame } from './read-frame.ts';
 
 /** Members of an event that a POST does not have or that have a different value there. */
 const socketMembers = new Set(['type', 'stream', 'stream_id', 'generate', 'background', 'background_options']);

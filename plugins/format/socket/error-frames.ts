@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 
 interface ErrorRecipient {
   /** The lane of the rejected request; undefined if unknown or for the unnamed lane. */

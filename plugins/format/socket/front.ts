@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
-import { runInBackground } from '#core/platform/background.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import { parseQuery } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { runInBackground } from '#core/platform/background.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
 import { ClientSocket } from './client-socket.ts';
 import { isCodexClient } from './error-frames.ts';

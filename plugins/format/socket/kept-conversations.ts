@@ -1,6 +1,6 @@
-import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
-import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { type ItemsOutline, type OutlinedItems, createItemsOutline } from '#core/platform/json-outline/outline.ts';
+import type { Reclaimable } from '#core/platform/memory/budget.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
 const conversationOverhead = 1_024; // bytes of a conversation without its segments

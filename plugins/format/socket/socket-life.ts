@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { countAcceptedBytes } from '#core/gateway/http/stalled-client.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
 
 const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
 const maxSilenceMs = 40_000; // time for which a ping may be unanswered

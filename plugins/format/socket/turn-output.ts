@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { Usage } from '#core/gateway/facts.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { writeUsage } from '../formats/responses/reply/reply-object.ts';
 import { toByteString, type FramedEvent, fromByteString } from './event-frames.ts';
 import { findMembers } from './member-spans.ts';

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { delivery, principal, slotWait } from '#core/gateway/facts.ts';
-import type { MessageClient, MessageDelivery } from '#core/gateway/http/run-message.ts';
 import { type BodyReading, readReply } from '#core/gateway/http/read-reply.ts';
+import type { MessageClient, MessageDelivery } from '#core/gateway/http/run-message.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { renderError, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
 import { separateItems, readInputItems } from './compose-body.ts';

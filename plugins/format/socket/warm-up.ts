@@ -1,7 +1,7 @@
+import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { nameInReply } from '#core/config/catalog/model-name.ts';
 import { writeResponse } from '../formats/responses/reply/reply-object.ts';
 import { findModel, requireModel, stripIdPrefix } from '../request/client-request.ts';
 import { continuedId } from '../state/responses-store/store.ts';

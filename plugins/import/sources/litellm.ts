@@ -3,7 +3,6 @@ import { type ImportDraft, type DraftRoute, Reference } from '../draft.ts';
 import { type UpstreamEndpoint, findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject } from '../members.ts';
 import type { ImportSource } from '../source.ts';
-import { importRouting } from './litellm-routing.ts';
 import { importBedrock, importVertex } from './litellm-clouds.ts';
 import {
   parseVariable,
@@ -13,6 +12,7 @@ import {
   explainUnlistedProvider,
 } from './litellm-providers.ts';
 import { deploymentReasons, generalReasons, infoReasons, rootReasons } from './litellm-reasons.ts';
+import { importRouting } from './litellm-routing.ts';
 
 /** The config.yaml of LiteLLM's proxy. Source: docs.litellm.ai, "Config.yaml", "All settings". */
 export const litellm: ImportSource = {

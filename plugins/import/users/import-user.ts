@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { insertAccount } from '#core/business/accounts/accounts.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
+import { insertAccount } from '#core/business/accounts/accounts.ts';
 import { addDays, type NewPeriod } from '#core/business/accounts/ledger.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';

@@ -1,17 +1,17 @@
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
-import { confirm } from '#core/extension/commands/confirm.ts';
-import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { confirm } from '#core/extension/commands/confirm.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft, type UnmappedSetting } from '../draft.ts';
+import type { ImportedUser } from '../imported-user.ts';
 import { ImportError } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 import { unmappedLines } from '../write-yaml.ts';
 import { importAction, createImportAction, maxUsersPerAction } from './actions.ts';
-import { KeysFile } from './keys-file.ts';
-import type { ImportedUser } from '../imported-user.ts';
 import type { UserOutcome } from './import-user.ts';
+import { KeysFile } from './keys-file.ts';
 
 interface Options {
   readonly dryRun?: true;

@@ -1,6 +1,6 @@
 import type { ImportDraft } from '../draft.ts';
-import { ImportedObject, readRows } from '../members.ts';
 import type { ImportedUser } from '../imported-user.ts';
+import { ImportedObject, readRows } from '../members.ts';
 
 /** Schema of a gateway's users and subscriptions. */
 export interface UserTables {

@@ -1,9 +1,9 @@
 import { formatEntries } from '#core/extension/commands/field-text.ts';
 import { formatTime } from '#core/extension/commands/table-text.ts';
-import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
+import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { calculateCacheShares, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
-import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
+import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
 
 /** Grouping of usage: a stored grouping, or the plan under which the gateway was used. */
 export type UsageGrouping = UsageBy | 'plan';

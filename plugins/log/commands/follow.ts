@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatEntries } from '#core/extension/commands/field-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { NewRequests } from '#core/gateway/records/new-requests.ts';
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { Backoff } from '#core/platform/timing/backoff.ts';
-import { formatEntries } from '#core/extension/commands/field-text.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { Backoff } from '#core/platform/timing/backoff.ts';
 import { requests as resource, tableOptions, toRequestEntry } from './requests.ts';
 import type { CommandOutput } from './selection.ts';
 

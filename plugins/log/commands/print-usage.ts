@@ -1,4 +1,6 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
@@ -15,11 +17,8 @@ import {
   usageReach,
   cacheSharesToJson,
 } from '#core/gateway/records/usage.ts';
-import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
-import { toOperatorJson } from '#core/web/resources/operator-json.ts';
-import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
-import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
 import {
   describeUsage,
@@ -29,6 +28,7 @@ import {
   type UsageTable,
 } from './describe-usage.ts';
 import type { CommandOutput } from './selection.ts';
+import { readUnauthenticatedJson } from './unauthenticated-reading.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
 

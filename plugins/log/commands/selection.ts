@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { ActionRefused, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { exampleText } from '#core/extension/commands/command.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';

@@ -5,8 +5,8 @@ import { DiskThread, toError, threadScript } from './disk-thread.ts';
 import type { FileIdentity } from './files.ts';
 import { fileCreatingOperations, type OpenFile, type Operations } from './operations.ts';
 import { Ring, type UnwrittenLines, controlWord } from './ring.ts';
-import type { ThreadMessage, Failure } from './thread.ts';
 import { isRunnable } from './thread-state.ts';
+import type { ThreadMessage, Failure } from './thread.ts';
 
 const lineTimeoutMs = 200;
 const checkIntervalMs = 40;

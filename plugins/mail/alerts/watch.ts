@@ -1,11 +1,11 @@
 import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
-import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
 /** Creates the job that records conditions without an event, such as payments that stay unconfirmed, and the previous day's report. */
 export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({

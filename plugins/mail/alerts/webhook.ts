@@ -1,8 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { HealthChecks } from '#core/gateway/health/health-check.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { toOperatorJson } from '#core/web/resources/operator-json.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import {
   claimMessage,
   type ClaimedAlert,
@@ -10,9 +7,12 @@ import {
   collectMessages,
   finishMessage,
 } from '#core/business/mail/outbox.ts';
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { mailReason } from '../mail-reason.ts';
 import { type AlertSource, composeAlert } from './alert.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;

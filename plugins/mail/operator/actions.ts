@@ -1,7 +1,7 @@
-import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
-import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
 import { listMails, repeatMail } from '#core/business/mail/mails.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
+import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
+import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
-import { readSecret } from '#core/platform/database/secret.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
 
 export const unsubscribePath = '/unsubscribe';
 

@@ -1,11 +1,10 @@
-import type { Registry } from '#core/extension/registry.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { listMails } from '#core/business/mail/mails.ts';
-import { formatAccountLabel, formatAccountName } from '#core/web/pages/account-name.ts';
-import { notFound } from '#core/web/pages/page-error.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { listOrders } from '#core/business/payments/order.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import {
   countUsage,
   readUsage,
@@ -14,8 +13,9 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
-import { signInName } from '#core/business/operator-actions/member-describers.ts';
-import { readSubjectNames } from '#core/web/resources/describe-action.ts';
+import { formatAccountLabel, formatAccountName } from '#core/web/pages/account-name.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
 import {
   type AccountDetails,
@@ -24,14 +24,14 @@ import {
   readAccountDetails,
 } from '#core/web/resources/account-details.ts';
 import { accountKinds } from '#core/web/resources/accounts.ts';
+import { readSubjectNames } from '#core/web/resources/describe-action.ts';
 import { defineView, describeEntryFacts, describeEntryTables, fieldTable } from '#core/web/resources/field.ts';
 import { subjectMailFields } from '#core/web/resources/mails.ts';
 import { accountOrderFields } from '#core/web/resources/orders.ts';
+import { joinParts } from '#core/web/texts/formatter.ts';
 import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { describeStory } from './story.ts';
-import { quantile } from '#core/gateway/records/latency-histogram.ts';
-import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** Maximum entries per list, newest first. */
 const maxEntries = { orders: 20, models: 8, mails: 20 };

@@ -3,8 +3,8 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { readAccountRevenue } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
-import type { CostNotes } from '#core/web/pages/usage-costs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import type { CostNotes } from '#core/web/pages/usage-costs.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 

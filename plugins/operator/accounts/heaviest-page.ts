@@ -1,9 +1,9 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { type AccountLoad, type LoadMeasure, loadMeasures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { loadReadings } from '../readings.ts';
 import { describeSpans, type Span, readSpan } from '../span.ts';

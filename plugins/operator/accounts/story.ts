@@ -7,8 +7,8 @@ import { type UsageCounts, hourMs, type UsageKeys } from '#core/gateway/records/
 import type { TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { AccountDetails } from '#core/web/resources/account-details.ts';
-import { describeLedgerNote } from '#core/web/resources/ledger.ts';
 import { describeAction, describeDone } from '#core/web/resources/describe-action.ts';
+import { describeLedgerNote } from '#core/web/resources/ledger.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 

@@ -1,12 +1,12 @@
-import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { type Rollback, type Served, variantName } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { describeActionTable } from '#core/web/resources/action-table.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
+import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { configurations, configurationsPath } from '#core/web/resources/configurations.ts';
 import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 

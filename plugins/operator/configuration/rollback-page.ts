@@ -3,13 +3,13 @@ import type { Served } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
+import { object } from '#core/platform/schema.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
 import { runFormAction } from '#core/web/actions/action-page.ts';
-import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { parseNumber, readServing, requireChanges } from './list-page.ts';
-import { object } from '#core/platform/schema.ts';
 
 /** Maximum shown lines of a diff; `daypass diff` prints all lines. */
 const maxDiffLines = 400;

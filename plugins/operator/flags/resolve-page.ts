@@ -1,9 +1,9 @@
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
+import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
+import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { formatAccountName } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
-import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
-import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 
 /** `/operator/flags/{id}`: form to resolve a flag. */
 export const resolvePage: Page = plainPage(

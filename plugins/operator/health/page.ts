@@ -1,25 +1,25 @@
+import { readModelStates } from '#core/business/model-health/model-health.ts';
+import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Rollback } from '#core/config/history/history.ts';
-import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
+import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { FailedJob } from '#core/platform/jobs/jobs.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { version } from '#core/platform/version.ts';
 import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
-import { readModelStates } from '#core/business/model-health/model-health.ts';
-import { chooseRollbackTitle } from '../configuration/list-page.ts';
-import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
+import { omitEmptySections } from '#core/web/pages/table.ts';
 import { translateCheckName } from '#core/web/problems/check-problems.ts';
 import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { readSubjectNames, readSubjectCells } from '#core/web/resources/describe-action.ts';
-import { omitEmptySections } from '#core/web/pages/table.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
-import { version } from '#core/platform/version.ts';
+import { chooseRollbackTitle } from '../configuration/list-page.ts';
+import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 
 const path = '/operator/health';
 /** Update interval of the state in seconds. */

@@ -1,9 +1,9 @@
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
-import { refundable } from '#core/business/payments/order.ts';
-import { isRefundInProgress } from '#core/business/payments/order-types.ts';
-import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { getCoreAction } from '#core/business/operator-actions/actions.ts';
+import { isRefundInProgress } from '#core/business/payments/order-types.ts';
+import { refundable } from '#core/business/payments/order.ts';
+import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeEntryFacts } from '#core/web/resources/field.ts';
 import { createPaymentsView } from '#core/web/resources/order-parts.ts';
 import { requireOrder } from './order-page.ts';

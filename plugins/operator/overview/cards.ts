@@ -1,9 +1,9 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
 import { overviewReadings } from '../readings.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;

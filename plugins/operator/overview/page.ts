@@ -1,12 +1,12 @@
-import type { Registry } from '#core/extension/registry.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { describeJobs, describeJournal } from './cards.ts';
-import { describeNeeds, type NeedsSource } from './needs.ts';
 import { type OverviewSources, readSources } from '../sources.ts';
 import { describeSpans, readSpan } from '../span.ts';
+import { describeJobs, describeJournal } from './cards.ts';
+import { describeNeeds, type NeedsSource } from './needs.ts';
 import { describeTiles } from './tiles.ts';
 
 /** Minimum number of routes on the overview; all routes of a model are shown together. */

@@ -1,16 +1,16 @@
-import type { Registry } from '#core/extension/registry.ts';
 import type { PassCounts } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
+import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { DailyRevenue } from '#core/business/payments/revenue.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { type UsageCounts, type UsageKeys, hourMs, startOfHours } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
-import type { RunningRequests } from '../running-requests.ts';
-import { chartHours, overviewReadings } from '../readings.ts';
-import { type Span, spans, splitDays } from '../span.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
+import { chartHours, overviewReadings } from '../readings.ts';
+import type { RunningRequests } from '../running-requests.ts';
+import { type Span, spans, splitDays } from '../span.ts';
 
 /** Minimum age of a long-running request. */
 const longRunningMs = 60_000;

@@ -1,8 +1,8 @@
 import type { Registry } from '#core/extension/registry.ts';
-import type { Page } from '#core/web/pages/page.ts';
-import { readSources } from '../sources.ts';
 import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
+import type { Page } from '#core/web/pages/page.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
+import { readSources } from '../sources.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
 /** Maximum routes on the page, models in trouble first; `daypass routes` lists all. */

@@ -1,12 +1,12 @@
+import { severityOf } from '#core/business/model-health/model-health.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { canReset, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { describeBreaker } from '#core/web/pages/breaker-state.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { severityOf } from '#core/business/model-health/model-health.ts';
-import type { OverviewSources } from '../sources.ts';
 import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
+import type { OverviewSources } from '../sources.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 

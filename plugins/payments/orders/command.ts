@@ -1,4 +1,3 @@
-import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
@@ -7,12 +6,13 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { computeRefundable } from '#core/business/payments/order-types.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { openFlags, orders } from '#core/web/resources/orders.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type OrderDetails, readOrderDetails } from '#core/web/resources/order-parts.ts';
+import { openFlags, orders } from '#core/web/resources/orders.ts';
 import { describeOrder } from './describe.ts';
 
 const exitCodes = exitCodesFor('order or account');

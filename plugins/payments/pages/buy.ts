@@ -1,19 +1,19 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelFor, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
-import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { quotePlan, startOrder } from '#core/business/payments/checkout.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
-import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
+import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
+import { determineOrderView } from '#core/business/payments/order-view.ts';
 import { listOrders } from '#core/business/payments/order.ts';
+import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
+import { integer, object } from '#core/platform/schema.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
 import { formatPlan } from './gift.ts';
 import { formatDays, describeRetry } from './order-view.ts';
-import { determineOrderView } from '#core/business/payments/order-view.ts';
-import { integer, object } from '#core/platform/schema.ts';
 
 /** Number of recent orders searched for an open order. */
 const maxRecentOrders = 10;

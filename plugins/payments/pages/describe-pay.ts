@@ -1,5 +1,6 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { getPaymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
+import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
@@ -9,7 +10,6 @@ import { loadMark } from '../qr-image/mark.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { formatPlan } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
-import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 
 /** A note with an icon, printed by `views/parts/flash.eta`. */
 interface Note {

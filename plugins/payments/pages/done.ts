@@ -1,14 +1,14 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
-import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { type SampleTab, renderSamples } from '#core/web/pages/code-samples.ts';
-import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
+import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
-import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { describeGift } from './gift.ts';
 import {
   describeDaysLeft,

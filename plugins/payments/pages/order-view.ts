@@ -1,10 +1,10 @@
-import { formatContact } from '#core/gateway/host/contact.ts';
 import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { computeDecisionDeadline } from '#core/business/payments/flags.ts';
-import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
-import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 
 /** Reads an order of the reader's account; throws PageError 404 if it does not exist or belongs to a different account. */
 export async function readOwnOrder(request: PageRequest): Promise<Order> {

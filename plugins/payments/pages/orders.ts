@@ -1,9 +1,9 @@
+import { type OrderView, determineOrderView } from '#core/business/payments/order-view.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { formatPlan } from './gift.ts';
 import { getOrderPath } from './order-view.ts';
-import { type OrderView, determineOrderView } from '#core/business/payments/order-view.ts';
 
 const pageSize = 25;
 

@@ -1,11 +1,11 @@
-import { cancelOrder, checkNow, renewCharge } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { cancelOrder, checkNow, renewCharge } from '#core/business/payments/checkout.ts';
+import { isOpenView, readOrderView } from '#core/business/payments/order-view.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describePay, describeState } from './describe-pay.ts';
 import { describeRetry, readOwnOrder, getOrderPath } from './order-view.ts';
-import { isOpenView, readOrderView } from '#core/business/payments/order-view.ts';
 
 /** Refresh interval in seconds without JavaScript while an order waits. */
 const refreshIntervalSeconds = 10;

@@ -1,12 +1,12 @@
-import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { findSimulationCommand } from '#core/business/payments/connections.ts';
+import { determineOrderView } from '#core/business/payments/order-view.ts';
 import type { Order } from '#core/business/payments/order.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { loadMark } from '../qr-image/mark.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
 import { readReceiver } from './describe-pay.ts';
 import { readOwnOrder } from './order-view.ts';
-import { findSimulationCommand } from '#core/business/payments/connections.ts';
-import { determineOrderView } from '#core/business/payments/order-view.ts';
 
 /** The QR code as an image file, while the order can be paid. */
 export const qrDownload: Page = {

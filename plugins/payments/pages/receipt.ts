@@ -1,11 +1,11 @@
-import { issuerTitle } from '#core/business/payments/issuer-title.ts';
-import { formatContact } from '#core/gateway/host/contact.ts';
 import { getPaymentProviders } from '#core/business/payments/connections.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
+import type { Order } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
-import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { formatContact } from '#core/gateway/host/contact.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { formatPlan } from './gift.ts';
 import { describeDaysLeft, describeRefunds, readOwnOrder, describeRefundsTitle } from './order-view.ts';
 

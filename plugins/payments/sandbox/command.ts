@@ -1,7 +1,9 @@
 import type { Command as Parser } from 'commander';
 import { formatMoney } from '#core/business/accounts/money.ts';
+import { parseInteger } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import {
   performAction,
   type ActionOptions,
@@ -11,8 +13,6 @@ import {
   type SendNotification,
 } from './actions.ts';
 import { findCharge } from './charges.ts';
-import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { parseInteger } from '#core/extension/commands/arguments.ts';
 
 const timeoutMs = 5_000;
 

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type {
   PaymentEvidence,
   PaymentNotification,
@@ -7,6 +6,7 @@ import type {
   RawNotification,
   StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
 import type { SandboxCharge, SandboxRefund } from './charges.ts';
 

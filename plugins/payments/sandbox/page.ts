@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi';
-import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { performAction, type SandboxAction, sandboxActions, SandboxRefused, type SendNotification } from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
-import { object, string } from '#core/platform/schema.ts';
 
 const path = '/sandbox/{reference}';
 

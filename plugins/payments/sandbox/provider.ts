@@ -1,4 +1,3 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import {
   type Charge,
   type ChargeReference,
@@ -10,6 +9,7 @@ import {
   type RefundRequest,
 } from '#core/business/payments/payment-provider.ts';
 import { writeQris } from '#core/business/payments/qris.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { addCharge, addRefund, endCharge, hasRefund, listMovements, readCharge } from './charges.ts';
 import { toEvidence, readSandboxNotification } from './notification.ts';
 import { getSecretHolder } from './secret.ts';

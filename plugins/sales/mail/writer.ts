@@ -1,7 +1,7 @@
 import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import en from './texts/en.json' with { type: 'json' };
 import { findReservation } from '../waiting-list.ts';
+import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 

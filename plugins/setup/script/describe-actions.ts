@@ -1,7 +1,7 @@
 import { pathOn } from '../reader.ts';
-import { posix, writeSettings } from '../writers.ts';
 import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
+import { posix, writeSettings } from '../writers.ts';
 
 /** One action of the script for a tool. Texts contain placeholders such as `@KEY@`, which the script fills in. */
 export type ScriptAction =

@@ -1,5 +1,5 @@
-import type { SetupModel, SetupValues } from '../values.ts';
 import type { SettingTree, SetupTool } from '../tool.ts';
+import type { SetupModel, SetupValues } from '../values.ts';
 
 /** OpenCode and Kilo Code read the same settings. Every model must be listed. */
 function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smallModel }: SetupValues): SettingTree {

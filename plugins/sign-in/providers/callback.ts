@@ -1,9 +1,9 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { linkIdentity } from '#core/business/accounts/identity-links.ts';
 import type { SignInProfile } from '#core/business/accounts/identities.ts';
+import { linkIdentity } from '#core/business/accounts/identity-links.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { signIn } from '#core/web/sessions/sign-in.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { signIn } from '#core/web/sessions/sign-in.ts';
 import { admit } from '../admit.ts';
 import { readLinkIntent } from '../link-intent.ts';
 import { homePath, nextPath } from '../next-path.ts';

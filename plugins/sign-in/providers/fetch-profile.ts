@@ -1,6 +1,6 @@
 import { parseJson } from '#core/platform/json.ts';
-import { readResponseText } from '#core/platform/response-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { readResponseText } from '#core/platform/response-text.ts';
 
 /** Timeout in ms for a provider's response. */
 export const providerTimeout = 10_000;

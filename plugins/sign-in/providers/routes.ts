@@ -1,6 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
-import { readSecret } from '#core/platform/database/secret.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
 import { type ConfiguredProvider, configuredProviders } from '../section.ts';
 import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
 import { finishSignIn } from './callback.ts';

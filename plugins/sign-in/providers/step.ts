@@ -1,6 +1,6 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { Throttle } from '#core/platform/timing/throttle.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
 import { maySignIn } from '../admit.ts';
 import { homePath, nextPath } from '../next-path.ts';
 

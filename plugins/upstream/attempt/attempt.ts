@@ -1,11 +1,11 @@
-import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
-import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { AttemptRequest, ResponseBody, UpstreamResponse } from './contract.ts';
-import { AttemptClock, type TimeoutCause } from './clock.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { type CallControl, type CallHandler, isUnanswered } from '../connections/connection.ts';
+import { AttemptClock, type TimeoutCause } from './clock.ts';
+import type { AttemptRequest, ResponseBody, UpstreamResponse } from './contract.ts';
 import {
   toConnectionFault,
   type Fault,

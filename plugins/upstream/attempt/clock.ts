@@ -1,5 +1,5 @@
-import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
+import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
 /** Ms of backpressure after which the duration of a response measures the client, not the route. */
 const minClientDelayMs = 200;

@@ -1,14 +1,14 @@
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import type { ClosureRule } from '#core/gateway/model-call/closure-rules.ts';
-import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import {
   createKeyRefusedError,
   createNotSetUpError,
   createThrottledError,
   removeKnownSecrets,
 } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { getFailedConnection, isUnanswered } from '../connections/connection.ts';
 
 interface FaultEffects {

@@ -1,7 +1,7 @@
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { type UpstreamResponse, type ResponseBody, getContentType } from './contract.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { isEventStream, looksLikeEvents } from './content-type.ts';
+import { type UpstreamResponse, type ResponseBody, getContentType } from './contract.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';
 import { type Fault, routeFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';

@@ -1,12 +1,8 @@
-import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { findClosureRule } from '#core/gateway/model-call/closure-rules.ts';
-import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
-import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
 import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { failureCode } from '#core/gateway/model-call/reported-failure.ts';
+import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import {
   parseContextWindow,
   isClientObjectMissing,
@@ -22,6 +18,10 @@ import {
   removeKnownSecrets,
   removeSecrets,
 } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
+import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { Fault, faultKindOf } from './fault.ts';
 
 /** Statuses that mean an invalid request unless the message says otherwise. */

@@ -1,8 +1,8 @@
-import { bounds } from '#core/platform/bounds.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { footprint } from '#core/platform/memory/budget.ts';
-import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { footprint } from '#core/platform/memory/budget.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { type UpstreamResponse, type ResponseBody, finishGraceMs } from './contract.ts';
 import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
 

@@ -1,13 +1,13 @@
 import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { footprint } from '#core/platform/memory/budget.ts';
-import { runInTurns } from '#core/platform/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs } from './contract.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { footprint } from '#core/platform/memory/budget.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { runInTurns } from '#core/platform/timing/turn.ts';
 import { toClientContentType } from './content-type.ts';
+import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs } from './contract.ts';
 import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
 import { parseRefusal } from './refusal.ts';
 

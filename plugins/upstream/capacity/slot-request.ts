@@ -1,16 +1,16 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Delivery, entitlement, principal } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import { unused } from '#core/platform/shared/slots.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { Fault } from '../attempt/fault.ts';
-import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
 import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
+import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
 
 /** Shared parts of the stage for waiting on slots; missing if no upstream declares a capacity. */
 export interface QueueParts {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { ConnectionPool } from './connection-pool.ts';
 import { ConnectQueue } from './connect-queue.ts';
+import { ConnectionPool } from './connection-pool.ts';
 
 /**
  * Ms after which a connection takes no further requests; a running request may finish. Without this limit, steady traffic would keep using

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { SlidingSlices } from './sliding-slices.ts';
 import type { CallWindowOptions } from './call-window.ts';
+import { SlidingSlices } from './sliding-slices.ts';
 
 interface Tally {
   calls: number;

@@ -1,11 +1,11 @@
-import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import type { Notifications } from '#core/platform/database/database.ts';
 import { routeResetChannel } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { Notifications } from '#core/platform/database/database.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { type BreakerOptions, defaultBreakerOptions, type Admission } from './breaker.ts';
-import { type Requester, unknownRequester } from './requester.ts';
 import type { RouteFailure } from './evidence.ts';
+import { type Requester, unknownRequester } from './requester.ts';
 import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';

@@ -1,8 +1,8 @@
 import { isJsonObject, parseJson } from '#core/platform/json.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import type { BreakerStatus } from './breaker.ts';
-import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
+import type { TypicalThroughput } from './throughput.ts';
 
 /**
  * State of a route as reported by one instance. Sent to the other instances and stored for instances that start later. Times are relative,

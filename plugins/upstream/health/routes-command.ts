@@ -2,10 +2,10 @@ import { getCommandOperator, runAction } from '#core/business/operator-actions/a
 import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { printEntries } from '#core/extension/commands/list-command.ts';
-import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listRouteIds } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 import type { OperatorResource } from '#core/web/resources/resource.ts';
 import { resetRouteAction } from './reset.ts';
 import { storeReset } from './route-report.ts';

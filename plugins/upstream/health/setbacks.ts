@@ -1,7 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { exponentialDelay } from '#core/platform/timing/backoff.ts';
-import type { Requester } from './requester.ts';
 import { storeLatest } from './evidence.ts';
+import type { Requester } from './requester.ts';
 
 const pauseRangeMs = { min: 30_000, max: 600_000 };
 /** Failures of a conversation, or failing conversations of an account, after which the route is tried last. */

@@ -1,7 +1,7 @@
-import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Slot } from '../capacity/slot-request.ts';
 import type { Admission } from '../health/breaker.ts';

@@ -1,12 +1,12 @@
-import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
+import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
-import type { Requester } from '../health/requester.ts';
-import type { AdmittedRoute } from './admission.ts';
+import { noteFailure } from '#core/platform/background.ts';
 import { describeFault, type Fault, faultEffects, describeRefusal } from '../attempt/fault.ts';
 import type { RouteFailure } from '../health/evidence.ts';
+import type { Requester } from '../health/requester.ts';
+import type { AdmittedRoute } from './admission.ts';
 import type { RelayParts } from './relay-parts.ts';
 
 interface AttemptSettings {

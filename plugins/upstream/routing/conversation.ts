@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { bounds } from '#core/platform/bounds.ts';
 import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import type { Requester } from '../health/requester.ts';
 
 const digestCharacters = 16; // 96 bits

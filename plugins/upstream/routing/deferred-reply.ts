@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
-import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { RouteReply } from './route-attempts.ts';
 

@@ -2,12 +2,12 @@ import type { Delivery } from '#core/gateway/facts.ts';
 import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
-import type { SessionLease } from './sessions.ts';
 import type { Allowance } from './allowance.ts';
 import type { Candidates } from './candidates.ts';
 import type { DeliveryNotes } from './delivery-notes.ts';
 import type { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
+import type { SessionLease } from './sessions.ts';
 
 /** State shared by all attempts of one request. */
 export interface RelayContext {

@@ -4,10 +4,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { QueueParts } from '../capacity/slot-request.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { TokenSource } from '../credentials/token-source.ts';
-import type { KeyPool } from './key-pool.ts';
-import type { FailureLog } from './failure-log.ts';
-import type { RetryBudget } from './allowance.ts';
 import type { RouteHealth } from '../health/route-health.ts';
+import type { RetryBudget } from './allowance.ts';
+import type { FailureLog } from './failure-log.ts';
+import type { KeyPool } from './key-pool.ts';
 import type { RouteHeaders } from './route-headers.ts';
 import type { CallSessions } from './sessions.ts';
 

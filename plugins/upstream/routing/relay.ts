@@ -1,23 +1,23 @@
-import { whenSettled } from '#core/platform/timing/when-settled.ts';
-import { runInBackground } from '#core/platform/background.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/gateway/facts.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { runInBackground } from '#core/platform/background.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
-import { Allowance } from './allowance.ts';
+import type { SlotRequest } from '../capacity/slot-request.ts';
 import type { AdmittedRoute, FailedRoute } from './admission.ts';
+import { Allowance } from './allowance.ts';
 import { Candidates } from './candidates.ts';
 import { ExchangeRequester } from './conversation.ts';
+import { joinReplies } from './deferred-reply.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
-import type { SlotRequest } from '../capacity/slot-request.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { RelayParts } from './relay-parts.ts';
-import { joinReplies } from './deferred-reply.ts';
-import type { SessionLease } from './sessions.ts';
 import { type RouteReply, RouteAttempts } from './route-attempts.ts';
+import type { SessionLease } from './sessions.ts';
 
 interface RouteResult {
   readonly attempts: RouteAttempts;

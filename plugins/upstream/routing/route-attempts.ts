@@ -1,21 +1,21 @@
-import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { limitOutput } from '#core/config/catalog/profile.ts';
-import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { answerDigests } from '#core/gateway/facts.ts';
-import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
-import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
-import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
+import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
-import { getTarget } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
-import { AttemptReport } from './attempt-report.ts';
+import { getTarget } from '../connections/connections.ts';
 import { type AdmittedRoute, findThrottling } from './admission.ts';
-import { isSameModel } from './same-model.ts';
+import { AttemptReport } from './attempt-report.ts';
 import type { RelayContext } from './relay-context.ts';
+import { isSameModel } from './same-model.ts';
 
 /** Reply of one route, or its continuation of an interrupted reply. */
 export interface RouteReply {

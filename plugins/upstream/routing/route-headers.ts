@@ -1,10 +1,10 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { AttemptRecord, Delivery } from '#core/gateway/facts.ts';
-import type { Service } from '#core/gateway/host/host.ts';
-import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
+import type { Service } from '#core/gateway/host/host.ts';
+import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 /** What clients see of routes: nothing, positions in the model's list, or names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;

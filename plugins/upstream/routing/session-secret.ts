@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
-import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BackgroundWork } from '../health/background-work.ts';
 
 const secretName = 'session';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { adapter } from '#core/gateway/facts.ts';
-import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { accountOf, readAccountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
 import type { SessionMove, SessionMoves } from './session-moves.ts';

@@ -2,8 +2,8 @@ import { formatAt, readAsked } from '../answers.ts';
 import type { Observation } from '../client.ts';
 import { faultScripts, type Scene } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
-import { describeAttempts, describeObservation, findMistake, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
+import { describeAttempts, describeObservation, findMistake, recordsOf } from '../records.ts';
 
 const concurrency = 48;
 

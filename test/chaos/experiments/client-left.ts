@@ -1,9 +1,9 @@
+import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { formatAt } from '../answers.ts';
 import { playOpen, type Scene } from '../faults.ts';
 import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
-import { describeObservation, findMistake, recordsOf } from '../records.ts';
-import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { openChaosFixture } from '../fixture.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
 
 const longestWait = 1_000; // ms
 

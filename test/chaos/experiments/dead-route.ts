@@ -1,7 +1,7 @@
 import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
 import { inParallel, noneOf } from '../figure.ts';
-import { describeObservation, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
+import { describeObservation, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
 
 const maxDelayed = 20;
 /** Ms after which requests try the next route while connections are not completed. */

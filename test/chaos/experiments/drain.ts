@@ -1,8 +1,8 @@
 import { formatAt } from '../answers.ts';
 import { finish, playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
-import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import { until, untilPrinted } from '../until.ts';
 
 /** The gateway gets SIGTERM while streams run that end within its drain limit. */

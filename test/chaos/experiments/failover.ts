@@ -1,8 +1,8 @@
 import type { Observation } from '../client.ts';
 import { type FaultScript, faultScripts } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
-import { describeObservation, isSpliced, findMistake, recordsOf, type RequestRecord } from '../records.ts';
 import { fits, type Lane, lanes, modelOf, openChaosFixture } from '../fixture.ts';
+import { describeObservation, isSpliced, findMistake, recordsOf, type RequestRecord } from '../records.ts';
 
 const concurrency = 48;
 

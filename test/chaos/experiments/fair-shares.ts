@@ -1,11 +1,11 @@
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { startRedis } from '../../support/global-redis.ts';
-import type { GatewayProcess } from '../../support/gateway-home.ts';
 import { jain, p95 } from '../../plugins/upstream/capacity/simulation.ts';
+import type { GatewayProcess } from '../../support/gateway-home.ts';
+import { startRedis } from '../../support/global-redis.ts';
 import { Client, type Observation } from '../client.ts';
 import type { Scene } from '../faults.ts';
-import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
 import { type Experiment, type Figure, noneOf } from '../figure.ts';
+import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
 import { describeAttempts, describeObservation, findMistake, recordsOf } from '../records.ts';
 
 /** What the vendor takes at once, and ms that it takes for an answer. */

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
+import type { GatewayProcess } from '../../support/gateway-home.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { openChaosFixture } from '../fixture.ts';
 import { describeObservation } from '../records.ts';
-import type { GatewayProcess } from '../../support/gateway-home.ts';
 
 const connections = 5;
 /** MB that the process may grow by. All requests of one connection at once take 1,400. */

@@ -1,11 +1,11 @@
+import type { GatewayProcess } from '../../support/gateway-home.ts';
 import type { Observation } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
+import { openChaosFixture, type ChaosFixture } from '../fixture.ts';
 import { answered, sendLoad } from '../mixed-load.ts';
 import { findMistake, recordsOf, type RequestRecord } from '../records.ts';
-import { openChaosFixture, type ChaosFixture } from '../fixture.ts';
 import { until } from '../until.ts';
-import type { GatewayProcess } from '../../support/gateway-home.ts';
 
 /** Ms before a kill in which an answer may have arrived before its end was recorded: it is recorded as interrupted. */
 const lastMoment = 1_000;

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
-import { type OwnRedisServer, startRedis } from '../../support/global-redis.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
+import { type OwnRedisServer, startRedis } from '../../support/global-redis.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import type { Client } from '../client.ts';
-import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
 import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
+import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
 import { describeObservation } from '../records.ts';
 
 const clients = 16;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { formatAt } from '../answers.ts';
 import type { Observation } from '../client.ts';
 import { type Experiment, noneOf } from '../figure.ts';
-import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import { untilPrinted } from '../until.ts';
 
 const clients = 16;

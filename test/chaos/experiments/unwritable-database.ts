@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { execute, withDatabase } from '../../support/global-postgres.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
+import { execute, withDatabase } from '../../support/global-postgres.ts';
 import type { Observation } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';

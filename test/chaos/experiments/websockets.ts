@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import { startRedis } from '../../support/global-redis.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
+import { startRedis } from '../../support/global-redis.ts';
 import { SocketClient, type SocketEvent, textOf } from '../../support/socket-client.ts';
 import { createTcpProxy } from '../../support/tcp-proxy.ts';
 import { finish, playFine, playOpen, type Scene } from '../faults.ts';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/platform/json.ts';
+import { chunkSchema, errorSchema, wholeReplySchema } from '../../support/schemas/gemini.ts';
 import {
   type Call,
   compact,
@@ -11,7 +12,6 @@ import {
   textOf,
 } from '../conversation.ts';
 import { type ClientFormat, insist, type Question, type StreamEvent, type Written } from './client-format.ts';
-import { chunkSchema, errorSchema, wholeReplySchema } from '../../support/schemas/gemini.ts';
 
 /** generateContent, as Gemini CLI sends and reads it. Source: Gemini API reference, "GenerateContent". */
 export const geminiClient: ClientFormat = {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { UpstreamTextFormat } from '../../support/formats.ts';
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../../support/faulty-upstream.ts';
+import type { UpstreamTextFormat } from '../../support/formats.ts';
 import { type Answer, type Ask, objectsOf } from '../conversation.ts';
 import { upstreams } from '../upstreams/index.ts';
 

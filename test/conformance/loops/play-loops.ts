@@ -1,7 +1,7 @@
 import { openGatewayHome } from '../../support/gateway-home.ts';
-import { createLoopingUpstream, loop } from './looping-upstream.ts';
 import { files, findLosses, readsPdf } from './check-requests.ts';
 import { type ForeignClient, foreignClients, type Language } from './clients.ts';
+import { createLoopingUpstream, loop } from './looping-upstream.ts';
 import { type Installation, installLanguage, lastLine, type Missing, runForeign, versionOf } from './run-foreign.ts';
 import { ownClients } from './typescript.ts';
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { objectOf, textOf } from '../conversation.ts';
 import * as chat from './chat-rules.ts';
-import * as messages from './messages-rules.ts';
-import * as responses from './responses-rules.ts';
-import * as odd from './oddities.ts';
 import * as oddEvents from './event-oddities.ts';
+import * as messages from './messages-rules.ts';
+import * as odd from './oddities.ts';
+import * as responses from './responses-rules.ts';
 import { signature } from './scenarios.ts';
 import type { Endpoint, Oddity, Rule, VendorDescription } from './vendor.ts';
 

@@ -3,8 +3,8 @@ import { Ajv } from 'ajv';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import type { ReceivedBody } from '../../support/read-body.ts';
-import { clients } from '../clients/index.ts';
 import { readers } from '../../support/readers/index.ts';
+import { clients } from '../clients/index.ts';
 
 const ajv = new Ajv({ strict: false });
 

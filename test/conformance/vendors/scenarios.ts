@@ -1,5 +1,5 @@
-import { featureOf, type Turn } from '../features.ts';
 import type { Answer, AnswerBlock, Ask, Call, Entry, Tool } from '../conversation.ts';
+import { featureOf, type Turn } from '../features.ts';
 
 /** What a client adds to its requests besides the question. */
 export interface Habits {

@@ -3,21 +3,21 @@ import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { type TextFormat, textFormats } from '../../support/formats.ts';
+import { readBody } from '../../support/read-body.ts';
 import type { Answer as Read } from '../../support/readers/answer.ts';
+import { readers } from '../../support/readers/index.ts';
 import type { Outcome } from '../cell.ts';
 import type { StreamEvent, Written } from '../clients/client-format.ts';
 import { clients } from '../clients/index.ts';
 import type { Answer, Entry } from '../conversation.ts';
-import { descriptions } from './descriptions.ts';
-import { anotherModel, bytesOf, cannotSay, headersOf, withHabits } from './habits.ts';
-import { checkFailure, checkRefusal, checkUnsupported } from './failures.ts';
 import { checkRequest, lossesOf, searchIsOff } from './check-request.ts';
+import { descriptions } from './descriptions.ts';
+import { checkFailure, checkRefusal, checkUnsupported } from './failures.ts';
+import { anotherModel, bytesOf, cannotSay, headersOf, withHabits } from './habits.ts';
 import { vendorLossesOf } from './losses.ts';
-import { readBody } from '../../support/read-body.ts';
-import { readers } from '../../support/readers/index.ts';
 import { scenarioOf, scenarios, type VendorTurn } from './scenarios.ts';
-import type { VendorDescription } from './vendor.ts';
 import { hasPreset, modelElsewhere, modelFor, type Place, placeOf, type VendorFixture } from './vendor-fixture.ts';
+import type { VendorDescription } from './vendor.ts';
 
 export interface VendorCell {
   readonly client: TextFormat;

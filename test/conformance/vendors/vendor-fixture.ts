@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { textFormats } from '../../support/formats.ts';
-import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../../support/faulty-upstream.ts';
-import { openGatewayHome } from '../../support/gateway-home.ts';
-import { vendors } from '../../../plugins/upstream/vendors.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { vendors } from '../../../plugins/upstream/vendors.ts';
+import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../../support/faulty-upstream.ts';
+import { textFormats } from '../../support/formats.ts';
+import { openGatewayHome } from '../../support/gateway-home.ts';
 import { type Answer, compact, objectOf, objectsOf } from '../conversation.ts';
 import { upstreams } from '../upstreams/index.ts';
 import { descriptions } from './descriptions.ts';

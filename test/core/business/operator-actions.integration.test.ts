@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
-import { listToldActions } from '../../support/told-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { FakeProvider } from './payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './payments/fixture.ts';
 

@@ -1,14 +1,14 @@
-import { catalogSections } from '#core/config/sections/models-section.ts';
-import type { WireFormats } from '#core/config/catalog/formats.ts';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
+import type { WireFormats } from '#core/config/catalog/formats.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
+import { catalogSections } from '#core/config/sections/models-section.ts';
+import { Registry } from '#core/extension/registry.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { adapter, delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import { Registry } from '#core/extension/registry.ts';
 import { descriptors } from '../../support/formats.ts';
 
 const stages: AnyStageDefinition[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sectionNotices, type Section, type SectionValues } from '#core/config/section.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
+import { sectionNotices, type Section, type SectionValues } from '#core/config/section.ts';
 import { listen, memory } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { chatReply, createTestHost, runStage } from '#core/extension/testing/index.ts';
 import { defineSection } from '#core/config/section.ts';
+import { chatReply, createTestHost, runStage } from '#core/extension/testing/index.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 
 const stageOf = (stage: Stage) =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { guardListener, runInBackground, noteFailure } from '#core/platform/background.ts';
 import { backgroundGauge } from '#core/gateway/health/process-checks.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { guardListener, runInBackground, noteFailure } from '#core/platform/background.ts';
 import { createLogger } from '#core/platform/logger.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));

@@ -1,14 +1,14 @@
 import { type Server, server as createHapi } from '@hapi/hapi';
 import { listen } from '#core/config/sections/core-sections.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { Registry } from '#core/extension/registry.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { Keeper } from '#core/extension/keeper.ts';
+import { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import type { Page } from '#core/web/pages/page.ts';
 import { registerOwnPages, routePages } from '#core/web/serve.ts';
 import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
-import { operatorsSection } from '#core/config/sections/operators-section.ts';
-import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../support/database.ts';
 
 /** A hapi server with the floor for pages and what `register` adds, as a gateway has it; it does not listen. */

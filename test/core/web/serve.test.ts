@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { Download, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
 
 const failing: Readonly<Record<string, Error>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/index.ts';
 import { parsePageText } from '#core/web/markdown/page-text.ts';
 import type { SiteLinks } from '#core/web/markdown/site-links.ts';
-import { createTestHost } from '#core/extension/testing/index.ts';
 import { type Document, documentsFor, linkOf, versionOf } from '../../../plugins/acceptance/document.ts';
 import { parseShownTexts, encodeShownTexts } from '../../../plugins/acceptance/store.ts';
 

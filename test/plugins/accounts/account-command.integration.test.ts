@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listToldActions } from '../../support/told-actions.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -10,6 +9,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { accountCommand } from '../../../plugins/accounts/account/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 
 let database: Database;
 let accountId: string;

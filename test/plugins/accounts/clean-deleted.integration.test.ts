@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { cleanDeletedJob } from '../../../plugins/accounts/jobs.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

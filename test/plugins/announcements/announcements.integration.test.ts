@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import {
   type AnnouncementInput,
   changeAnnouncement,
@@ -11,11 +14,8 @@ import {
   listAnnouncements,
   listOpenAnnouncements,
 } from '../../../plugins/announcements/announcements.ts';
-import type { Catalog } from '#core/config/catalog/catalog.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { clearDatabase, createTestDatabase } from '../../support/database.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
+import { clearDatabase, createTestDatabase } from '../../support/database.ts';
 
 const hour = 3_600_000;
 const catalog = {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { AnnouncementAudience } from '../../../plugins/announcements/announcements.ts';
+import { parseDocument } from '#core/config/file/document.ts';
+import { sectionNotices } from '#core/config/section.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
+import type { AnnouncementAudience } from '../../../plugins/announcements/announcements.ts';
 import { listCurrentAnnouncements, describeAnnouncements } from '../../../plugins/announcements/notices.ts';
 import { announcementsSection } from '../../../plugins/announcements/section.ts';
 import en from '../../../plugins/announcements/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/announcements/texts/id.json' with { type: 'json' };
-import { defineTexts } from '#core/web/texts/texts.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
-import { sectionNotices } from '#core/config/section.ts';
-import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';
 
 function read(text: string): Config {

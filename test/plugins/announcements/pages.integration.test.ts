@@ -1,15 +1,15 @@
+import { Command as Parser } from 'commander';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   createAnnouncement,
   findAnnouncement,
   listAnnouncements,
 } from '../../../plugins/announcements/announcements.ts';
-import { Command as Parser } from 'commander';
 import { announcementCommand } from '../../../plugins/announcements/command.ts';
-import { listToldActions } from '../../support/told-actions.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 
 const operator = 'ops@example.com';
 const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { readBalances } from '../../../plugins/balances/balances.ts';
 import { renewBalances } from '../../../plugins/balances/state.ts';
+import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
-import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

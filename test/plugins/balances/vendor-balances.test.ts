@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { JsonObject } from '#core/platform/json.ts';
 import { balanceEndpoints, findEndpoint } from '../../../plugins/balances/vendor-balances.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 
 const at = (baseUrl: string, vendor?: string) => findEndpoint({ baseUrl, vendor });
 function read(baseUrl: string, answer: JsonObject) {

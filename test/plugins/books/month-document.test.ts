@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { monthToCsv, monthToHtml, describeMonth } from '../../../plugins/books/month-document.ts';
 import { describeReceipts, receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
 import { describeYear } from '../../../plugins/books/year-so-far.ts';
-import { monthToCsv, monthToHtml, describeMonth } from '../../../plugins/books/month-document.ts';
 
 const nothing = { payments: 0, gross: 0, refunds: 0, refunded: 0, fees: 0 };
 const days = ['2026-02-26', '2026-02-27', '2026-02-28'].map((day) => ({ day, ...nothing }));

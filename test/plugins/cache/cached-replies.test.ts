@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { cachedCall, cacheStatus } from '#core/gateway/facts.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
-import { descriptors } from '../../support/formats.ts';
 
 const modelAt = (url: string) => modelOf('m', ['chat'], { routes: [routeTo(upstreamAt(url))] });
 const fixture = CacheFixture.use();

@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { principal } from '#core/gateway/facts.ts';
@@ -11,8 +11,8 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import { cacheStage } from '../../../plugins/cache/stage.ts';
-import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 import { chatEndpoint, createExchange } from '../../support/exchange.ts';
+import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
 
 type Upstream = (exchange: Exchange) => Reply | Promise<Reply>;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import type { Variant } from '#core/gateway/http/open-exchange.ts';
 import type { BaseConfiguration, VariantHooks } from '#core/extension/variants.ts';
+import type { Variant } from '#core/gateway/http/open-exchange.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Canaries } from '../../../plugins/canary/record/canaries.ts';
 import { CanaryRun } from '../../../plugins/canary/run/canary-run.ts';

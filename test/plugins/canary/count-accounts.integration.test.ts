@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Canary } from '../../../plugins/canary/record/canaries.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import type { Canary } from '../../../plugins/canary/record/canaries.ts';
 import { AccountCounter } from '../../../plugins/canary/run/count-accounts.ts';
 import { takesAccount } from '../../../plugins/canary/run/share.ts';
 import { createTestDatabase } from '../../support/database.ts';

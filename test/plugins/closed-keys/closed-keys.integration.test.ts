@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { closureRules } from '#core/gateway/model-call/closure-rules.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { deleteOldClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import type { Host } from '#core/gateway/host/host.ts';
 import { closureRules } from '#core/gateway/model-call/closure-rules.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 
 interface Row {

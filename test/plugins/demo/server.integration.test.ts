@@ -7,8 +7,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { createChatAnswer } from '../../../plugins/demo/chat-answer.ts';
 import { readChatRequest } from '../../../plugins/demo/chat-request.ts';
 import { DemoDelivery } from '../../../plugins/demo/delivery.ts';
-import { startDemoUpstream } from '../../../plugins/demo/server.ts';
 import { plugin } from '../../../plugins/demo/index.ts';
+import { startDemoUpstream } from '../../../plugins/demo/server.ts';
 import { silentLog } from '../../support/database.ts';
 import { DemoFixture } from './fixture.ts';
 

@@ -1,14 +1,14 @@
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { ClientCodec, EncodeTarget } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
+import { commonNameRules, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
 import type { TextFormat } from '../../../plugins/format/formats/contract/descriptor.ts';
 import { encodeForRoute } from '../../../plugins/format/routes/translation/encode-for-route.ts';
-import { commonNameRules, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
 
 export const nothing: Conversation = {
   instructions: [],

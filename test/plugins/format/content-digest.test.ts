@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { canonicalizeArguments } from '../../../plugins/format/content/canonical-arguments.ts';
 import { ContentDigest } from '../../../plugins/format/content/content-digest.ts';
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { recordings } from './replays/recordings.ts';
-import { textFormats } from '../../support/formats.ts';
 import { play } from '../../honest/answers.ts';
+import { textFormats } from '../../support/formats.ts';
+import { recordings } from './replays/recordings.ts';
 
 const program = 'docs/examples/answer-digest.py';
 const hasPython = spawnSync('python3', ['--version']).status === 0;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/platform/errors/table.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { adapter } from '#core/gateway/facts.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog/catalog-fixture.ts';
-import { descriptors } from '../../support/formats.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 const messagesEndpoint: Endpoint = {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { entitlement, principal, rateLimitState } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { describeKey } from '../../../plugins/keys/describe-key.ts';
 import { createExchange, createGauge, createStageHost } from '../../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';

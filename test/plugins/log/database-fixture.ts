@@ -1,10 +1,10 @@
-import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { randomUUID } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { createLogStage } from '../../../plugins/log/create-stage.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
 

@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import { adapter, principal } from '#core/gateway/facts.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeline/exchange.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Adapter } from '#core/gateway/model-call/adapter.ts';
+import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import type { UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { getActiveLog as openState } from '../../../plugins/log/active-log.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
-import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { createLogStage } from '../../../plugins/log/create-stage.ts';
+import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { arrive, identify, linesOf, openLog, TemporaryFolder } from './fixture.ts';
 
 test('a request goes upstream at once, and its reply waits for its line', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import type { UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { UnauthenticatedCounts } from '../../../plugins/log/unauthenticated-counts.ts';
 import { MemoryLog } from './fixture.ts';
 

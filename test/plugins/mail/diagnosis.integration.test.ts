@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { Finding } from '#core/gateway/diagnosis/finding.ts';
 import { mailDiagnosis } from '../../../plugins/mail/diagnosis.ts';
-import { testCertificate, testKey } from '../../support/tls-upstream.ts';
 import { startMailServer } from '../../support/mail-server.ts';
+import { testCertificate, testKey } from '../../support/tls-upstream.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** What doctor finds at this URL. */

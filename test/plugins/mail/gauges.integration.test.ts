@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { countUndelivered } from '#core/business/mail/mails.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { explain } from '../../core/gateway/records/record-fixture.ts';
 import { mailGauges } from '../../../plugins/mail/gauges.ts';
 import { evaluateMails, readMailTrouble } from '../../../plugins/mail/health.ts';
+import { explain } from '../../core/gateway/records/record-fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
 import { registeredHere } from '../../support/registered.ts';
 
 const registry = await registeredHere();

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import type { CustomerMail } from '#core/business/mail/mails.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { createProblemReader, describeProblems } from '#core/web/problems/find-problems.ts';
-import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { describeEntryFacts } from '#core/web/resources/field.ts';
 import { mails } from '#core/web/resources/mails.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
-import type { CustomerMail } from '#core/business/mail/mails.ts';
 import { undeliveredMails } from '../../../plugins/mail/operator/problems.ts';
 
 const pageTexts = [ownTexts, ...coreTexts];

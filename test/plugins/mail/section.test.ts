@@ -1,10 +1,10 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
-import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { wakeAlertSenders, wakeMailSender } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
+import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 
 /** Paths of what a section finds wrong with its values. */
 function mistakesOf(section: Section, values: object, mail: object = {}): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { classifyRefusal, describeFailure, sameness, type SmtpFailure } from '../../../plugins/mail/smtp-failure.ts';
 import { leaseSeconds } from '#core/business/mail/outbox.ts';
+import { classifyRefusal, describeFailure, sameness, type SmtpFailure } from '../../../plugins/mail/smtp-failure.ts';
 import { smtpTimeouts } from '../../../plugins/mail/smtp-session.ts';
 
 const of = (response: string, to: string) =>

@@ -2,11 +2,11 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
+import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
 import { closedPort } from '../../support/dead-ends.ts';
-import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
 import { startMailServer } from '../../support/mail-server.ts';
+import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** Longer than any pause of a busy machine. */

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
+import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
+import { runCommand } from '../../support/command-line.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 import { registeredHere } from '../../support/registered.ts';
-import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
-import { runCommand } from '../../support/command-line.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
 
 const registry = await registeredHere();

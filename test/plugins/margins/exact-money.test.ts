@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromSmallest, share, spread, toDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
 import { readDecimal } from '#core/config/catalog/cost.ts';
+import { fromSmallest, share, spread, toDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
 
 describe('a price of gateway.yaml', () => {
   it.each([

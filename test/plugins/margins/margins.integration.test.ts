@@ -3,9 +3,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
-import { toDecimal } from '../../../plugins/margins/exact-money.ts';
-import { groupMargins, type Margins, readMargins } from '../../../plugins/margins/margins.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
@@ -13,9 +10,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { foldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { toDecimal } from '../../../plugins/margins/exact-money.ts';
+import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
+import { groupMargins, type Margins, readMargins } from '../../../plugins/margins/margins.ts';
 import { day, hour, RecordBook, today } from '../../core/gateway/records/record-fixture.ts';
 import { readAll } from '../../core/gateway/records/usage-fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { moneyNotices } from '../../../plugins/margins/money-notices.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import type { SectionValues } from '#core/config/section.ts';
+import { moneyNotices } from '../../../plugins/margins/money-notices.ts';
 
 interface Given {
   readonly currency?: string;

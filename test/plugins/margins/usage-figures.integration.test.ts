@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { usageCommand } from '../../../plugins/log/commands/usage-command.ts';
 import { readCostsBeside } from '../../../plugins/margins/beside-use.ts';
+import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
 import { usageFigures } from '../../../plugins/margins/usage-figures.ts';
 import { hour, RecordBook, today } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';

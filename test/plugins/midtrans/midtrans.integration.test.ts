@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readQris } from '#core/business/payments/qris.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { createIdempotencyHeader } from '../../../plugins/midtrans/api.ts';
-import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-time.ts';
 import { plugin } from '../../../plugins/midtrans/index.ts';
+import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-time.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import { createUpstream } from '../../support/faulty-upstream.ts';
 import { connect, providerOf, requestFor, signal } from '../payment-providers/fixture.ts';
-import { createTestHost } from '#core/extension/testing/test-host.ts';
 
 const ours = 'ORD-7F3K2M.1';
 const open = async (options: Parameters<typeof createFakeMidtrans>[0] = {}, settings = {}) =>

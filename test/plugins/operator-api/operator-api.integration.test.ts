@@ -1,22 +1,22 @@
-import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { randomUUID } from 'node:crypto';
 import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { defineAction } from '#core/business/operator-actions/action-kind.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
-import { listToldActions } from '../../support/told-actions.ts';
-import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
+import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { object } from '#core/platform/schema.ts';
+import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { object } from '#core/platform/schema.ts';
 import { createOperatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { registeredHere } from '../../support/registered.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 
 let database: Database;
 let host: Host;

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { grantDays } from '#core/business/accounts/ledger.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { grantDays } from '#core/business/accounts/ledger.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { Registry } from '#core/extension/registry.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
+import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
+import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
+import { hiddenFields, PageClient } from '../../support/page-client.ts';
 import { redeemCode } from '../../support/redeem-code.ts';
 import { listToldActions } from '../../support/told-actions.ts';
-import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
-import { hiddenFields, PageClient } from '../../support/page-client.ts';
 
 /*
  * Every page on which an operator does something, over HTTP: who may, what it says about wrong input, what it does and what is

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
+import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 

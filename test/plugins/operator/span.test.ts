@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readSpan, splitDays } from '../../../plugins/operator/span.ts';
 import { joinDays } from '../../../plugins/operator/readings.ts';
+import { readSpan, splitDays } from '../../../plugins/operator/span.ts';
 
 const dayOf = (day: string, requests = 0) => ({ day, requests, answered: 0, failed: 0, failovers: 0 });
 

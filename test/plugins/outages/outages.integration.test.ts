@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
+import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { confirmIncident } from '#core/business/model-health/incident-store.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import {
   approveOutage,
   readCreditedMs,
@@ -14,15 +18,11 @@ import {
   type ConfirmedOutage,
   previewCredit,
 } from '../../../plugins/outages/credit.ts';
-import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { computeCreditedMs, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
 import { listWitnesses } from '../../../plugins/outages/evidence.ts';
 import { creditOutages, outageGauges } from '../../../plugins/outages/jobs.ts';
-import { confirmIncident } from '#core/business/model-health/incident-store.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase, silentLog } from '../../support/database.ts';
 import { createBuyer } from '../../core/business/payments/fixture.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
 
 /** Sequences to try; more after changes: `OUTAGE_SEQUENCES=500`. */
 const runs = Number(process.env['OUTAGE_SEQUENCES'] ?? 8);

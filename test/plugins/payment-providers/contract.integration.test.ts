@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findQrProblem } from '#core/business/payments/qr-check.ts';
 import { readQris } from '#core/business/payments/qris.ts';
-import { fakeQr } from '../../support/fake-qr.ts';
-import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import { plugin as tripay } from '../../../docs/examples/tripay/index.ts';
+import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
+import { fakeQr } from '../../support/fake-qr.ts';
 import { createFakeTripay } from '../../support/fake-tripay.ts';
 import { createFakeXendit } from '../../support/fake-xendit.ts';
 import { hasPlugin, ownPlugin } from '../../support/own-plugin.ts';

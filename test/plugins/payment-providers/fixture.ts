@@ -1,6 +1,3 @@
-import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { Registry } from '#core/extension/registry.ts';
-import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { askProvider } from '#core/business/payments/ask-provider.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type {
@@ -11,6 +8,9 @@ import type {
   PaymentNotification,
   PaymentProvider,
 } from '#core/business/payments/payment-provider.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { Registry } from '#core/extension/registry.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { FakeNotification, FakeProvider } from '../../support/fake-provider.ts';
 
 /** A provider that is connected to its fake. */

@@ -5,8 +5,8 @@ import { sandboxProvider } from '../../../plugins/payments/sandbox/provider.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import type { FakeFault, FakeProvider } from '../../support/fake-provider.ts';
 import { createFakeXendit, FakeXendit } from '../../support/fake-xendit.ts';
-import { hasPlugin, ownPlugin } from '../../support/own-plugin.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
+import { hasPlugin, ownPlugin } from '../../support/own-plugin.ts';
 import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
 /*

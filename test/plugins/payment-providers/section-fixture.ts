@@ -1,9 +1,9 @@
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { CheckContext, Section } from '#core/config/section.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { Ajv } from 'ajv';
 import { providerOf } from './fixture.ts';
 
 /** Mistakes that a provider finds when gateway.yaml selects it. */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { plugin } from '../../../docs/examples/tripay/index.ts';

@@ -1,12 +1,12 @@
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { listen } from '#core/config/sections/core-sections.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { operatorsSection } from '#core/config/sections/operators-section.ts';
-import { defineForm, Redirect } from '#core/web/pages/page.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { writeQris } from '#core/business/payments/qris.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import { operatorsSection } from '#core/config/sections/operators-section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { defineForm, Redirect } from '#core/web/pages/page.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { addPages } from '../../../plugins/payments/pages/index.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createPaymentHost, type PaymentSettings } from '../../core/business/payments/fixture.ts';

@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
-import { Bank } from '../../payments/bank.ts';
 import { signBody } from '../../payments/bank-plugin.ts';
+import { Bank } from '../../payments/bank.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { redisUrl } from '../../support/redis.ts';
 

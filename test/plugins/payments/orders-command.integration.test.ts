@@ -5,15 +5,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { addDays } from '#core/business/accounts/ledger.ts';
+import { keepProviders } from '#core/business/payments/connections.ts';
+import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { listToldActions } from '../../support/told-actions.ts';
-import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
-import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { registeredHere } from '../../support/registered.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 
 /** With the subcommands of other plugins. */
 const ordersCommand = (await registeredHere()).commands.get('orders')!;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { listChecks } from '../../../plugins/probes/probe-route.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
+import { listChecks } from '../../../plugins/probes/probe-route.ts';
 import { readLastResults, readSpending } from '../../../plugins/probes/results.ts';
 import { probeGauges, probesCheck, probeState } from '../../../plugins/probes/state.ts';
 import { readRouteStatuses } from '../../../plugins/upstream/routes.ts';

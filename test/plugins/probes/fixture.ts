@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
+import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
 import { fillIn } from '#core/extension/testing/fill-in.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
-import { upstreamStage } from '../../../plugins/upstream/stage.ts';
 import { Trials } from '../../../plugins/probes/trials.ts';
+import { upstreamStage } from '../../../plugins/upstream/stage.ts';
 import { answerAbly } from '../../support/able-model.ts';
 import { chatEndpoint } from '../../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../../support/faulty-upstream.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { describeUnexpectedResponse, type PublicResponse } from '../../../plugins/public-check/caller.ts';
 import { describeArrival } from '../../../plugins/public-check/checks/address.ts';
 import { describeChunks } from '../../../plugins/public-check/checks/stream.ts';
-import { describeUnexpectedResponse, type PublicResponse } from '../../../plugins/public-check/caller.ts';
 import { testStream } from '../../../plugins/public-check/paths.ts';
 
 /** A stream whose events arrive at the times that this returns, ms. */

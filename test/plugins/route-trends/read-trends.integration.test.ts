@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { quantile } from '#core/gateway/records/latency-histogram.ts';
-import { foldUsage } from '#core/gateway/records/fold-usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
+import { foldUsage } from '#core/gateway/records/fold-usage.ts';
+import { quantile } from '#core/gateway/records/latency-histogram.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { readCourseDays } from '../../../plugins/route-trends/course-days.ts';
 import { readCourse, readTrends } from '../../../plugins/route-trends/read-trends.ts';
-import { createTestDatabase } from '../../support/database.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
 
 const hour = 3_600_000;
 const now = Math.floor(Date.now() / hour) * hour + hour / 2;

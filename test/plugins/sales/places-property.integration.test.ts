@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
-import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { reserveFree } from '../../../plugins/sales/jobs.ts';
 import { heldPlaces } from '../../../plugins/sales/places.ts';
 import { countPlaces } from '../../../plugins/sales/sales-figures.ts';
 import { joinWaitingList, leaveWaitingList } from '../../../plugins/sales/waiting-list.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
 import { redeemCode } from '../../support/redeem-code.ts';
 import { tablesHere } from '../../support/registered.ts';
-import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
-import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 
 /** Sequences to try; more after changes: `SALES_SEQUENCES=1000`. */
 const runs = Number(process.env['SALES_SEQUENCES'] ?? 6);

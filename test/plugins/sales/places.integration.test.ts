@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount, pauseAccount, resumeAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { grantDays, extendPeriod, revokeDays } from '#core/business/accounts/ledger.ts';
-import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { readSoldOut } from '../../../plugins/sales/availability.ts';
 import { recordDay, reserveFree } from '../../../plugins/sales/jobs.ts';
 import { countPlaces, listSalesDays, readSales, salesGauges } from '../../../plugins/sales/sales-figures.ts';
@@ -17,9 +18,6 @@ import {
   listWaiting,
   listWaits,
 } from '../../../plugins/sales/waiting-list.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase, silentLog } from '../../support/database.ts';
-import { tablesHere } from '../../support/registered.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import {
   createBuyer,
@@ -27,6 +25,8 @@ import {
   type PaymentSettings,
   referenceOf,
 } from '../../core/business/payments/fixture.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { tablesHere } from '../../support/registered.ts';
 
 let database: Database;
 let fake: FakeProvider;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { defaultsOf, setupModels } from '../../../plugins/setup/defaults.ts';
 import { reviewSetup } from '../../../plugins/setup/index.ts';
 import { setupSection } from '../../../plugins/setup/section.ts';

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { RenderedMarkdown } from '#core/web/markdown/rendered-markdown.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { Translator } from '#core/web/texts/translator.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
-import { RenderedMarkdown } from '#core/web/markdown/rendered-markdown.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
-import { draftPages } from '../../../plugins/shop-pages/problems.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { shopLinks, shopPage } from '../../../plugins/shop-pages/page.ts';
+import { draftPages } from '../../../plugins/shop-pages/problems.ts';
 import en from '../../../plugins/shop-pages/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/shop-pages/texts/id.json' with { type: 'json' };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
 import { pagesReview } from '../../../plugins/shop-pages/review.ts';
 import { writeDrafts } from '../../../plugins/shop-pages/starter.ts';
-import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
 
 const upstream = (baseUrl: string, more: object = {}) => ({ baseUrl, isEnabled: true, isDemo: false, ...more });
 

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
-import { pagesSection } from '../../../plugins/shop-pages/section.ts';
 import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
+import { pagesSection } from '../../../plugins/shop-pages/section.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';
 
 /** Reads a gateway.yaml with these files beside it. */

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
 import { fromBell, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
-import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 
 const bell = createRequire(import.meta.url)('@hapi/bell') as { plugin: never; providers: BellProviders };
 

@@ -1,14 +1,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import { removeSignIn } from '#core/business/accounts/recovery.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { admit } from '../../../plugins/sign-in/admit.ts';
+import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 
 let gateway: TestGateway;

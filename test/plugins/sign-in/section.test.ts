@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { service } from '#core/config/sections/core-sections.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import type { CheckContext } from '#core/config/section.ts';
+import { service } from '#core/config/sections/core-sections.ts';
 import { keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
-import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
 
 const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({

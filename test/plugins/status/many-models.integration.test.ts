@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PageClient } from '../../support/page-client.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
+import { PageClient } from '../../support/page-client.ts';
 
 const names = Array.from({ length: 250 }, (_, index) => `model-${index}`);
 

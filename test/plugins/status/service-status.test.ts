@@ -3,8 +3,8 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { writeJson } from '../../../plugins/status/json.ts';
-import { statusTexts } from '../../../plugins/status/texts.ts';
 import { readServiceStatus } from '../../../plugins/status/service-status.ts';
+import { statusTexts } from '../../../plugins/status/texts.ts';
 
 const gateway = { statusReports: new Map() } as never;
 const models = [{ publicName: 'dp/a', routes: [] }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toAttributes, exports, spanKind, statusError } from '../../../plugins/telemetry/otlp.ts';
 import { exportRequest } from '../../../plugins/telemetry/otlp-fields.ts';
+import { toAttributes, exports, spanKind, statusError } from '../../../plugins/telemetry/otlp.ts';
 import { readProtobuf, toProtobuf } from '../../../plugins/telemetry/protobuf.ts';
 
 const scope = { name: 'daypass', version: '1' };

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
 import type { SendResult } from '../../../plugins/telemetry/collector.ts';
+import type { OtlpSpan } from '../../../plugins/telemetry/otlp.ts';
 import { SignalSender } from '../../../plugins/telemetry/signal-sender.ts';
 import { SpanQueue } from '../../../plugins/telemetry/span-queue.ts';
-import type { OtlpSpan } from '../../../plugins/telemetry/otlp.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import { renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
-import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { runCommand } from '../../support/command-line.ts';
+import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { createOperatorToken } from '../../support/operator-token.ts';
 import { PageClient } from '../../support/page-client.ts';
 

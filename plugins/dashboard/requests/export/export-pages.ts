@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
 import type { Limits } from '#core/platform/shared/shared.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { readRouteNames, type RouteNames } from '../../route-names.ts';
 import { createFilter, readQuery, requestsPath } from '../query.ts';
 import { exportStream, type RecordWriter } from './export-stream.ts';

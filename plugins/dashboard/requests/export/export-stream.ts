@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { readRequestPages } from '#core/gateway/records/read-requests.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 

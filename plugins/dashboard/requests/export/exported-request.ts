@@ -1,5 +1,5 @@
-import { formatCsvLine } from '#core/platform/csv.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { formatCsvLine } from '#core/platform/csv.ts';
 import type { RouteNames } from '../../route-names.ts';
 import { firstTokenOf } from '../describe-row.ts';
 import { readAttempts } from '../known-attempt.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
-import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
+import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 
 type Medium = 'images' | 'files' | 'audio' | 'video';
 const allMedia: readonly Medium[] = ['images', 'files', 'audio', 'video'];

@@ -1,8 +1,8 @@
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
+import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 
 /** Members of OpenRouter and LiteLLM that name further models, which neither the account's plan nor the record covers. */
 export const fallbackModelMembers = ['models', 'fallbacks'];

@@ -3,18 +3,18 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { requiresReasoning } from '../../canonical/reasoning.ts';
+import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
 import { asList, asText, member } from '../../wire/members.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { mapEntries, omitMembers, withMember } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
-import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
 import {
   hasReasoningInContent,
   selectReasoningPlace,
   placeReasoning,
   acceptsReasoning,
 } from './request/place-reasoning.ts';
-import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
+import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
 
 type MessageChange = (message: ChatMessage, path: string) => ChatMessage;
 

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { Notes } from '../../canonical/notes.ts';
 import { createLengthRules } from '../../canonical/call-ids.ts';
+import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
+import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem, isSystem } from '../adaptation/adapt-late-system.ts';
@@ -39,11 +40,10 @@ import {
   reencodeMembers,
 } from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
-import { maxCallIdLength, writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
-import { isSingleChoice } from './request/parameters.ts';
+import { maxCallIdLength, writeCallIds } from './request/call-ids.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
-import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
+import { isSingleChoice } from './request/parameters.ts';
 
 const memberCodec: MemberCodec = {
   codec: chatCodec,

@@ -1,7 +1,7 @@
 import type { Codec } from '../../canonical/codec.ts';
 import { ChatDecoder } from './reply/decode-reply.ts';
-import { decodeRequest } from './request/decode-request.ts';
 import { ChatEncoder } from './reply/encode-reply.ts';
+import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
 /** Decodes and encodes requests and replies of Chat Completions. */

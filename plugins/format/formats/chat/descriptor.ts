@@ -1,23 +1,23 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
+import { createContentReaders } from '../../content/read-content.ts';
+import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 import { asCount, hasToolOfType, member, listTexts } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
-import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
 import { ChatReplyRepair } from './repair/reply-repair.ts';
 import { selectSeparator } from './reply/message-deltas.ts';
-import { readCallForm } from './reply/reply-object.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
+import { readCallForm } from './reply/reply-object.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { chatParameters, isSingleChoice } from './request/parameters.ts';
 import { findHistoryCalls } from './request/read-reasoning.ts';
-import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
 /** Chat Completions, published by OpenAI and supported by most other vendors. */
 export const chat: ClientTextFormat = {

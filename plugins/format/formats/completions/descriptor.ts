@@ -1,11 +1,11 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
-import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
-import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import { asList, asCount, member, readEvent, scalarNumber } from '../../wire/members.ts';
+import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
+import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { compileParameters } from '../contract/parameters.ts';

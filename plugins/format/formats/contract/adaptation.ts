@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Codec } from '../../canonical/codec.ts';
 import type { Conversation, StateKind } from '../../canonical/conversation.ts';
-import type { StoredReasoning } from '../../canonical/stored-reasoning.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import type { StoredReasoning } from '../../canonical/stored-reasoning.ts';
 import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
 
 /** The route that a request is adapted to, and the notes on losses. */

@@ -1,11 +1,11 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
-import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
+import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
 /** Recipients of a pass-through reply besides the client. */

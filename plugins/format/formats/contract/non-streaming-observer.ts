@@ -1,8 +1,8 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { asCount, member } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 

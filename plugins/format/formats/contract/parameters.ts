@@ -1,10 +1,10 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { losableSettings, type SettingPath, type SettingTypeAt } from '../../canonical/settings.ts';
 import { invalidValue, isMissing } from '../../wire/read.ts';
 import { anything, type Rule } from './rules.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** A parameter that sets a setting of conversations, so upstreams of other formats receive it as well. */
 interface SettingRow<P extends SettingPath> {

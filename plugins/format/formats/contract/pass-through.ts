@@ -1,9 +1,9 @@
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import type { ContentDigest } from '../../content/content-digest.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
+import type { ContentDigest } from '../../content/content-digest.ts';
 
 /** Where the replies of a format name their model. */
 export interface ModelPlace {

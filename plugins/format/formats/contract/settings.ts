@@ -1,10 +1,10 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Conversation, Settings } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { createSettings, noteLostSetting, writeSetting, readSetting } from '../../canonical/settings.ts';
 import { isMissing } from '../../wire/read.ts';
 import { findMistake, type Member, type Parameter, type ParameterRules } from './parameters.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /**
  * Reads the settings of a request. Members that a conversation cannot hold are noted.

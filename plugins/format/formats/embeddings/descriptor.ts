@@ -1,10 +1,10 @@
+import { scalarNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
-import { caseVariants, compileParameters } from '../contract/parameters.ts';
-import { nonEmpty, integer, objects, object, text, oneOf } from '../contract/rules.ts';
 import { type ClientFormat, type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import { readInputUsage, NonStreamingObserver } from '../contract/non-streaming-observer.ts';
+import { caseVariants, compileParameters } from '../contract/parameters.ts';
+import { nonEmpty, integer, objects, object, text, oneOf } from '../contract/rules.ts';
 import { VectorRepair } from './vector-repair.ts';
-import { scalarNumber } from '../../wire/members.ts';
 
 /** OpenAI's Embeddings API. */
 export const embeddings: ClientFormat = {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { asList } from '../../wire/members.ts';
 import type { ReplyRepair } from '../contract/pass-through.ts';

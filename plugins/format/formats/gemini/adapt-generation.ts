@@ -1,7 +1,8 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { Profile } from '#core/config/catalog/profile.ts';
 import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
+import type { GeminiThinking } from '../../wire/gemini.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
@@ -9,7 +10,6 @@ import { type Adaptation, type AdaptationTarget, chainAdaptations, adaptMember }
 import { caseVariants } from '../contract/parameters.ts';
 import { readThinking } from './request/decode-request.ts';
 import { writeThinking } from './request/encode-request.ts';
-import type { GeminiThinking } from '../../wire/gemini.ts';
 
 const samplingNames = new Set(['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty']);
 

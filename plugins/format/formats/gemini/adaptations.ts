@@ -1,8 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { toCamelCase, readObject, readList } from '../../wire/gemini-fields.ts';
-import { BodyObject } from '../../wire/read.ts';
+import type {
+  GeminiCalling,
+  GeminiContent,
+  GeminiGeneration,
+  GeminiRequest,
+  GeminiSchema,
+  GeminiTool,
+} from '../../wire/gemini.ts';
 import { member } from '../../wire/members.ts';
+import { BodyObject } from '../../wire/read.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutput, type OutputFormatEditor } from '../adaptation/adapt-parameters.ts';
@@ -12,14 +20,6 @@ import { type Adaptation, type AdaptationTarget, chainAdaptations, type MemberCo
 import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
-import type {
-  GeminiCalling,
-  GeminiContent,
-  GeminiGeneration,
-  GeminiRequest,
-  GeminiSchema,
-  GeminiTool,
-} from '../../wire/gemini.ts';
 
 /** Members that hold a JSON Schema, mapped to the members that hold the same schema in the OpenAPI subset. */
 const subsetMembers: ReadonlyMap<string, string> = new Map([

@@ -1,20 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { readObject } from '../../wire/gemini-fields.ts';
-import { asList, asCount, scalarText, listTexts } from '../../wire/members.ts';
-import { omittedImage } from '../adaptation/adapt-media.ts';
-import { mapObjects } from '../adaptation/adapt-members.ts';
-import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { asObject } from '../contract/pass-through.ts';
-import { adaptGemini } from './adaptations.ts';
-import { geminiCodec, stateKinds, toolNames } from './codec.ts';
-import { wantsThoughts } from './reply/encode-reply.ts';
-import { readArguments, selectSeparator } from './reply/write-output.ts';
-import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
-import { GeminiReplyRepair } from './reply/reply-repair.ts';
-import { geminiReplyText } from './reply/reply-text.ts';
-import { geminiParameters } from './request/parameters.ts';
+import { readObject } from '../../wire/gemini-fields.ts';
 import type {
   GeminiBlob,
   GeminiContent,
@@ -23,6 +9,20 @@ import type {
   GeminiRequest,
   GeminiResult,
 } from '../../wire/gemini.ts';
+import { asList, asCount, scalarText, listTexts } from '../../wire/members.ts';
+import { omittedImage } from '../adaptation/adapt-media.ts';
+import { mapObjects } from '../adaptation/adapt-members.ts';
+import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
+import { asObject } from '../contract/pass-through.ts';
+import { adaptGemini } from './adaptations.ts';
+import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { wantsThoughts } from './reply/encode-reply.ts';
+import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
+import { GeminiReplyRepair } from './reply/reply-repair.ts';
+import { geminiReplyText } from './reply/reply-text.ts';
+import { readArguments, selectSeparator } from './reply/write-output.ts';
+import { geminiParameters } from './request/parameters.ts';
 
 /** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
 function defineEndpoints(version: string): ModelEndpoint[] {

@@ -1,9 +1,9 @@
+import { scalarNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { boolean, integer, text } from '../contract/rules.ts';
 import { type MediaReplyShape, defineMediaEndpoint, MediaObserver } from '../media/observer.ts';
-import { scalarNumber } from '../../wire/members.ts';
 
 /** Source: OpenAI API reference, "Create image". */
 const imagesParameters = compileParameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });

@@ -1,8 +1,8 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
+import { NonStreamingObserver } from '../contract/non-streaming-observer.ts';
 import { compileParameters, type ParameterRules } from '../contract/parameters.ts';
 import { integer, text } from '../contract/rules.ts';
-import { NonStreamingObserver } from '../contract/non-streaming-observer.ts';
 
 interface ListFormat {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
+import { scalarText } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { number } from '../contract/rules.ts';
 import { type MediaReplyShape, defineMediaEndpoint, MediaObserver } from './observer.ts';
-import { scalarText } from '../../wire/members.ts';
 
 const transcriptReply: MediaReplyShape = {
   partEvents: new Set(['transcript.text.delta', 'transcript.text.segment']),

@@ -3,8 +3,6 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
 import { member } from '../../wire/members.ts';
-import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
-import { type Adaptation, type AdaptationTarget, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -12,6 +10,8 @@ import type {
   MessagesRequest,
   MessagesThinking,
 } from '../../wire/messages.ts';
+import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
+import { type Adaptation, type AdaptationTarget, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
 
 /** Requests thinking in the route's style. Changes only members that the route is known to reject. */
 export function adaptThinking(probe: MemberCodec): Adaptation {

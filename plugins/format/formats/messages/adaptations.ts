@@ -1,8 +1,16 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { plainIdRules } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member, keepIfSame } from '../../wire/members.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesOutputConfig,
+  MessagesRequest,
+  MessagesTool,
+  MessagesToolChoice,
+} from '../../wire/messages.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -41,14 +49,6 @@ import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
 import { applyToolChanges, withoutBlocks } from './request/tool-changes.ts';
-import type {
-  MessagesBlock,
-  MessagesMessage,
-  MessagesOutputConfig,
-  MessagesRequest,
-  MessagesTool,
-  MessagesToolChoice,
-} from '../../wire/messages.ts';
 
 /**
  * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.

@@ -1,11 +1,12 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { plainIdRules } from '../../canonical/call-ids.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { member, listTexts } from '../../wire/members.ts';
+import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
-import { plainIdRules } from '../../canonical/call-ids.ts';
 import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../contract/descriptor.ts';
-import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { dropForeignThinking, dropThinkingInToolLoop } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
@@ -14,12 +15,11 @@ import { separatorBetween } from './reply/encode-reply.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
-import { writeArguments } from './reply/write-output.ts';
 import { answerUnavailableTool as replyToUnavailableTool } from './reply/unavailable-tool.ts';
+import { writeArguments } from './reply/write-output.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
-import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
 /** The Messages API of Anthropic. */
 export const messages: ClientTextFormat = {

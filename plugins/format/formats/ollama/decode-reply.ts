@@ -1,6 +1,6 @@
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment, modelFragment } from '../../canonical/reply.ts';
 import { asCount, asFilledText, member, parseBody } from '../../wire/members.ts';

@@ -1,13 +1,13 @@
 import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
 import { member, listTexts } from '../../wire/members.ts';
+import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 import { adaptOutputLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import { chainAdaptations, adaptMember } from '../contract/adaptation.ts';
 import type { TextFormat } from '../contract/descriptor.ts';
 import { OllamaDecoder } from './decode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 
 const adaptOllama = chainAdaptations(
   adaptMember('options', adaptOutputLimit(['num_predict'])),

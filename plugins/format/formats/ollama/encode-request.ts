@@ -10,16 +10,16 @@ import type {
   ToolCall,
 } from '../../canonical/conversation.ts';
 import { joinAllInstructions, writeResultText, textOf } from '../../canonical/dialogue.ts';
+import { checkImageType, decodeTextFile, unsupportedContent } from '../../canonical/media.ts';
+import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { clampEffort, readRequestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { describeAsFunction, wantsEnforcedInput, toObjectInput } from '../../canonical/tools.ts';
-import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
-import { compileParameters } from '../contract/parameters.ts';
-import { writeSettings } from '../contract/settings.ts';
+import { writeAsMessages, type SplitTurn } from '../../canonical/write-turns.ts';
 import { withoutUndefined } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
-import { checkImageType, decodeTextFile, unsupportedContent } from '../../canonical/media.ts';
-import { writeAsMessages, type SplitTurn } from '../../canonical/write-turns.ts';
+import { compileParameters } from '../contract/parameters.ts';
+import { writeSettings } from '../contract/settings.ts';
 
 /** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = compileParameters({

@@ -1,11 +1,17 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { Notes } from '../../canonical/notes.ts';
 import { createLengthRules } from '../../canonical/call-ids.ts';
+import type { Notes } from '../../canonical/notes.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { asList, member, scalarText } from '../../wire/members.ts';
+import type {
+  ResponsesReasoningOptions,
+  ResponsesRequest,
+  ResponsesTextOptions,
+  ResponsesTool,
+} from '../../wire/responses.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -39,12 +45,6 @@ import {
 } from '../contract/adaptation.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
-import type {
-  ResponsesReasoningOptions,
-  ResponsesRequest,
-  ResponsesTextOptions,
-  ResponsesTool,
-} from '../../wire/responses.ts';
 
 const probe: MemberCodec = { codec: responsesCodec, toolNames: commonNameRules, stateKinds, dialogue: { input: '.' } };
 

@@ -1,11 +1,12 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
+import { createContentReaders } from '../../content/read-content.ts';
 import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
+import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
-import { createContentReaders } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponsesRequest } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
@@ -15,7 +16,6 @@ import { renderStreamError, responseEvents } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
 import { readMetadataHeaders } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
-import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
 /** The Responses API of OpenAI. */
 export const responses: ClientTextFormat = {

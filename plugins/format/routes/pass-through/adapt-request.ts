@@ -4,14 +4,14 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
-import { deriveCacheMark, type ClientRequest, selectEndUser } from '../../request/client-request.ts';
-import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
-import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
+import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
+import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
+import { deriveCacheMark, type ClientRequest, selectEndUser } from '../../request/client-request.ts';
+import { findMissingUsageOption } from '../translation/encode-for-route.ts';
 import { hasTaggedState, filterState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
-import { findMissingUsageOption } from '../translation/encode-for-route.ts';
 
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];

@@ -1,6 +1,6 @@
-import type { JsonObject } from '#core/platform/json.ts';
-import { findMember, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { findMember, type MemberPosition } from '#core/platform/json-scan.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
 /** Bytes that the events of a stream share at one end, with the upstream's and with the client's name of the model. */

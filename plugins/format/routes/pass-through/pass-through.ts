@@ -1,21 +1,21 @@
-import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
+import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { ContentDigest } from '../../content/content-digest.ts';
-import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
-import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
-import type { ReplyListeners } from '../../formats/contract/fragment-observer.ts';
-import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
-import { NonStreamingObserver } from '../../formats/contract/non-streaming-observer.ts';
-import { createGuard, createReader, createUnchangedNames } from '../translation/translator.ts';
-import type { PreparedCall } from '../translation/prepared-call.ts';
-import { adaptRequest } from './adapt-request.ts';
 import { selectBetaHeaders } from '../../formats/adaptation/beta-headers.ts';
-import { ModelNamer } from './model-namer.ts';
+import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
+import type { ReplyListeners } from '../../formats/contract/fragment-observer.ts';
+import { NonStreamingObserver } from '../../formats/contract/non-streaming-observer.ts';
+import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
+import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
+import type { PreparedCall } from '../translation/prepared-call.ts';
+import { createGuard, createReader, createUnchangedNames } from '../translation/translator.ts';
+import { adaptRequest } from './adapt-request.ts';
 import { BytesReader } from './bytes-reader.ts';
+import { ModelNamer } from './model-namer.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**

@@ -1,17 +1,17 @@
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
-import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
 import { isTruncatedObject } from '../../wire/members.ts';
-import type { ModelNamer } from './model-namer.ts';
 import { malformedReply } from '../malformed.ts';
+import type { ModelNamer } from './model-namer.ts';
 
 const emptyBuffer = Buffer.alloc(0);
 const lineFeed = Buffer.from('\n');

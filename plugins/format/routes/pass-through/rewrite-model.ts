@@ -1,6 +1,6 @@
-import { findMember } from '#core/platform/json-scan.ts';
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
+import { findMember } from '#core/platform/json-scan.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
 const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early

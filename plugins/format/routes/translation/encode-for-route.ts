@@ -7,10 +7,10 @@ import type { Conversation, OpaqueState } from '../../canonical/conversation.ts'
 import type { Notes } from '../../canonical/notes.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearchNote } from '../../canonical/tools.ts';
-import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
-import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
 import { isRefusedMember } from '../../formats/adaptation/adapt-refused.ts';
+import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
+import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 
 /** A model call prepared for one route: the request to send, and readers for its replies. */
 export interface PreparedCall {

@@ -1,15 +1,15 @@
-import { bounds } from '#core/platform/bounds.ts';
-import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Conversation, Item } from '../../canonical/conversation.ts';
 import { estimateTokens } from '../../canonical/estimate.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
-import { TranslatingReader } from './reader.ts';
-import { PreparedCalls } from './prepared-call.ts';
-import type { Translation, CallTranslator } from './translator.ts';
 import { selectUpstreamFormat } from '../../request/upstream-format.ts';
+import { PreparedCalls } from './prepared-call.ts';
+import { TranslatingReader } from './reader.ts';
+import type { Translation, CallTranslator } from './translator.ts';
 
 const minOutputTokens = 16; // some upstreams refuse a lower limit
 

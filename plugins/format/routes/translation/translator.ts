@@ -1,20 +1,21 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import type { StateTagger } from '../../canonical/block-queue.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
 import { estimatePromptTokens } from '../../canonical/estimate.ts';
-import { TranslatedContent } from '../../content/translated-content.ts';
-import { GrammarGuard } from '../../canonical/guard.ts';
 import type { GuardOptions } from '../../canonical/guard-options.ts';
+import { GrammarGuard } from '../../canonical/guard.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf, tagState } from '../../canonical/opaque-state.ts';
-import type { StateTagger } from '../../canonical/block-queue.ts';
 import { StopCutter } from '../../canonical/stop-cutter.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
+import { TranslatedContent } from '../../content/translated-content.ts';
+import { refuseBindingChoices } from '../../formats/adaptation/account-choices.ts';
 import {
   type ClientTextFormat,
   type FormatDescriptor,
@@ -22,7 +23,6 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
-import { refuseBindingChoices } from '../../formats/adaptation/account-choices.ts';
 import {
   deriveCacheMark,
   type ClientRequest,

@@ -1,15 +1,17 @@
 import { Readable } from 'node:stream';
-import { bounds } from '#core/platform/bounds.ts';
-import { runInBackground } from '#core/platform/background.ts';
-import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { runInBackground } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { renderStreamError } from '../../formats/responses/reply/reply-object.ts';
 import { member } from '../../wire/members.ts';
+import type { ResponsesReply } from '../../wire/responses.ts';
 import { EventLog } from './event-log.ts';
 import { createFailedResponse } from './find-response.ts';
+import { responsesSection } from './register.ts';
 import {
   writeEndEvent,
   parseEvents,
@@ -19,9 +21,7 @@ import {
   writeEvent,
 } from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
-import { responsesSection } from './register.ts';
 import { getBackgroundRuns } from './runs.ts';
-import type { ResponsesReply } from '../../wire/responses.ts';
 
 /** Time until other instances consider a run abandoned, unless its instance renews the lease. */
 export const leaseMs = 30_000;

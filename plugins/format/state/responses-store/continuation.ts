@@ -1,8 +1,8 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
-import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 import { scalarText } from '../../wire/members.ts';
+import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
+import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
 
 interface ReferenceLookup {
   readonly rows: ResponseRows;

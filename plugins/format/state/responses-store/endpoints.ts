@@ -1,17 +1,17 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { ResponsesReply } from '../../wire/responses.ts';
 import { throwUnavailable } from './continuation.ts';
-import { selectPage } from './input-items.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
+import { selectPage } from './input-items.ts';
 import { writeEndEvent } from './response-events.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 import { streamResponse } from './stream-tail.ts';
-import type { ResponsesReply } from '../../wire/responses.ts';
 
 /**
  * Serves `GET /v1/responses/{id}`, optionally as a stream. Background responses can be streamed while they run, others once they

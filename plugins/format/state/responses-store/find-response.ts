@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { throwUnavailable } from './continuation.ts';
 import { writeStreamEnd } from './response-events.ts';

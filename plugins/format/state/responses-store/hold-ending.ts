@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { JsonObject } from '#core/platform/json.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /**
  * Forwards a stream but delivers its end only after the complete answer has been stored, so that a client that has received

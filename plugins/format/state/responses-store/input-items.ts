@@ -1,8 +1,8 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createItemId } from '../../formats/responses/reply/write-output.ts';
-import type { StoredResponse } from './rows.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
+import type { StoredResponse } from './rows.ts';
 
 /** A page of items. Source: OpenAI API reference, "List input items". */
 interface ItemPage {

@@ -1,14 +1,14 @@
-import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { logFailure } from '#core/platform/errors/connection-error.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { throwUnavailable } from './continuation.ts';
-import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
-import { responsesSection } from './register.ts';
 import { scalarText } from '../../wire/members.ts';
+import { throwUnavailable } from './continuation.ts';
+import { responsesSection } from './register.ts';
+import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
 
 /** Data stored along with the answer to a request. */
 export interface ResponseDraft {

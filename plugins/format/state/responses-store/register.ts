@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi';
-import { bounds } from '#core/platform/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { integer, number, object } from '#core/platform/schema.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { cleanUp } from './find-response.ts';

@@ -1,8 +1,8 @@
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
-import { nextSequence, secondSequence } from './run-rows.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
+import { nextSequence, secondSequence } from './run-rows.ts';
 
 /** A streamed event. */
 export interface WrittenEvent {

@@ -1,8 +1,8 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
-import type { Row } from '#core/platform/database/rows.ts';
 import type { ResponseStore } from './entities.ts';
 
 /** A stored response. */

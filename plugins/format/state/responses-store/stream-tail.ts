@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { parseEvents, recreateEvents, isEnding, type WrittenEvent } from './response-events.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
+import { parseEvents, recreateEvents, isEnding, type WrittenEvent } from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 

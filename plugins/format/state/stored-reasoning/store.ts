@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { GroupLimits } from '#core/platform/shared/shared.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import type { CompleteReply } from '../../canonical/reply.ts';
 import {
   normalizeInput,
   type HistoryCall,
@@ -18,7 +19,6 @@ import {
   type Thought,
   listThoughtsByCall,
 } from '../../canonical/stored-reasoning.ts';
-import type { CompleteReply } from '../../canonical/reply.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
 import { writeFirstUserMessage } from '../../request/session.ts';
 import { findReplayingRoutes } from './restore.ts';

@@ -1,6 +1,6 @@
+import { encode } from './machine.mjs';
 // A file in the output of a dry run: the lines that differ, with three lines around them, and no secrets.
 import { hideKeys, hideLines } from './mask.mjs';
-import { encode } from './machine.mjs';
 import { isWindows, paint, printable, run, say } from './run.mjs';
 
 const near = 3;

@@ -1,8 +1,8 @@
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 // Puts settings into files of JSON with comments, TOML and YAML, and takes them out again. All other bytes stay as they are.
 import { json } from '../edit/json.mjs';
 import { toml } from '../edit/toml.mjs';
 import { yaml } from '../edit/yaml.mjs';
-import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode } from './machine.mjs';
 
 const formats = { json, toml, yaml };

@@ -1,6 +1,6 @@
+import { unlessRefused } from '../edit/common.mjs';
 // Lists the tools, and which of them are on this machine or set up.
 import { readFormer, savedModel } from './former.mjs';
-import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { expand } from './paths.mjs';
 import { listFiles, readTools } from './records.mjs';

@@ -1,8 +1,8 @@
-// The action of each option, and the ends of a run.
-import { releaseLock } from './lock.mjs';
+import { Refusal } from '../edit/common.mjs';
 import { answerByRuntime } from './gateway.mjs';
 import { list } from './list.mjs';
-import { Refusal } from '../edit/common.mjs';
+// The action of each option, and the ends of a run.
+import { releaseLock } from './lock.mjs';
 import { decode, machine } from './machine.mjs';
 import { printHelp, readOptions } from './options.mjs';
 import { eachFormer, locateHome } from './paths.mjs';

@@ -1,10 +1,10 @@
+import { Refusal, unlessRefused } from '../edit/common.mjs';
+import { json } from '../edit/json.mjs';
 // The planned content of each file of a tool. A plan has tool, source (the path in the table), format, identity, at, isSecret; wanted,
 // current, before, after (contents; undefined: no file); real (its path), shown; mode and oldMode; record (its name), and the
 // verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason. Nothing is written here.
 import { blockOf, withBlock, withoutBlock } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
-import { json } from '../edit/json.mjs';
-import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode, machine } from './machine.mjs';
 import { holdsKey } from './models.mjs';
 import { expandFirst, folderOf, isSamePath, placesOf, resolveLinks, show } from './paths.mjs';

@@ -13,8 +13,8 @@
 //   inexact             there when an undo could not bring back every byte, so that backups are kept
 //   lock/pid            the process of the run that is changing something
 import { Refusal, unlessRefused } from '../edit/common.mjs';
-import { decode, encode, machine } from './machine.mjs';
 import { acquireLock, releaseLock } from './lock.mjs';
+import { decode, encode, machine } from './machine.mjs';
 import { baseOf, exists, firstLine, folderOf, fromLast, join, recordPath, show } from './paths.mjs';
 import { computer, isWindows, printable, run, Stop } from './run.mjs';
 

@@ -3,9 +3,9 @@
 // of each, variables\NAME, has tools, the ids of those that need it; value; was, the value of ours that it replaced; before (absent: it
 // was not set) and kind; and `gone` once it is about to be taken back.
 import { decode, encode, machine } from './machine.mjs';
+import { hideSecrets } from './mask.mjs';
 import { eachFormer, join, recordPath } from './paths.mjs';
 import { nameOf, paint, printVerdict, run, say } from './run.mjs';
-import { hideSecrets } from './mask.mjs';
 
 const workPath = (name) => join(machine.env('SETUP_WORK') ?? '', name);
 

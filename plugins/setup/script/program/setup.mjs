@@ -1,12 +1,12 @@
-// Sets tools up: computes all changes, shows them, asks, and only then writes.
-import { releaseLock } from './lock.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { commitPlan } from './commit.mjs';
 import { printSettings, showDifference } from './difference.mjs';
 import { hasFormer, readFormer, savedModel, takeOver } from './former.mjs';
 import { placeholderKey, takesSockets } from './gateway.mjs';
 import { checkKey, checkModelOfKey, findKeyVariable, findStoredKey, readKey } from './key.mjs';
 import { isInstalled } from './list.mjs';
-import { unlessRefused } from '../edit/common.mjs';
+// Sets tools up: computes all changes, shows them, asks, and only then writes.
+import { releaseLock } from './lock.mjs';
 import { machine } from './machine.mjs';
 import { wishesOf } from './models.mjs';
 import { checkModel, requireTerminal } from './options.mjs';

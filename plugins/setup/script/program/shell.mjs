@@ -1,8 +1,8 @@
+import { unlessRefused } from '../edit/common.mjs';
 // Variables of shells: one file, `env` in the folder of the service, which a block in the profile reads; fish reads its own. The record
 // `variables` says which tools need which names. Lines of other people in `env` stay.
 import { commitPlan, replaceFile } from './commit.mjs';
 import { showDifference } from './difference.mjs';
-import { unlessRefused } from '../edit/common.mjs';
 import { decode, encode, machine } from './machine.mjs';
 import { expand, join, recordPath, resolveLinks, show } from './paths.mjs';
 import { planFile, planMoved } from './plan.mjs';

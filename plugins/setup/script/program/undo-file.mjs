@@ -1,8 +1,8 @@
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 // Takes our settings out of one file.
 import { blockOf, withoutBlock } from './blocks.mjs';
 import { insist, octal, removeFile, replaceFile } from './commit.mjs';
 import { editSettings } from './edit.mjs';
-import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { recordPath, resolveLinks, show } from './paths.mjs';
 import { refuseObstacle } from './plan.mjs';

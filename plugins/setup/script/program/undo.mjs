@@ -1,9 +1,9 @@
-// Takes the settings out of the files of tools, then what they needed, then the records.
-import { releaseLock } from './lock.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { blockOf, withoutBlock } from './blocks.mjs';
 import { replaceFile } from './commit.mjs';
 import { showDifference } from './difference.mjs';
-import { unlessRefused } from '../edit/common.mjs';
+// Takes the settings out of the files of tools, then what they needed, then the records.
+import { releaseLock } from './lock.mjs';
 import { machine } from './machine.mjs';
 import { wishesOf } from './models.mjs';
 import { requireTerminal } from './options.mjs';

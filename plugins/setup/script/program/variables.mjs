@@ -1,10 +1,10 @@
 // Variables of the user, which some tools read: lines of a file that the profile of the shell reads, or the registry of Windows.
 import { machine } from './machine.mjs';
-import { registry, storedInRegistry } from './registry.mjs';
-import { listFiles } from './records.mjs';
-import { shell } from './shell.mjs';
-import { isWindows, run } from './run.mjs';
 import { join, recordPath } from './paths.mjs';
+import { listFiles } from './records.mjs';
+import { registry, storedInRegistry } from './registry.mjs';
+import { isWindows, run } from './run.mjs';
+import { shell } from './shell.mjs';
 
 /**
  * How this system keeps them; both have

@@ -1,9 +1,9 @@
+import { unlessRefused } from '../edit/common.mjs';
 // Checks whether the settings of a tool are still there, whether the gateway answers as the tool needs it, and whether the tool does.
 import { blockOf } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
 import { readFormer, savedModel } from './former.mjs';
 import { readKey } from './key.mjs';
-import { unlessRefused } from '../edit/common.mjs';
 import { encode, machine } from './machine.mjs';
 import { wishesOf } from './models.mjs';
 import { checkModel } from './options.mjs';

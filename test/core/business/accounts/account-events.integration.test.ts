@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { rotateKey } from '#core/business/accounts/account-key.ts';
 import { publishEvents, readEvents, recordEvent, removeOldEvents } from '#core/business/accounts/account-events.ts';
+import { rotateKey } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { EventRelay } from '#core/business/accounts/event-relay.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { EventPublisher } from '#core/gateway/events/event-handler.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { clearDatabase, createTestDatabase, silentLog } from '../../../support/database.ts';
 

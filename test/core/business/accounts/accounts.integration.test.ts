@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { changeLimits, revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount, isEmailTaken } from '#core/business/accounts/accounts.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { addDays, grantDays } from '#core/business/accounts/ledger.ts';

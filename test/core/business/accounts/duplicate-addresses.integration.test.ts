@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { createAccount } from '#core/business/accounts/accounts.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { findDuplicateAddresses, ensureUniqueAddresses } from '#core/business/accounts/duplicate-addresses.ts';
 import { signInWithProfile } from '#core/business/accounts/identities.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Database } from '#core/platform/database/database.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { descriptors } from '../../../support/formats.ts';
 
 /** The parts of a host that callers and their plans are known by. Disposing it releases what stages keep. */

@@ -5,9 +5,9 @@ import { lockIdentity, signInWithProfile, type SignInProfile } from '#core/busin
 import { linkIdentity, listIdentities, unlinkIdentity } from '#core/business/accounts/identity-links.ts';
 import { changeEmail, moveSignIn, removeSignIn } from '#core/business/accounts/recovery.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
-import { Sessions } from '#core/web/sessions/sessions.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { createStageHost } from './fixture.ts';
 

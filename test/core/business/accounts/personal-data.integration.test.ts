@@ -2,14 +2,14 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { cleanRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
-import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
+import type { Column } from '#core/gateway/records/column.ts';
+import { columns } from '#core/gateway/records/columns.ts';
+import { defineEntity, p, personal } from '#core/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
-import { defineEntity, p, personal } from '#core/index.ts';
-import type { Column } from '#core/gateway/records/column.ts';
-import { columns } from '#core/gateway/records/columns.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 
 /** Tables of a plugin: a column that may be null, one that may not, and rows that name the account through another table. */

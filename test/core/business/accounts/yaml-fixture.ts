@@ -1,9 +1,9 @@
 import { parseDocument } from '#core/config/file/document.ts';
-import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
-import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { Registry } from '#core/extension/registry.ts';
+import { type Config, validate } from '#core/extension/validation/validate-config.ts';
+import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 
 /** Reads a gateway.yaml that knows only these sections and stages. */
 export function readYaml(text: string, known: { sections?: Section[]; stages?: AnyStageDefinition[] }): Config {

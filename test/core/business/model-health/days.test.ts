@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident } from '#core/business/model-health/incident.ts';
 import { describeDays, listLastDays } from '#core/business/model-health/days.ts';
+import type { Incident } from '#core/business/model-health/incident.ts';
 
 const zone = 'Asia/Jakarta';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { readDailyOutcomes } from '#core/business/model-health/daily-outcomes.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from '../../gateway/records/record-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { readModelSpeed } from '#core/business/model-health/model-speed.ts';
-import { foldUsage } from '#core/gateway/records/fold-usage.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { foldUsage } from '#core/gateway/records/fold-usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from '../../gateway/records/record-fixture.ts';
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import {
   computeAnsweredShare,
   assess,
@@ -8,6 +7,7 @@ import {
   noTraffic,
   type RecentTraffic,
 } from '#core/business/model-health/trouble.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 
 const now = Date.UTC(2031, 4, 12, 12);
 

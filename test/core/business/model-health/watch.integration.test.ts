@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { createTestHost, type TestHost } from '#core/extension/testing/test-host.ts';
-import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import {
   confirmIncident,
   listIncidents,
@@ -11,6 +7,10 @@ import {
 } from '#core/business/model-health/incident-store.ts';
 import { readModelHealth } from '#core/business/model-health/model-health.ts';
 import { watchModels } from '#core/business/model-health/watch.ts';
+import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
+import { createTestHost, type TestHost } from '#core/extension/testing/test-host.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { RecordBook } from '../../gateway/records/record-fixture.ts';
 

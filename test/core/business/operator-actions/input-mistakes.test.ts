@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { getCoreAction } from '#core/business/operator-actions/actions.ts';
-import { integer, object } from '#core/platform/schema.ts';
 import { text, time } from '#core/business/operator-actions/action-kind.ts';
+import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
+import { integer, object } from '#core/platform/schema.ts';
 
 const refund = getCoreAction('order.refund').input;
 const publish = object(['audience'], { audience: { enum: ['all', 'customers'] } });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import {
   listActions,
   listUnfinishedActions,
   recordAction,
   removeOldActions,
 } from '#core/business/operator-actions/operator-actions.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
 let database: Database;

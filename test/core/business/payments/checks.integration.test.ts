@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { checkOverduePayments, checkPayment } from '#core/business/payments/checks.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { fakeQr } from '../../../support/fake-qr.ts';
 import { FakeProvider } from './fake-provider.ts';

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
-import { getInboxQueue } from '#core/business/payments/work-queue.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
+import { getInboxQueue } from '#core/business/payments/work-queue.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf, timeHeld } from './fixture.ts';

@@ -1,14 +1,14 @@
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import type { Section, SectionValue } from '#core/config/section.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { Keeper } from '#core/extension/keeper.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { mailSection } from '#core/business/mail/section.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import type { paymentsSection } from '#core/business/payments/section.ts';
-import type { mailSection } from '#core/business/mail/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
+import type { paymentsSection } from '#core/business/payments/section.ts';
+import type { Section, SectionValue } from '#core/config/section.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
 

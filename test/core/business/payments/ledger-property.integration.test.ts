@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createPaymentHost } from './fixture.ts';
-import { createTestDatabase } from '../../../support/database.ts';
 import { createBuyer } from './fixture.ts';
 
 /** Sequences to try: 10,000 for the figure of docs/payments.md. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkPayment } from '#core/business/payments/checks.ts';
-import { cancelOrder, checkNow, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { cancelOrder, checkNow, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { checkPayment } from '#core/business/payments/checks.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';

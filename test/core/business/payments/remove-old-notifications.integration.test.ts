@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
-import type { Order } from '#core/business/payments/order.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { removeOldNotifications } from '#core/business/payments/inbox.ts';
+import type { Order } from '#core/business/payments/order.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './fixture.ts';

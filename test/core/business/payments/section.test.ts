@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckContext } from '#core/config/section.ts';
 import { qrisAmountLimits } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
+import type { CheckContext } from '#core/config/section.ts';
 
 const inEnvironment = { because: 'with NODE_ENV=production', unless: '' };
 const byUrl = { because: 'while service.base_url is not this machine', unless: ', or set the option' };

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { describeCode } from '#core/business/payments/order-codes.ts';
 import { listOrders, type Order, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf, timeHeld } from './fixture.ts';

@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDocument } from '#core/config/file/document.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';

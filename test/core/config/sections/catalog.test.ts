@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import { nameInReply, createPickerName } from '#core/config/catalog/model-name.ts';
+import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import { splitRoute } from '#core/config/sections/models-section.ts';
 import { formats, read, vendors } from '../fixture.ts';
 

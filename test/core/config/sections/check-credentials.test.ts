@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkCredentials, checkPlaceholder, listCredentialNotices } from '#core/config/sections/check-credentials.ts';
 import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
+import { checkCredentials, checkPlaceholder, listCredentialNotices } from '#core/config/sections/check-credentials.ts';
 
 const aws = { region: 'us-east-1', access_key_id: 'AKIA', secret_access_key: 's' };
 const entra = { tenant_id: 't', client_id: 'c' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aliases, models } from '#core/config/sections/models-section.ts';
 import { data, listen, plugins, service } from '#core/config/sections/core-sections.ts';
+import { aliases, models } from '#core/config/sections/models-section.ts';
 import { telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { mistakesIn, mistakesInWhole, read } from '../fixture.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { read } from '../fixture.ts';
 
 describe('a public URL', () => {

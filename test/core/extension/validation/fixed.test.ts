@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
+import { data, listen } from '#core/config/sections/core-sections.ts';
 import { keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { validate } from '#core/extension/validation/validate-config.ts';
-import { data, listen } from '#core/config/sections/core-sections.ts';
 import { complete, createRegistry } from '../../config/fixture.ts';
 
 const registry = createRegistry();

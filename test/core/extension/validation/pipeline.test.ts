@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
 import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from '../../config/fixture.ts';
 
 const all = 'auth, plan, rate-limit, format, upstream, log';

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Assembly, assemble } from '#core/extension/assembly.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import { type Assembly, assemble } from '#core/extension/assembly.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { silentLog } from '../../../support/database.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import { afterEach, expect, it, vi } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { complete, createRegistry } from '../../config/fixture.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
-import { parse } from 'yaml';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { assemble } from '#core/extension/assembly.ts';
+import { parse } from 'yaml';
 import { parseDocument } from '#core/config/file/document.ts';
-import { composeSchema, validate } from '#core/extension/validation/validate-config.ts';
+import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { composeSchema, validate } from '#core/extension/validation/validate-config.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { silentLog } from '../../../support/database.ts';
 

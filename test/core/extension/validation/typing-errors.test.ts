@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { assemble } from '#core/extension/assembly.ts';
 import { parseDocument } from '#core/config/file/document.ts';
-import { validate } from '#core/extension/validation/validate-config.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { validate } from '#core/extension/validation/validate-config.ts';
 import { intact, typingErrors } from './typing-errors.ts';
 
 let registry: Registry;

@@ -1,5 +1,5 @@
-import { tmpdir } from 'node:os';
 import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { explainFullDisk, diskCheck } from '#core/gateway/health/disk-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import { maxConnectionsFor, ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import { ParserRefusals } from '#core/gateway/http/parser-refusals.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { RawClient } from '../../../support/raw-client.ts';
 

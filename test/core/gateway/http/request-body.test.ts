@@ -2,13 +2,13 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { findDecoder } from '#core/gateway/http/body-decoder.ts';
-import { type InboundMessage, openMessage } from '#core/gateway/http/run-message.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
-import { footprint, ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
+import { type InboundMessage, openMessage } from '#core/gateway/http/run-message.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { maxJsonDepth } from '#core/platform/json.ts';
+import { footprint, ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 
 interface Sending {

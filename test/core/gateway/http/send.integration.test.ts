@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '#core/platform/logger.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { type SendOptions, type SendProgress, sendReply } from '#core/gateway/http/send.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { readBody } from '../../../support/read-body.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../../support/exchange.ts';
 import { descriptors } from '../../../support/formats.ts';
+import { readBody } from '../../../support/read-body.ts';
 
 interface Sending extends AsyncDisposable {
   readonly client: Promise<Response>;

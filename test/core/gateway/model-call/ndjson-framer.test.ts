@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 const stream = Buffer.from('{"a":"é😀"}\n\n{"b":2}\r\n{"c":3}');
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '#core/platform/json.ts';
-import { parseRetryDelay } from '#core/gateway/model-call/retry-after.ts';
 import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { parseRetryDelay } from '#core/gateway/model-call/retry-after.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 
 const retryInfo = (retryDelay: JsonValue) => ({
   message: 'You exceeded your current quota. Please retry in 9s.',

@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { runs } from '../../../support/runs.ts';
 
 /** The events of a stream that is cut at these bytes. */

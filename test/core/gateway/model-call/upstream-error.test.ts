@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readRefusal, readReportedError, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 
 const codeOf = (error: object) => createReportedFailure(readReportedError({ error } as never)).code;
 

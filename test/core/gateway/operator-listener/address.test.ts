@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
+import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { describeAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { mistakesIn, readYaml } from '../../business/accounts/yaml-fixture.ts';
 

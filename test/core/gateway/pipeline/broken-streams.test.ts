@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { reply, run, trace } from './fixture.ts';
 

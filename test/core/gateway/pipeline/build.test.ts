@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Host } from '#core/gateway/host/host.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { silentLog } from '../../../support/database.ts';

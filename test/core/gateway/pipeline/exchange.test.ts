@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { createExchange } from '../../../support/exchange.ts';
 
 const color = defineFact<'red' | 'blue'>('color');

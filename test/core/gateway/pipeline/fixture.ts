@@ -1,8 +1,8 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
-import type { Logger } from '#core/platform/logger.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { createExchange } from '../../../support/exchange.ts';
 
 /** A whole answer. */

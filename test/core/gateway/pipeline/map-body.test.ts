@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import { type BodyTransform, mapBody } from '#core/gateway/pipeline/map-body.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 const shout: BodyTransform = async function* (chunks) {
   for await (const chunk of chunks) yield chunk.toString().toUpperCase();

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { mapText } from '#core/gateway/pipeline/map-text.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../../support/exchange.ts';
 import { descriptors } from '../../../support/formats.ts';
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { type NamedStage, Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { createExchange, chatEndpoint, modelsEndpoint } from '../../../support/exchange.ts';
 import { fail, outcome, refuse, reply, run, trace } from './fixture.ts';
 

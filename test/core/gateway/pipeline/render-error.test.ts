@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Caller, renderError, renderKeepAlive, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { type ErrorCode, type ErrorDetails, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import { renderResponseFailed } from '../../../../plugins/format/formats/responses/reply/reply-object.ts';
 import { type Format, descriptors } from '../../../support/formats.ts';
-import { type Caller, renderError, renderKeepAlive, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 
 const formats = ['chat', 'responses', 'messages', 'images'] as const;
 const codes = Object.keys(errorKinds) as ErrorCode[];

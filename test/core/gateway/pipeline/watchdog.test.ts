@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { outcome, reply } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { countRequests } from '#core/gateway/records/count-requests.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { dropPartitionsBefore } from '../../../../plugins/log/partitions.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { hour, partitionsOf, RecordBook, today } from './record-fixture.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { readDailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { foldUsage } from '#core/gateway/records/fold-usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, RecordBook } from './record-fixture.ts';
 

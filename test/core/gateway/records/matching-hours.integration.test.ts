@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { foldUsage, removeOldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { findMatchingHours } from '#core/gateway/records/matching-hours.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, hour, RecordBook, today } from './record-fixture.ts';
 

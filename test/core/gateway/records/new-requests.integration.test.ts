@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { NewRequests } from '#core/gateway/records/new-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { hour, RecordBook, today } from './record-fixture.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { columns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { findRequest, listRequests, exportPageSize, readRequests } from '#core/gateway/records/read-requests.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { day, explain, hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { PostgresRecordStore } from '../../../../plugins/log/record-store.ts';
 
 export const hour = 3_600_000; // ms

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { listAndCount } from '#core/gateway/records/list-and-count.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { countMisread, day, explain, RecordBook, today } from './record-fixture.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import {
   addUnauthenticated,
   readUnauthenticated,
   removeUnauthenticated,
 } from '#core/gateway/records/unauthenticated.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
 const minute = Date.UTC(2026, 10, 28, 12);

@@ -1,7 +1,7 @@
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
 import type { UsageBy, UsageKeys } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { hour } from './record-fixture.ts';
 
 export function readAll(database: Database): Promise<RequestRecord[]> {

@@ -1,20 +1,20 @@
 import type { Migration } from '@mikro-orm/migrations';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { foldUsage, removeOldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage } from '#core/gateway/records/route-usage.ts';
 import { countUsage, listUsedModels, readUsage, type UsageBy, usageReach } from '#core/gateway/records/usage.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { Migration20261122000005_usage as UsageMigration } from '../../../../migrations/Migration20261122000005_usage.ts';
 import { Migration20261122000007_usage_account as AccountMigration } from '../../../../migrations/Migration20261122000007_usage_account.ts';
 import { Migration20261126000030_streaming_speed as SpeedMigration } from '../../../../migrations/Migration20261126000030_streaming_speed.ts';
 import { Migration20261126000040_policy_refusals as PolicyMigration } from '../../../../migrations/Migration20261126000040_policy_refusals.ts';
 import { Migration20261126000080_usage_of_cost as CostMigration } from '../../../../migrations/Migration20261126000080_usage_of_cost.ts';
 import { createTestDatabase } from '../../../support/database.ts';
-import { day, hour, RecordBook, today } from './record-fixture.ts';
 import { FaultyTables } from './faulty-tables.ts';
+import { day, hour, RecordBook, today } from './record-fixture.ts';
 import { countRecords, readAll } from './usage-fixture.ts';
 
 let database: Database;

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -9,7 +10,6 @@ import { takeBackup, type TakenBackup } from '#core/platform/backup/take.ts';
 import { verifyBackup } from '#core/platform/backup/verify.ts';
 import { copyOut } from '#core/platform/database/copy.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { zstdCompressSync } from 'node:zlib';
 import { runCommand } from '../../../support/command-line.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase } from '../../../support/database.ts';
 

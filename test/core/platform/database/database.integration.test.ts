@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import { DatabaseClaim } from '#core/platform/database/claim.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { PostgresNotifications } from '#core/platform/database/notifications.ts';
-import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
+import { coreEntities } from '#core/process/entities.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { execute, withDatabase } from '../../../support/global-postgres.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';

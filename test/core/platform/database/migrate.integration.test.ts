@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listMigrations } from '#core/platform/database/migration-files.ts';
 import { migrate } from '#core/platform/database/migrate.ts';
+import { listMigrations } from '#core/platform/database/migration-files.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { execute } from '../../../support/global-postgres.ts';
 import { caseFactor } from '../../../support/runs.ts';

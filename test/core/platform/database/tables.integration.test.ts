@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Registry } from '#core/extension/registry.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
-import { Registry } from '#core/extension/registry.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 
 const noteOf = (plugin: string) =>

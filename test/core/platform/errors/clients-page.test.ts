@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import { errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import { type Format, descriptors } from '../../../support/formats.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'clients.md'), 'utf8');

@@ -4,14 +4,14 @@ import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { UnrecoverableJobError, type Jobs } from '#core/platform/jobs/jobs.ts';
 import { type JobQueue, openJobs, type OpenJobsOptions } from '#core/platform/jobs/open.ts';
 import { createPoolConfig, createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { createSilentPort, holdClosedPort } from '../../../support/dead-ends.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
+import { createSilentPort, holdClosedPort } from '../../../support/dead-ends.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { createTcpProxy, type TcpProxy } from '../../../support/tcp-proxy.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 import { createOutline, createItemsOutline, scannerFile } from '#core/platform/json-outline/outline.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 
 const messageOf = (text: string) => `{"role":"user","content":[{"text":${JSON.stringify(text)}}]},`;
 const outline = (text: string) => createOutline([Buffer.from(text)])?.text;

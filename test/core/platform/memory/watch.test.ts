@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
+import { memoryCheck } from '#core/gateway/health/process-checks.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import {
@@ -9,7 +10,6 @@ import {
   computeMemoryLimits,
   computeOldGeneration,
 } from '#core/platform/memory/limits.ts';
-import { memoryCheck } from '#core/gateway/health/process-checks.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 
 const MiB = 1024 * 1024;

@@ -8,11 +8,11 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '#core/platform/logger.ts';
 import { namesCheck } from '#core/gateway/health/process-checks.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { createLogger } from '#core/platform/logger.ts';
 import { createLookup, expireName, installNames } from '#core/platform/names/install.ts';
 import { NameError, type LookupRequest } from '#core/platform/names/names.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { holdClosedPort } from '../../../support/dead-ends.ts';
 import { createUpstream } from '../../../support/faulty-upstream.ts';
 

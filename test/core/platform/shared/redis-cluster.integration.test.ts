@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { computeHashSlot } from '#core/platform/shared/redis-cluster.ts';
+import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { createRedisDiagnosis } from '#core/process/doctor/redis.ts';
 import {
   type ClusterNode,

@@ -1,12 +1,11 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decodesBrotli } from '#core/platform/node-release.ts';
-import { startMailServer, type TestMailServer } from '../../../support/mail-server.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 import { runCommand } from '../../../support/command-line.ts';
 import { createBareDatabase, dropDatabase } from '../../../support/database.ts';
@@ -15,6 +14,7 @@ import { type FakeGitHub, startFakeGitHub } from '../../../support/fake-github.t
 import { FakeMidtrans } from '../../../support/fake-midtrans.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { startGateway } from '../../../support/gateway.ts';
+import { startMailServer, type TestMailServer } from '../../../support/mail-server.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { createTlsUpstream } from '../../../support/tls-upstream.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { describeSlots, type WorkerSlot, renderSlotMetrics } from '#core/process/workers/worker-slot.ts';
 import type { WorkerProcess } from '#core/process/workers/worker-process.ts';
+import { describeSlots, type WorkerSlot, renderSlotMetrics } from '#core/process/workers/worker-slot.ts';
 
 const slot = (number: number, worker?: Partial<WorkerProcess>, crashes = 0): WorkerSlot => ({
   number,

@@ -1,8 +1,8 @@
 import { Keeper } from '#core/extension/keeper.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { LiveHub, type ReadOpenSessions, type LiveReader } from '#core/web/live/live-hub.ts';
 import { LiveStream } from '#core/web/live/live-stream.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
 
 /** What a hub needs of its host, with a database that notifies when the test says so. */

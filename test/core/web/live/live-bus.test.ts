@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LiveBus, type LiveChange } from '#core/web/live/live-bus.ts';
 import { type Events, SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { LiveBus, type LiveChange } from '#core/web/live/live-bus.ts';
 import { silentLog } from '../../../support/database.ts';
 
 /** What two instances share, with the messages that went over it. */

@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
+import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import { noTraffic } from '#core/business/model-health/trouble.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { configProblems } from '#core/extension/validation/config-problems.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
-import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { noTraffic } from '#core/business/model-health/trouble.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
-import { getFormatter } from '#core/web/texts/formatter.ts';
-import { Translator } from '#core/web/texts/translator.ts';
 import { createCheckProblems } from '#core/web/problems/check-problems.ts';
 import { findProblems, createProblemReader, describeProblems } from '#core/web/problems/find-problems.ts';
 import { failedJobsProblem, missingBackupsProblem } from '#core/web/problems/machine-problems.ts';
 import { describeBreakers, describeModels } from '#core/web/problems/model-problems.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
-import { configProblems } from '#core/extension/validation/config-problems.ts';
+import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
 const minute = 60_000;

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { OpenFlag } from '#core/business/payments/flags.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { findProblems } from '#core/web/problems/find-problems.ts';
+import { describeFlag, moneyProblems } from '#core/web/problems/money-problems.ts';
 import type { ProblemReader } from '#core/web/problems/problem.ts';
 import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { describeFlag, moneyProblems } from '#core/web/problems/money-problems.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
 const texts = new Translator([ownTexts, ...coreTexts]);

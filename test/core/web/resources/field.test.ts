@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createTestHost } from '#core/extension/testing/index.ts';
 import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
 import { defineView, describeEntryFacts, fieldTable } from '#core/web/resources/field.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource, createReading, renderFound } from '#core/web/resources/resource.ts';
-import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 
 interface Parcel {
   readonly id: string;

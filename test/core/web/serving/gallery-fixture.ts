@@ -1,7 +1,7 @@
-import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { DayState } from '#core/business/model-health/days.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { axisBar, dayBars, latencyBar, planTicks, sparkPath, ticks } from '#core/web/pages/geometry.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
 
 const day = 86_400_000;
 const left = 4 * day + 25_965_000;

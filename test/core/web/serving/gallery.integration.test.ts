@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { auditPage } from '../../../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../../../support/browser.ts';
-import { gallery } from './gallery-fixture.ts';
 import { pageAt, pageHost, servePages } from '../page-fixture.ts';
+import { gallery } from './gallery-fixture.ts';
 
 const day = 86_400_000;
 

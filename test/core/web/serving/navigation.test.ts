@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { iconSvg } from '#core/web/pages/icons.ts';
-import { formatContactLink, getInitials } from '#core/web/serving/layout.ts';
 import { listNavigation } from '#core/web/pages/list-navigation.ts';
+import { formatContactLink, getInitials } from '#core/web/serving/layout.ts';
 import { pageAt } from '../page-fixture.ts';
 
 const pages = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PageClient } from '../../../support/page-client.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import { PageClient } from '../../../support/page-client.ts';
 
 const demo = (service: string) => `${wholePipeline}
 service: ${service}

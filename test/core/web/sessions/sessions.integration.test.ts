@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { removeEndedSessions } from '#core/web/sessions/sign-in.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
+import { removeEndedSessions } from '#core/web/sessions/sign-in.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
 
 let database: Database;

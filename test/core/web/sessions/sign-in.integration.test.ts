@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Server } from '@hapi/hapi';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { defineForm, type Page, Redirect } from '#core/web/pages/page.ts';
 import { sessionsOf, signIn } from '#core/web/sessions/sign-in.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from '../page-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { liveBus, publishLive } from '#core/web/live/live-bus.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { liveBus, publishLive } from '#core/web/live/live-bus.ts';
 import { readAccountUsage } from '../../../../plugins/dashboard/home/account-usage.ts';
 import { hubHost } from '../../../core/web/live/fixture.ts';
 import { hour, now as start } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Order } from '#core/business/payments/order.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import type { Order } from '#core/business/payments/order.ts';
 import {
   describeGrant,
   describeOrder,

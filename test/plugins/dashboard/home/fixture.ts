@@ -1,10 +1,10 @@
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
-import { Translator } from '#core/web/texts/translator.ts';
 import { defineTexts, type Language } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import type { UsageRow } from '../../../../plugins/dashboard/home/account-usage.ts';
 import en from '../../../../plugins/dashboard/home/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/home/texts/id.json' with { type: 'json' };
-import type { UsageRow } from '../../../../plugins/dashboard/home/account-usage.ts';
 
 const translator = new Translator([defineTexts({ en, id })]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { featureLosses } from '#core/config/catalog/abilities.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
+import { featureLosses } from '#core/config/catalog/abilities.ts';
 import { describeDetail } from '../../../../plugins/dashboard/models/describe-detail.ts';
 import { describeRow } from '../../../../plugins/dashboard/models/describe-row.ts';
 import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';

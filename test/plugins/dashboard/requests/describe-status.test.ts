@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { errorKinds } from '#core/platform/errors/table.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { explainMissingAttempts } from '../../../../plugins/dashboard/requests/detail-page.ts';
+import { errorKinds } from '#core/platform/errors/table.ts';
 import { describeStatus } from '../../../../plugins/dashboard/requests/describe-status.ts';
+import { explainMissingAttempts } from '../../../../plugins/dashboard/requests/detail-page.ts';
 import { readerOf, recordOf } from './fixture.ts';
 
 const { t } = readerOf();

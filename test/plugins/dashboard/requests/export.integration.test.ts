@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import type { Database } from '#core/platform/database/database.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPageSize } from '#core/gateway/records/read-requests.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
 import { failover } from './fixture.ts';
 import { serveRequests } from './serve-fixture.ts';

@@ -1,12 +1,12 @@
-import { defineTexts, type Language } from '#core/web/texts/texts.ts';
-import { getFormatter } from '#core/web/texts/formatter.ts';
-import { Translator } from '#core/web/texts/translator.ts';
-import { requestTexts } from '#core/web/requests/describe-facts.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
-import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
+import { requestTexts } from '#core/web/requests/describe-facts.ts';
+import { getFormatter } from '#core/web/texts/formatter.ts';
+import { defineTexts, type Language } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/requests/texts/id.json' with { type: 'json' };
+import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
+import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 
 export { recordOf, startedAt } from '../../../core/web/requests/fixture.ts';
 

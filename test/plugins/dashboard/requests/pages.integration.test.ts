@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRequestId, parseRequestTime } from '#core/gateway/records/request-id.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { PostgresRecordStore } from '../../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { failover } from './fixture.ts';

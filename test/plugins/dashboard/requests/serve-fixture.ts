@@ -1,13 +1,13 @@
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { Section } from '#core/config/section.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { defineForm, Redirect } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { register } from '../../../../plugins/dashboard/requests/index.ts';
 import { dashboardSection, type RouteVisibility } from '../../../../plugins/dashboard/section.ts';
-import { Browser, pageAt, pageHost, servePages } from '../../../core/web/page-fixture.ts';
 import { RecordBook } from '../../../core/gateway/records/record-fixture.ts';
+import { Browser, pageAt, pageHost, servePages } from '../../../core/web/page-fixture.ts';
 import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 

@@ -2,8 +2,8 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
-import { PageClient } from '../../../support/page-client.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import { PageClient } from '../../../support/page-client.ts';
 
 const name = '"><img src=x onerror=wasAttacked=1>';
 const yaml = `${wholePipeline}

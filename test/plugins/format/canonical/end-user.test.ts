@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { chatCodec } from '../../../../plugins/format/formats/chat/codec.ts';
-import { responsesCodec } from '../../../../plugins/format/formats/responses/codec.ts';
 import { chat } from '../../../../plugins/format/formats/chat/descriptor.ts';
+import { responsesCodec } from '../../../../plugins/format/formats/responses/codec.ts';
 import { responses } from '../../../../plugins/format/formats/responses/descriptor.ts';
 import { encodeWith } from '../codec-fixture.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
+import { StopCutter } from '../../../../plugins/format/canonical/stop-cutter.ts';
 import { conversational } from '../../../support/formats.ts';
 import { decodeWith, encodeWith } from '../codec-fixture.ts';
 import { eventsOf, readWhole, settle, streamOf, wholeOf } from '../invariants/fixture.ts';
-import { StopCutter } from '../../../../plugins/format/canonical/stop-cutter.ts';
 
 const { chat, responses, messages, gemini } = conversational;
 const hi = [{ role: 'user', content: 'Hi' }];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { chat } from '../../../../plugins/format/formats/chat/descriptor.ts';
 import type { TextFormat } from '../../../../plugins/format/formats/contract/descriptor.ts';
 import { gemini } from '../../../../plugins/format/formats/gemini/descriptor.ts';
 import { messages } from '../../../../plugins/format/formats/messages/descriptor.ts';
 import { ollama } from '../../../../plugins/format/formats/ollama/descriptor.ts';
 import { responses } from '../../../../plugins/format/formats/responses/descriptor.ts';
-import type { Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { encodeWith, refusalBy } from '../codec-fixture.ts';
 
 const image = (mediaType: string, data = 'PHN2'): Part => ({

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { ReplyDecoder } from '../../../../plugins/format/canonical/codec.ts';
 import { RepeatedEvent } from '../../../../plugins/format/canonical/repeated-event.ts';
 import { ChatDecoder } from '../../../../plugins/format/formats/chat/reply/decode-reply.ts';
 import { MessagesDecoder } from '../../../../plugins/format/formats/messages/reply/decode-reply.ts';
-import type { ReplyDecoder } from '../../../../plugins/format/canonical/codec.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 
 const textOf = ({ text }: JsonObject) => text;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { streamEvent } from '../codec-fixture.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { UsageMeter } from '../../../../plugins/format/canonical/usage-meter.ts';
+import { streamEvent } from '../codec-fixture.ts';
 
 const event = (data: object): StreamEvent =>
   streamEvent(`data: ${JSON.stringify({ id: 'chatcmpl-1', model: 'm', created: 1, ...data })}\n\n`);

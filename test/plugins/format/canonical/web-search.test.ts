@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { BodyObject } from '../../../../plugins/format/wire/read.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import {
   noteSearchOptions,
@@ -7,6 +6,7 @@ import {
   writeMessagesSearchTool,
   writeResponsesSearchTool,
 } from '../../../../plugins/format/canonical/web-search.ts';
+import { BodyObject } from '../../../../plugins/format/wire/read.ts';
 
 const place = { type: 'approximate', city: 'Bandung', country: 'ID' };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement } from '#core/gateway/facts.ts';
 import { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import {
   getGeminiModel,
   listGeminiModels,

@@ -1,7 +1,7 @@
 import type { Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { inferKind } from '#core/config/catalog/kinds.ts';
-import { descriptors, type Format } from '../../../support/formats.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { descriptors, type Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 /** A model with one route, to an upstream that speaks these formats. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
-import type { Format } from '../../../support/formats.ts';
 import { describeAdaptations } from '../../../../plugins/format/catalog/describe-adaptations.ts';
+import type { Format } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { type Format, descriptors } from '../../../support/formats.ts';
 import type { ModelFeature } from '#core/config/catalog/abilities.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type Support,
   determineSupport,
 } from '../../../../plugins/format/catalog/matrix.ts';
+import { type Format, descriptors } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 

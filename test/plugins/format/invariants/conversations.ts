@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { type TextFormat, conversational } from '../../../support/formats.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { calls, clientTool, encodeWith, nothing, returns, says, text } from '../codec-fixture.ts';
 import { jsonObject, words } from './fixture.ts';
 

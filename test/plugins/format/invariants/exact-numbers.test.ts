@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createReader, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf } from './fixture.ts';
 

@@ -1,8 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
-import { type TextFormat, conversational, textFormats } from '../../../support/formats.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
@@ -10,6 +9,7 @@ import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/fo
 import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
+import { type TextFormat, conversational, textFormats } from '../../../support/formats.ts';
 import { clientTool } from '../codec-fixture.ts';
 
 /** Every format that there is; what holds for one has to hold for all. */

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { createReader, CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
+import { runs } from '../../../support/runs.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';
-import { runs } from '../../../support/runs.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const deep = (levels: number) => `${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`;

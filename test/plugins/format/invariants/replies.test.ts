@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '../../../support/formats.ts';
 import type { Block, CompleteReply, FinishReason } from '../../../../plugins/format/canonical/reply.ts';
+import type { TextFormat } from '../../../support/formats.ts';
 import { answer, formats, parsed, readStream, readWhole, settle, streamOf, wholeOf } from './fixture.ts';
 
 const ends: Readonly<Record<TextFormat, Partial<Record<FinishReason, FinishReason>>>> = {

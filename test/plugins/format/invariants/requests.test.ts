@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type {
   Conversation,
@@ -15,6 +14,7 @@ import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { settings, tools, turns, written } from './conversations.ts';
 import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';

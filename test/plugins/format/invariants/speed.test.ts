@@ -3,9 +3,9 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { JsonArrayFramer } from '../../../../plugins/format/formats/gemini/reply/json-array.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { createReader } from '../../../../plugins/format/routes/translation/translator.ts';
+import { conversational } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
-import { conversational } from '../../../support/formats.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const megabyte = 1024 * 1024;

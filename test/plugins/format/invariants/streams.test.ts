@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { createReader } from '../../../../plugins/format/routes/translation/translator.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
+import { runs } from '../../../support/runs.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import {
   answer,
@@ -18,7 +19,6 @@ import {
   settle,
   streamOf,
 } from './fixture.ts';
-import { runs } from '../../../support/runs.ts';
 
 // Replies tell when they were completed.
 beforeEach(() => vi.useFakeTimers({ now: 1_700_000_005_000, toFake: ['Date'] }));

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Accepted } from './accepted.ts';
 import { acceptedOfAnswers, acceptedOfEvents } from './accepted-answers.ts';
 import { acceptedChanges } from './accepted-changes.ts';
+import type { Accepted } from './accepted.ts';
 import { receiptOfAnswer } from './answers.ts';
 import { type Probe, type Published, readPublished } from './published.ts';
 import { type ClientFormatName, type NamedRoute, routes } from './routes.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { commonNameRules, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';

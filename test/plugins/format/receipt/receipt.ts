@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { openCall } from '../../../../plugins/format/routes/model-call.ts';
+import { descriptors } from '../../../support/formats.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';
 import { exchange, requestOf } from '../invariants/fixture.ts';
 import { framed } from './frame.ts';
 import type { Probe } from './published.ts';
 import type { ClientFormatName, NamedRoute } from './routes.ts';
-import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
-import { descriptors } from '../../../support/formats.ts';
 
 /** What becomes of a request on a route. */
 type Fate = { readonly sent: string; readonly notes: readonly string[] } | { readonly refusal: GatewayError };

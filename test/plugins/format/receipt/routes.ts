@@ -1,5 +1,5 @@
-import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import { cloudVendors } from '../../../../plugins/upstream/vendors/clouds.ts';
 import { hostVendors } from '../../../../plugins/upstream/vendors/hosts.ts';
 import { labVendors } from '../../../../plugins/upstream/vendors/labs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { textFormats } from '../../../support/formats.ts';
 import type { Answer } from '../../../support/readers/answer.ts';
 import { readers } from '../../../support/readers/index.ts';

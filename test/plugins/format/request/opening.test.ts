@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { createOutline } from '#core/platform/json-outline/outline.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { readOpening } from '../../../../plugins/format/request/opening.ts';
 
 const user = (text: string) => ({ role: 'user', content: text });

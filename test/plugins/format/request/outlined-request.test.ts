@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Route } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
-import type { Route } from '#core/config/catalog/catalog.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createOutline } from '#core/platform/json-outline/outline.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
+import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { encodeSignature } from '../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../plugins/format/request/request-content.ts';
-import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { adaptRequest, isPassedThrough } from '../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { rewriteModel } from '../../../../plugins/format/routes/pass-through/rewrite-model.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { adapter } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { formatStage } from '../../../../plugins/format/stage.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import { descriptors, type Format } from '../../../support/formats.ts';
+import { runs } from '../../../support/runs.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { hostOf, modelOf } from '../catalog/catalog-fixture.ts';
-import { runs } from '../../../support/runs.ts';
 
 const formats = ['chat', 'responses', 'messages', 'gemini', 'images'] as const;
 const profile = mergeProfiles({ quirks: { count_tokens: true } });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type TextFormat, descriptors } from '../../../support/formats.ts';
-import { type JsonObject } from '#core/platform/json.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
+import { type JsonObject } from '#core/platform/json.ts';
 import { openCall } from '../../../../plugins/format/routes/model-call.ts';
+import { type TextFormat, descriptors } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';
 import { exchange, formats, requestOf } from '../invariants/fixture.ts';

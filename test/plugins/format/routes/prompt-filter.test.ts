@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
-import { openCall } from '../../../../plugins/format/routes/model-call.ts';
 import { completions } from '../../../../plugins/format/formats/completions/descriptor.ts';
+import { openCall } from '../../../../plugins/format/routes/model-call.ts';
 import { type TextFormat, textFormats } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';

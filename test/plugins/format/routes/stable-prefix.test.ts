@@ -3,8 +3,8 @@ import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profil
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
-import type { ClientTextFormat, TextFormat } from '../../../../plugins/format/formats/contract/descriptor.ts';
 import { chat } from '../../../../plugins/format/formats/chat/descriptor.ts';
+import type { ClientTextFormat, TextFormat } from '../../../../plugins/format/formats/contract/descriptor.ts';
 import { gemini } from '../../../../plugins/format/formats/gemini/descriptor.ts';
 import { messages } from '../../../../plugins/format/formats/messages/descriptor.ts';
 import { ollama } from '../../../../plugins/format/formats/ollama/descriptor.ts';

@@ -6,9 +6,9 @@ import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { encodeForRoute } from '../../../../plugins/format/routes/translation/encode-for-route.ts';
 import { firstChange, readPrompt } from '../../../cache/prompt.ts';
 import { system, tools, turnOf } from '../../../cache/script.ts';
-import { picture } from '../../../conformance/sessions/script.ts';
-import { clients } from '../../../conformance/clients/index.ts';
 import type { Written } from '../../../conformance/clients/client-format.ts';
+import { clients } from '../../../conformance/clients/index.ts';
+import { picture } from '../../../conformance/sessions/script.ts';
 import { upstreams } from '../../../conformance/upstreams/index.ts';
 import { conversational, translatable, type TextFormat, type UpstreamTextFormat } from '../../../support/formats.ts';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
 import { expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { SocketLife } from '../../../../plugins/format/socket/socket-life.ts';
 

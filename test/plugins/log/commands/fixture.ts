@@ -1,8 +1,8 @@
 import { Command as Parser, CommanderError } from 'commander';
 import { service } from '#core/config/sections/core-sections.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { createStageHost } from '../../../core/business/accounts/fixture.ts';
 import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { followRequests } from '../../../../plugins/log/commands/follow.ts';
-import { RecordBook } from '../../../core/gateway/records/record-fixture.ts';
 import { createGauge } from '../../../core/business/accounts/fixture.ts';
+import { RecordBook } from '../../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { MemoryLog } from '../fixture.ts';
 import { createCommandHost } from './fixture.ts';

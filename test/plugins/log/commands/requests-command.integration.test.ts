@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { addUnauthenticated, removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { addUnauthenticated, removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import type { Database } from '#core/platform/database/database.ts';
 import { requestsCommand } from '../../../../plugins/log/commands/requests-command.ts';
 import { RecordBook, today } from '../../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';

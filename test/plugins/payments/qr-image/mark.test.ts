@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { decode, encode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawQrImage } from '../../../../plugins/payments/qr-image/qr-image.ts';
 import { readMark } from '../../../../plugins/payments/qr-image/mark.ts';
+import { drawQrImage } from '../../../../plugins/payments/qr-image/qr-image.ts';
 import { readQr } from '../../../support/read-qr.ts';
 
 let folder: string;

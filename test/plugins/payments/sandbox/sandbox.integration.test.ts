@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Command as Parser } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { PaymentConnection } from '#core/business/payments/payment-provider.ts';
 import { readQris } from '#core/business/payments/qris.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
 import { sandboxCommand } from '../../../../plugins/payments/sandbox/command.ts';
 import { sandboxProvider } from '../../../../plugins/payments/sandbox/provider.ts';
 import { createStageHost } from '../../../core/business/accounts/fixture.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { json } from '../../../../plugins/setup/script/edit/json.mjs';
-import { jsonFiles, jsonLists, readJson, wantedJson, wantedList } from './json-files.ts';
 import { runs } from '../../../support/runs.ts';
+import { jsonFiles, jsonLists, readJson, wantedJson, wantedList } from './json-files.ts';
 
 const { merge, missing, remove } = json;
 

@@ -3,8 +3,8 @@ import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 import { toml } from '../../../../plugins/setup/script/edit/toml.mjs';
-import { deepMerge, has, linesAreIn, orRefusal, withoutEmpty } from './laws.ts';
 import { runs } from '../../../support/runs.ts';
+import { deepMerge, has, linesAreIn, orRefusal, withoutEmpty } from './laws.ts';
 import { isToml, tomlFiles, wantedToml } from './toml-files.ts';
 
 const { merge, missing, remove } = toml;

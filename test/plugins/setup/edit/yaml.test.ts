@@ -4,8 +4,8 @@ import { parse, stringify } from 'yaml';
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 import { scan } from '../../../../plugins/setup/script/edit/yaml-scan.mjs';
 import { yaml } from '../../../../plugins/setup/script/edit/yaml.mjs';
-import { has, linesAreIn, mergeEntries, orRefusal } from './laws.ts';
 import { runs } from '../../../support/runs.ts';
+import { has, linesAreIn, mergeEntries, orRefusal } from './laws.ts';
 import { continueOptions, isYaml, llmOptions, wantedItems, wantedMaps, yamlLists, yamlMaps } from './yaml-files.ts';
 
 const { merge, missing, remove } = yaml;

@@ -2,8 +2,8 @@ import { chmod, mkdir, readdir, readlink, rename, stat, symlink } from 'node:fs/
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, existing, setUp, startAcceptingStub } from './engine-fixture.ts';
-import { type StubGateway, testKey } from './parts-fixture.ts';
 import { hookedPath } from './killer.ts';
+import { type StubGateway, testKey } from './parts-fixture.ts';
 import { describeInShells, runShell } from './shells.ts';
 
 let stub: StubGateway;

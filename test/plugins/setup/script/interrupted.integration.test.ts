@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHome, existing, setUp, type Snapshot, renderTest, startAcceptingStub } from './engine-fixture.ts';
 import { runs as casesOf } from '../../../support/runs.ts';
+import { createHome, existing, setUp, type Snapshot, renderTest, startAcceptingStub } from './engine-fixture.ts';
 import { hookedPath, killerPath } from './killer.ts';
 import { type StubGateway, testKey } from './parts-fixture.ts';
 import { runShell } from './shells.ts';

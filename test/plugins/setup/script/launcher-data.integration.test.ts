@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FileAction, ScriptAction } from '../../../../plugins/setup/script/describe-actions.ts';
-import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { writeTables } from '../../../../plugins/setup/script/launcher-data.ts';
+import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { nasty } from '../nasty.ts';
 import { describeInShells, runShell } from './shells.ts';
 

@@ -1,8 +1,8 @@
-import type { Node } from 'web-tree-sitter';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Node } from 'web-tree-sitter';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { sampleData, sampleTools } from './sandbox.ts';
 import { createParser, functionsOf, nodesOf } from './powershell-syntax.ts';
+import { sampleData, sampleTools } from './sandbox.ts';
 
 /*
  * Traps of PowerShell that parse and even run: what they do differs by version, language of the user, or number of elements.

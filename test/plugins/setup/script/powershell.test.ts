@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Node } from 'web-tree-sitter';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Node } from 'web-tree-sitter';
 import { asciiJson } from '../../../../plugins/setup/script/launcher-data.ts';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';

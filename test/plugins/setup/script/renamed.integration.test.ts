@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHome, existing, renderTest, setUp, startAcceptingStub, type TestHome } from './engine-fixture.ts';
 import { runs as casesOf } from '../../../support/runs.ts';
+import { createHome, existing, renderTest, setUp, startAcceptingStub, type TestHome } from './engine-fixture.ts';
 import { killerPath } from './killer.ts';
 import type { StubGateway } from './parts-fixture.ts';
 import { hasCommand, shellsInTurn } from './shells.ts';

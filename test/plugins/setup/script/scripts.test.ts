@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { scriptedFormats } from '../../../../plugins/setup/tools.ts';
 import { scriptsOf } from '../../../../plugins/setup/script/scripts.ts';
+import { scriptedFormats } from '../../../../plugins/setup/tools.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 

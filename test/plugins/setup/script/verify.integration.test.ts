@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 import { startDemoGateway } from './demo-gateway.ts';
 import { createHome, type EngineOptions } from './engine-fixture.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
 import { testKey } from './parts-fixture.ts';
+import { createParser } from './powershell-syntax.ts';
 import { Interpreter } from './powershell/interpreter.ts';
 import { type Asked, Killed, Machine } from './powershell/machine.ts';
 import { type SyntaxNode, toTree } from './powershell/tree.ts';
 import { NetObject } from './powershell/values.ts';
-import { createParser } from './powershell-syntax.ts';
 import { sampleData, sampleTool } from './sandbox.ts';
 
 /*

@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
-import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import { conversational } from '../../../support/formats.ts';
+import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
+import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
-import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
 import type { AttemptRequest } from '../../../../plugins/upstream/attempt/contract.ts';
-import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
-import { answer, content, finish, routeTo, textOf, upstreamAt } from '../fixture.ts';
+import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { conversational } from '../../../support/formats.ts';
 import { exchange, requestOf } from '../../format/invariants/fixture.ts';
+import { answer, content, finish, routeTo, textOf, upstreamAt } from '../fixture.ts';
 
 const { chat, gemini } = conversational;
 const client = { id: 'req_test', dialect: 'openai' } as const;

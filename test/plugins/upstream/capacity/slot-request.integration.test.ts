@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { ClientGone } from '#core/platform/errors/table.ts';
 import { delivery, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { ClientGone } from '#core/platform/errors/table.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { type QueueOptions, SlotPools } from '../../../../plugins/upstream/capacity/slot-pools.ts';
 import { SlotRequest } from '../../../../plugins/upstream/capacity/slot-request.ts';

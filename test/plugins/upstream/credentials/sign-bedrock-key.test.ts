@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { AwsV4Signer } from 'aws4fetch';
+import { describe, expect, it } from 'vitest';
 import { signBedrockKey } from '../../../../plugins/upstream/credentials/read-token.ts';
 import { emptyPayload, refusalOfBedrockKey, signatureOf, signingKey } from '../../../support/sigv4.ts';
 

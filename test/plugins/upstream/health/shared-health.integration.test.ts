@@ -5,10 +5,10 @@ import type { RedisShared } from '#core/platform/shared/redis.ts';
 import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
 import { storeReset } from '../../../../plugins/upstream/health/route-report.ts';
+import { clearKeys, openRedis, startProxy } from '../../../core/platform/shared/fixture.ts';
 import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import type { TcpProxy } from '../../../support/tcp-proxy.ts';
-import { clearKeys, openRedis, startProxy } from '../../../core/platform/shared/fixture.ts';
 import { requesterNamed, refused, routeTo, upstreamAt } from '../fixture.ts';
 
 /** Room for a busy machine. */

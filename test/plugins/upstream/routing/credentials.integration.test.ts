@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
-import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { createRelayFixture, exchangeFor, type RelayFixture, refusalOf, routeTo, upstreamAt } from '../fixture.ts';
 
 let fixture: RelayFixture;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import { closureRules } from '#core/gateway/model-call/closure-rules.ts';
+import { KeyClosures } from '#core/gateway/model-call/key-closures.ts';
 import { KeyPool } from '../../../../plugins/upstream/routing/key-pool.ts';
 import { upstreamAt } from '../fixture.ts';
 

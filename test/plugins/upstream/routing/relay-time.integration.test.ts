@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
-import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { finishGraceMs } from '../../../../plugins/upstream/attempt/contract.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
   attemptsOf,

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { ClientGone } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
+import { ClientGone } from '#core/platform/errors/table.ts';
 import { closedPort, createBlackHole } from '../../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { descriptors } from '../../../support/formats.ts';
 import {
   answer,
   attemptsOf,
@@ -21,7 +22,6 @@ import {
   textOf,
   upstreamAt,
 } from '../fixture.ts';
-import { descriptors } from '../../../support/formats.ts';
 
 let fixture: RelayFixture;
 beforeEach(() => {

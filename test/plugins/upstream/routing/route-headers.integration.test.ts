@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import type { RouteExposure } from '../../../../plugins/upstream/routing/route-headers.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,
   content,

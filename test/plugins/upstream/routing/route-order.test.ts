@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { orderRoutes } from '../../../../plugins/upstream/routing/route-order.ts';
 import { RetryBudget } from '../../../../plugins/upstream/routing/allowance.ts';
+import { orderRoutes } from '../../../../plugins/upstream/routing/route-order.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';
 
 const route = (name: string, priority: number, weight = 1): Route =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ClientGone } from '#core/platform/errors/table.ts';
 import { delivery } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { ClientGone } from '#core/platform/errors/table.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 import { createTlsUpstream, trustTestCertificate } from '../../../support/tls-upstream.ts';

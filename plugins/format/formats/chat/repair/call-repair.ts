@@ -1,9 +1,9 @@
 import { isFilled, isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import type { CallPiece } from '../reply/call-tracker.ts';
-import type { TrackedCall } from '../reply/tracked-call.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
+import type { CallPiece } from '../reply/call-tracker.ts';
+import type { TrackedCall } from '../reply/tracked-call.ts';
 
 /** A call as the client has received it. */
 interface SentCall {

@@ -1,14 +1,14 @@
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
+import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
+import { asText } from '../../../wire/members.ts';
+import { omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
+import { toList, readMessage } from '../reply/read-reply.ts';
 import { type CallForm, writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
-import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
-import { asText } from '../../../wire/members.ts';
-import { toList, readMessage } from '../reply/read-reply.ts';
-import { omitMembers } from '../../adaptation/adapt-members.ts';
-import type { Editable } from '../../../wire/loose.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** Prefix of the generated ids for calls without an id. */

@@ -1,23 +1,23 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCallError } from '../../../canonical/reply.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
+import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 import { asList, asText, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
+import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
 import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { addRefusedChoice } from '../reply/prompt-filter.ts';
 import { readChoices } from '../reply/read-reply.ts';
 import { readCallForm } from '../reply/reply-object.ts';
 import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
-import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
 import { CleanChunks } from './clean-chunks.ts';
-import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
 const maxChoices = 128;

@@ -1,7 +1,7 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import { asFilledText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
+import { asFilledText, member } from '../../../wire/members.ts';
 
 /** The calls of a message or a delta. */
 export interface CallEntries {

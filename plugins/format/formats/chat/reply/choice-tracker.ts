@@ -1,8 +1,8 @@
 import type { MediaSource } from '../../../canonical/conversation.ts';
+import type { ChatMessage } from '../../../wire/chat.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
 import { type MessageContent, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
-import type { ChatMessage } from '../../../wire/chat.ts';
 
 /** The content that a delta or a message adds to a choice, in this order. */
 export interface ChoiceUpdate extends Omit<MessageContent, 'isFromDetails' | 'calls'> {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { asText } from '../../../wire/members.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** Finish reasons that OpenAI publishes for a choice without calls. */
 const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);

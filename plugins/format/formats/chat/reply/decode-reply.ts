@@ -1,8 +1,8 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { addDelta } from '../../../content/content-digest.ts';
+import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import {
   type Citation,
   droppedAudio,
@@ -18,15 +18,15 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
+import { addDelta } from '../../../content/content-digest.ts';
+import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
-import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { addRefusedChoice } from './prompt-filter.ts';
-import { readCleanChoice } from './clean-reply.ts';
-import { hasSources, readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
+import { readCleanChoice } from './clean-reply.ts';
 import { classifyMissingFinish, missingFinishError, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
-import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import { addRefusedChoice } from './prompt-filter.ts';
+import { hasSources, readSources } from './read-reply.ts';
 
 /** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
 const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;

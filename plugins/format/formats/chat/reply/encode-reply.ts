@@ -1,12 +1,12 @@
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
+import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 import { member } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, writeMessage } from './message-deltas.ts';
 import { type CallForm, readCallForm, writeFinish, writeUsage } from './reply-object.ts';
-import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 
 /**
  * Encodes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; client

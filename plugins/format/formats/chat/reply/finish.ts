@@ -1,11 +1,11 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
-import { asText, asCount, member } from '../../../wire/members.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
+import { asText, asCount, member } from '../../../wire/members.ts';
 
 /** Finish reasons of all vendors, except reasons that report a failure. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([

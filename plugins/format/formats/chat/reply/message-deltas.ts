@@ -10,10 +10,10 @@ import {
   paragraph,
 } from '../../../canonical/reply.ts';
 import type { PrecedingContent } from '../../../content/sent-content.ts';
-import { reasoningSeparator } from '../request/read-reasoning.ts';
-import { type CallForm, writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
 import { asList } from '../../../wire/members.ts';
+import { reasoningSeparator } from '../request/read-reasoning.ts';
+import { type CallForm, writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;

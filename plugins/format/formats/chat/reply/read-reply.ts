@@ -2,10 +2,6 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
-import { asList, asText, asCount, member } from '../../../wire/members.ts';
-import { readDetailText } from '../request/read-reasoning.ts';
-import type { CallEntries } from './call-entry.ts';
-import type { Editable } from '../../../wire/loose.ts';
 import type {
   ChatAnnotation,
   ChatChoice,
@@ -16,6 +12,10 @@ import type {
   ChatReply,
   ChatSource,
 } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
+import { asList, asText, asCount, member } from '../../../wire/members.ts';
+import { readDetailText } from '../request/read-reasoning.ts';
+import type { CallEntries } from './call-entry.ts';
 
 /** The content of a message or a delta. */
 export interface MessageContent {

@@ -1,6 +1,9 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { isJsonObject } from '#core/platform/json.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
+import { member } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   completeUsage,
@@ -9,10 +12,7 @@ import {
   type ReplyAdapter,
   replaceDataInText,
 } from '../../contract/pass-through.ts';
-import { member } from '../../../wire/members.ts';
-import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
-import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 
 /** Adds usage that the client expects, and hides usage that only the gateway requested. */
 export class ChatReplyAdapter implements ReplyAdapter {

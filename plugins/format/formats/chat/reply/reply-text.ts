@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { readChoices } from './read-reply.ts';
 import { scalarText } from '../../../wire/members.ts';
+import { readChoices } from './read-reply.ts';
 
 const textMembers = ['content', 'refusal'] as const;
 

@@ -1,7 +1,7 @@
+import type { ChatCall } from '../../../wire/chat.ts';
 import { type CallEntry, hasDifferentIndex } from './call-entry.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
-import type { ChatCall } from '../../../wire/chat.ts';
 
 /** Maximum number of extra characters, all white space, in an input that equals the input of the suspected original. */
 const maxExtraWhiteSpace = 4_096;

@@ -1,5 +1,5 @@
-import { asList, asText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
+import { asList, asText, member } from '../../../wire/members.ts';
 
 /** Returns true if a call has empty arguments, a call is not followed by its result, or a result belongs to no call. */
 export function hasBrokenCalls({ messages }: ChatRequest): boolean {

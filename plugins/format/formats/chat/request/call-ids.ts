@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { asText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
+import { asText, member } from '../../../wire/members.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 

@@ -3,13 +3,13 @@ import { type Conversation, type Effort, efforts, type ReasoningRequest } from '
 import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
+import type { ChatMessage, ChatPart, ChatReasoningOptions, ChatRequest, ChatTool } from '../../../wire/chat.ts';
 import { asList, asCount, member } from '../../../wire/members.ts';
 import { BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
 import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-import type { ChatMessage, ChatPart, ChatReasoningOptions, ChatRequest, ChatTool } from '../../../wire/chat.ts';
 
 /**
  * Reads a request for a chat completion. Source: OpenAI API reference, "Create chat completion".

@@ -1,7 +1,9 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
 import { joinAllInstructions, notePrefill } from '../../../canonical/dialogue.ts';
+import type { Notes } from '../../../canonical/notes.ts';
 import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import {
@@ -11,14 +13,12 @@ import {
   clampEffort,
   noteUnsupportedEffort,
 } from '../../../canonical/reasoning.ts';
+import type { ChatMessage, ChatRequest, ChatResponseFormat, ChatReasoningOptions } from '../../../wire/chat.ts';
 import { withoutUndefined } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeTools } from './write-tools.ts';
-import type { ChatMessage, ChatRequest, ChatResponseFormat, ChatReasoningOptions } from '../../../wire/chat.ts';
-import type { Profile } from '#core/config/catalog/profile.ts';
-import type { Notes } from '../../../canonical/notes.ts';
 
 /**
  * Encodes a request for a chat completion as OpenAI documents it. adaptations.ts then handles vendor differences. Source: OpenAI

@@ -1,14 +1,14 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
+import type { Notes } from '../../../canonical/notes.ts';
 import { shortenId, acceptedRetention } from '../../../canonical/openai.ts';
 import { toRequestableTier } from '../../../canonical/service-tier.ts';
+import type { ChatRequest } from '../../../wire/chat.ts';
 import { asFilledObject, asFilledText, listTexts } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
-import type { ChatRequest } from '../../../wire/chat.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonValue } from '#core/platform/json.ts';
-import type { Notes } from '../../../canonical/notes.ts';
 
 /** Source: OpenAI API reference, "Create chat completion". */
 export const chatParameters = compileParameters(

@@ -1,9 +1,9 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { requiresReasoning } from '../../../canonical/reasoning.ts';
 import { isJsonObject } from '#core/platform/json.ts';
+import { requiresReasoning } from '../../../canonical/reasoning.ts';
+import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 import { toParts } from '../../adaptation/adapt-late-system.ts';
-import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 
 /** Returns true if the route accepts the reasoning of earlier assistant messages: it requires the reasoning, or takes what is given. */
 export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {

@@ -1,11 +1,6 @@
 import type { Item, Message, Part, ImagePart } from '../../../canonical/conversation.ts';
-import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
-import { readName } from '../../../canonical/tools.ts';
-import { invalidValue, type BodyObject } from '../../../wire/read.ts';
-import { readReasoning } from './read-reasoning.ts';
-import type { ChatCall, ChatCallBody, ChatMessage, ChatImage, ChatPart, ChatRequest } from '../../../wire/chat.ts';
 import { placeParts, textParts } from '../../../canonical/media.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import {
   hasBreakpoint,
   readAudio,
@@ -15,6 +10,11 @@ import {
   readMediaUrl,
   refusalParts,
 } from '../../../canonical/openai.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import { readName } from '../../../canonical/tools.ts';
+import type { ChatCall, ChatCallBody, ChatMessage, ChatImage, ChatPart, ChatRequest } from '../../../wire/chat.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
+import { readReasoning } from './read-reasoning.ts';
 
 /**
  * Reads the messages of a request. System messages at the start become instructions. Source: OpenAI API reference, "Create

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning } from '../../../canonical/conversation.ts';
-import type { HistoryCall, CallIdentity } from '../../../canonical/stored-reasoning.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
+import type { HistoryCall, CallIdentity } from '../../../canonical/stored-reasoning.ts';
+import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 import { asList, asText, asCount, member } from '../../../wire/members.ts';
 import type { BodyObject } from '../../../wire/read.ts';
-import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Separates the reasoning texts of a message, which are joined into one text. */
 export const reasoningSeparator = '\n\n';

@@ -2,11 +2,11 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalidValue, type BodyObject } from '../../../wire/read.ts';
-import { readAllowedChoice, readFreeformTool, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { hasBreakpoint } from '../../../canonical/openai.ts';
+import { readAllowedChoice, readFreeformTool, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 
 /**
  * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion",

@@ -12,12 +12,12 @@ import {
 import { writeAudio } from '../../../canonical/openai.ts';
 import { requiresReasoning } from '../../../canonical/reasoning.ts';
 import { writeAsMessages, type SplitTurn } from '../../../canonical/write-turns.ts';
+import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import { maxCallIdLength } from './call-ids.ts';
 import { placeReasoning, acceptsReasoning } from './place-reasoning.ts';
 import { reasoningSeparator } from './read-reasoning.ts';
 import { isSentFreeform } from './write-tools.ts';
-import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
-import type { Editable } from '../../../wire/loose.ts';
 
 /**
  * Writes the dialogue as messages. Sources: OpenAI API reference, "Create chat completion", `messages`; for the reasoning that

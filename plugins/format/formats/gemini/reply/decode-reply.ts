@@ -1,9 +1,9 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { isDeeperThan, isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isDeeperThan, isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   errorFragment,
@@ -13,10 +13,10 @@ import {
   progress,
   usageFragment,
 } from '../../../canonical/reply.ts';
+import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
+import { asList, member } from '../../../wire/members.ts';
 import { readAbort, readBlock, readFinish, readUsage, readFinishReason } from './finish.ts';
 import { PartReader } from './read-output.ts';
-import { asList, member } from '../../../wire/members.ts';
-import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
  * Reads a `generateContent` reply. A stream is a sequence of such replies, each with the new parts. It has no end event, only a

@@ -1,11 +1,9 @@
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
 import { readObject } from '../../../wire/gemini-fields.ts';
-import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
-import { writeUsage } from './finish.ts';
 import type {
   GeminiCandidate,
   GeminiContent,
@@ -16,6 +14,8 @@ import type {
   GeminiThinking,
   GeminiUsage,
 } from '../../../wire/gemini.ts';
+import { writeUsage } from './finish.ts';
+import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
 
 /**
  * Encodes a `generateContent` reply. Every chunk has usage and the last chunk a finish reason, because clients treat a stream without

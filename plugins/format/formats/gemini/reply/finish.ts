@@ -1,11 +1,11 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
-import { asText, asCount, member, sumDefined } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
+import { asText, asCount, member, sumDefined } from '../../../wire/members.ts';
 
 /** Finish reasons. Vendors and mock servers invent others, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { EntryFramer, EntryPiece } from '#core/config/catalog/reply-text.ts';
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExact } from '#core/gateway/model-call/exact-json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
-import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 
 /** White space before the array and between its entries. */
 const whiteSpace = '\n';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
 import type { GeminiPartialArg } from '../../../wire/gemini.ts';
+import { member } from '../../../wire/members.ts';
 
 /** Maximum number of entries in a list; real call arguments have fewer. */
 const maxIndex = 10_000;

@@ -1,10 +1,8 @@
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { correctMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
-import { asList, asText, asFilledText, member, scalarText } from '../../../wire/members.ts';
-import { PartialArgs } from './partial-args.ts';
 import type {
   GeminiBlob,
   GeminiCall,
@@ -20,6 +18,8 @@ import type {
   GeminiGroundingSupport,
   GeminiSegment,
 } from '../../../wire/gemini.ts';
+import { asList, asText, asFilledText, member, scalarText } from '../../../wire/members.ts';
+import { PartialArgs } from './partial-args.ts';
 
 /** Reads the parts of one candidate in the order of arrival. */
 export class PartReader {

@@ -1,5 +1,8 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
+import { asList, member } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   hasTokenCounts,
@@ -7,11 +10,8 @@ import {
   type ReplyAdapter,
   replaceDataInText,
 } from '../../contract/pass-through.ts';
-import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { asList, member } from '../../../wire/members.ts';
 import { tagSignatures } from '../request/thought-signature.ts';
 import { writeUsage } from './finish.ts';
-import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
 
 /** Tags signatures with their origin, and adds usage that the upstream did not report. */
 export class GeminiReplyAdapter implements ReplyAdapter {

@@ -3,12 +3,12 @@ import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import { asList, asText, member, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { unwrap } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
-import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
  * Repairs the deviations of endpoints that imitate Gemini: two calls of a candidate have the same id, a call is sent twice, a part has

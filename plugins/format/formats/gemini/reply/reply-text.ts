@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { JsonArrayFramer } from './json-array.ts';
 import { scalarText } from '../../../wire/members.ts';
+import { JsonArrayFramer } from './json-array.ts';
 
 /** Maps the text parts of each candidate. Consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#core/platform/json.ts';
 import {
   type Block,
   type BlockHead,
@@ -7,10 +8,6 @@ import {
   type ImageBlock,
   paragraph,
 } from '../../../canonical/reply.ts';
-import type { Editable } from '../../../wire/loose.ts';
-import type { JsonObject } from '#core/platform/json.ts';
-import { parseInput } from '../../../wire/members.ts';
-import { missingSignatureMark, encodeSignature } from '../request/thought-signature.ts';
 import type {
   GeminiCall,
   GeminiCandidate,
@@ -21,6 +18,9 @@ import type {
   GeminiPart,
   GeminiSegment,
 } from '../../../wire/gemini.ts';
+import type { Editable } from '../../../wire/loose.ts';
+import { parseInput } from '../../../wire/members.ts';
+import { missingSignatureMark, encodeSignature } from '../request/thought-signature.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 

@@ -3,13 +3,13 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { renameToCamelCase, readObject, maybeFields, readEnum } from '../../../wire/gemini-fields.ts';
+import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } from '../../../wire/gemini.ts';
 import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { readSchema } from '../schema/read-schema.ts';
 import { geminiParameters, thinkingLevels } from './parameters.ts';
 import { ContentReader, readInstructions } from './read-contents.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } from '../../../wire/gemini.ts';
 
 /**
  * Reads a request to generate content. Source: Gemini API reference, "GenerateContent".

@@ -3,17 +3,17 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
-import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
+import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
+import { selectSubset } from '../../../canonical/schema-subsets.ts';
+import type { GeminiContent, GeminiGeneration, GeminiRequest, GeminiThinking } from '../../../wire/gemini.ts';
 import { withoutUndefined } from '../../../wire/members.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
+import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
 import { writeContents } from './write-contents.ts';
 import { writeTools } from './write-tools.ts';
-import type { GeminiContent, GeminiGeneration, GeminiRequest, GeminiThinking } from '../../../wire/gemini.ts';
-import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
-import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
 
 /**
  * Encodes a request to generate content. Source: Gemini API reference, "GenerateContent".

@@ -1,9 +1,9 @@
+import type { JsonValue } from '#core/platform/json.ts';
 import type { Effort } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { asText, listTexts } from '../../../wire/members.ts';
 import { caseVariants, compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 
 /** Maximum thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;

@@ -2,8 +2,8 @@ import type { Part, Source } from '../../../canonical/conversation.ts';
 import { createMediaPart, toStandardBase64, placeParts } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { maybeFields } from '../../../wire/gemini-fields.ts';
-import { isMissing, type BodyObject } from '../../../wire/read.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
+import { isMissing, type BodyObject } from '../../../wire/read.ts';
 
 /** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
 const metaMembers: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);

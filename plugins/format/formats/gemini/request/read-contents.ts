@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
+import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { toCamelFields, iterateList, maybeFields, readFields, readList } from '../../../wire/gemini-fields.ts';
+import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
 import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { readPart } from './read-content.ts';
 import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
-import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
 
 type Side = 'user' | 'assistant';
 

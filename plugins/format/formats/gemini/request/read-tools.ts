@@ -1,12 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalidValue, isMissing, type BodyObject } from '../../../wire/read.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
 import { iterateList, maybeFields, readFields, readEnum } from '../../../wire/gemini-fields.ts';
-import { listTexts } from '../../../wire/members.ts';
-import { readSchema } from '../schema/read-schema.ts';
 import type {
   GeminiCalling,
   GeminiFunction,
@@ -14,6 +11,9 @@ import type {
   GeminiTool,
   GeminiToolConfig,
 } from '../../../wire/gemini.ts';
+import { listTexts } from '../../../wire/members.ts';
+import { invalidValue, isMissing, type BodyObject } from '../../../wire/read.ts';
+import { readSchema } from '../schema/read-schema.ts';
 
 /** Names of web search tools, of all generations. */
 const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);

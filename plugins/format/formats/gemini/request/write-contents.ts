@@ -5,10 +5,10 @@ import { type AssistantTurn, type DialogueTurn, textOf } from '../../../canonica
 import { isMedia } from '../../../canonical/media.ts';
 import { toObjectInput } from '../../../canonical/tools.ts';
 import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
-import { requiresSignatures, signaturePlaceholder } from './thought-signature.ts';
-import { writeInput, writeOutput } from './write-content.ts';
 import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import { requiresSignatures, signaturePlaceholder } from './thought-signature.ts';
+import { writeInput, writeOutput } from './write-content.ts';
 
 /**
  * Writes turns as contents: the user begins, both sides alternate, and results follow their calls. Source: Gemini API reference,

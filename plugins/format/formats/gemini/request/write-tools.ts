@@ -1,10 +1,10 @@
-import { noteSearchOptions } from '../../../canonical/web-search.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeAsFunction, wantsEnforcedInput } from '../../../canonical/tools.ts';
-import { cleanSchema } from '../schema/clean-schema.ts';
+import { noteSearchOptions } from '../../../canonical/web-search.ts';
 import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
+import { cleanSchema } from '../schema/clean-schema.ts';
 
 /** Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig". */
 export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {

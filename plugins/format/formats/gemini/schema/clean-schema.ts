@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { findReference, mergeSchemas } from '../../../canonical/merge-schemas.ts';
 import { Notes } from '../../../canonical/notes.ts';
+import type { GeminiSchema } from '../../../wire/gemini.ts';
+import { distributeAnyOf, splitTypes } from './schema-structure.ts';
 import {
   describeUnsupported,
   boundsRule,
@@ -10,8 +12,6 @@ import {
   requiredRule,
   typeRule,
 } from './schema-values.ts';
-import { distributeAnyOf, splitTypes } from './schema-structure.ts';
-import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 type Check = (value: JsonValue) => boolean;
 const isText: Check = (value) => typeof value === 'string' && value !== '';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { renameToCamelCase } from '../../../wire/gemini-fields.ts';
-import { listTexts } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
+import { listTexts } from '../../../wire/members.ts';
 
 /** Keywords with a 64-bit count, which the API writes as a string. */
 const countKeywords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);

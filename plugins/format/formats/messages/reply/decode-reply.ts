@@ -1,9 +1,10 @@
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import {
   type DeltaFragment,
   droppedPart,
@@ -18,10 +19,6 @@ import {
   withText,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
-import { readEventType } from '../../contract/pass-through.ts';
-import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { readFinish, UsageCounter } from './finish.ts';
-import { BlockReader, textToBlocks } from './read-output.ts';
 import type {
   MessagesDelta,
   MessagesEnding,
@@ -30,6 +27,9 @@ import type {
   MessagesStopDetails,
   MessagesUsage,
 } from '../../../wire/messages.ts';
+import { readEventType } from '../../contract/pass-through.ts';
+import { readFinish, UsageCounter } from './finish.ts';
+import { BlockReader, textToBlocks } from './read-output.ts';
 
 /**
  * Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages".

@@ -1,5 +1,5 @@
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import {
   type Block,
@@ -8,6 +8,7 @@ import {
   paragraph,
   type ReplyEvent,
 } from '../../../canonical/reply.ts';
+import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { writeUsage, writeMessageUsage } from './finish.ts';
 import {
   type Ending,
@@ -18,7 +19,6 @@ import {
   writeEnding,
   writeOpenBlock,
 } from './write-output.ts';
-import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
  * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the

@@ -1,7 +1,7 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
 import { asText, member, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';

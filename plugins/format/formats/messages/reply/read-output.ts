@@ -1,5 +1,5 @@
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { droppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
+import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import { asText, member, scalarNumber } from '../../../wire/members.ts';
-import { replaceEventData } from '../../contract/pass-through.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
+import { replaceEventData } from '../../contract/pass-through.ts';
 
 type Index = JsonValue | undefined;
 

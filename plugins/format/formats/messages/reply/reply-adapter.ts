@@ -1,7 +1,9 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import {
   type AnsweredRequest,
   completeUsage,
@@ -13,9 +15,7 @@ import {
   readEventType,
   addEventName,
 } from '../../contract/pass-through.ts';
-import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage, writeMessageUsage } from './finish.ts';
-import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Adapts Messages replies that pass through: tags signatures with their origin and adds missing usage. */
 export class MessagesReplyAdapter implements ReplyAdapter {

@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { plainIdRules, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, member, keepIfSame } from '../../../wire/members.ts';
+import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
 import { textToBlocks } from './read-output.ts';
 import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
-import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
  * Repairs the deviations of endpoints that imitate Messages. All other bytes stay unchanged.

@@ -1,8 +1,8 @@
-import { isJsonObject } from '#core/platform/json.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
-import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
+import { isJsonObject } from '#core/platform/json.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { scalarText } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Maps the text blocks of Messages replies in place. Held-back text is sent as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { asList, member, scalarText } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 import { writeEvent } from './encode-reply.ts';
 import { writeUsage } from './finish.ts';
-import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Anthropic's tools whose results can report an error. */
 const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;

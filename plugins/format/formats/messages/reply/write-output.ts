@@ -2,8 +2,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { describeImage } from '../../../canonical/generated-images.ts';
 import type { Block, BlockHead, Citation, CompleteReply } from '../../../canonical/reply.ts';
 import { parseInput } from '../../../wire/members.ts';
-import { stopReasons } from './finish.ts';
 import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts';
+import { stopReasons } from './finish.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 

@@ -2,18 +2,18 @@ import { parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { invalidValue, BodyObject } from '../../../wire/read.ts';
-import { readSettings } from '../../contract/settings.ts';
-import { messagesBounds, messagesParameters } from './parameters.ts';
-import { MessagesHistoryReader } from './read-messages.ts';
-import { readToolChoice, readTools } from './read-tools.ts';
-import { readEffectiveTools } from './tool-changes.ts';
 import type {
   MessagesOutputConfig,
   MessagesOutputFormat,
   MessagesRequest,
   MessagesThinking,
 } from '../../../wire/messages.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
+import { readSettings } from '../../contract/settings.ts';
+import { messagesBounds, messagesParameters } from './parameters.ts';
+import { MessagesHistoryReader } from './read-messages.ts';
+import { readToolChoice, readTools } from './read-tools.ts';
+import { readEffectiveTools } from './tool-changes.ts';
 
 /**
  * Reads a request for a message. Source: Anthropic API reference, "Create a Message".

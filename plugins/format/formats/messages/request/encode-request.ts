@@ -5,15 +5,15 @@ import type { Conversation } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
+import { asFilledText, withoutUndefined } from '../../../wire/members.ts';
+import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
-import { messagesBounds, messagesParameters } from './parameters.ts';
 import { writeCacheControl, markBreakpoints } from './cache-breakpoints.ts';
+import { messagesBounds, messagesParameters } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
-import { asFilledText, withoutUndefined } from '../../../wire/members.ts';
-import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
 /** Output limit if neither client nor catalog sets one. A lower limit would truncate answers; older models reject a higher one. */
 const defaultMaxTokens = 32_000;

@@ -8,9 +8,9 @@ import {
 } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
-import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
 type PlacedBlock = BodyObject<MessagesBlock>;
 

@@ -2,12 +2,12 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
+import { member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { withMember } from '../../adaptation/adapt-members.ts';
 import type { Adaptation } from '../../contract/adaptation.ts';
 import { readBlocks, readPart, readParts } from './read-content.ts';
-import { member } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 
 /**
  * Reads the messages of a request into items; system messages before the first item become instructions.

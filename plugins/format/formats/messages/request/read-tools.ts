@@ -5,9 +5,9 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearchNote, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
-import { invalidValue, BodyObject } from '../../../wire/read.ts';
-import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { scalarText } from '../../../wire/members.ts';
+import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
 
 /** Placeholder for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';

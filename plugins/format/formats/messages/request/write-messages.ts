@@ -10,6 +10,7 @@ import type {
   Source,
 } from '../../../canonical/conversation.ts';
 import type { DialogueTurn } from '../../../canonical/dialogue.ts';
+import { detectMediaType } from '../../../canonical/generated-images.ts';
 import {
   dropAssistantMedia,
   checkImageType,
@@ -17,12 +18,11 @@ import {
   unsupportedContent,
   readUploadedId,
 } from '../../../canonical/media.ts';
-import { detectMediaType } from '../../../canonical/generated-images.ts';
 import { toObjectInput } from '../../../canonical/tools.ts';
 import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
-import { recordBreakpoint } from './cache-breakpoints.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
+import { recordBreakpoint } from './cache-breakpoints.ts';
 
 /**
  * Writes turns as messages. The endpoint requires that the first message is a user's, that tool results come first in the

@@ -5,8 +5,8 @@ import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeAsFunction } from '../../../canonical/tools.ts';
 import { writeMessagesSearchTool } from '../../../canonical/web-search.ts';
-import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './cache-breakpoints.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
+import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './cache-breakpoints.ts';
 
 const searchName = 'web_search';
 

@@ -1,16 +1,16 @@
-import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { asFilledText, member, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
-import { RepairedOutput } from '../reply/repaired-output.ts';
-import { textOr, withMembers } from '../reply/repair-item.ts';
+import { asFilledText, member, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
 import type {
   ResponsesFormat,
   ResponsesReply,
   ResponsesRequest,
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
+import { textOr, withMembers } from '../reply/repair-item.ts';
+import { RepairedOutput } from '../reply/repaired-output.ts';
+import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
 
 /** Members that the SDK's type of a response requires. Source: openai 7.55, `Response`. */
 const requiredMembers: readonly (keyof ResponsesReply)[] = [

@@ -1,22 +1,22 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
+import { ContentDigest } from '../../../content/content-digest.ts';
 import { asList, keepIfSame, scalarText, withoutUndefined } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
-import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
 import { DeltaTemplate } from '../reply/delta-template.ts';
 import { EventNumbers, toSdkEventType, isKnownEvent } from '../reply/events.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
-import { repairResponse, repairReply } from './repair-response.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
-import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
+import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
+import { repairResponse, repairReply } from './repair-response.ts';
 
 const startEventTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
 const endStatuses = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;

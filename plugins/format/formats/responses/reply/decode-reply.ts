@@ -1,7 +1,7 @@
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type DeltaFragment,
@@ -17,19 +17,19 @@ import {
   withText,
 } from '../../../canonical/reply.ts';
 import { asList, member, readEvent, scalarNumber } from '../../../wire/members.ts';
-import { DeltaTemplate } from './delta-template.ts';
-import { toSdkEventType } from './events.ts';
-import { ItemFragments } from './read-output.ts';
-import { withMembers } from './repair-item.ts';
-import { RepairedOutput } from './repaired-output.ts';
-import { responseEvents, readResponse, readUsage } from './reply-object.ts';
-import { readEventType } from '../../contract/pass-through.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
   ResponsesReply,
   ResponsesTransformation,
 } from '../../../wire/responses.ts';
+import { readEventType } from '../../contract/pass-through.ts';
+import { DeltaTemplate } from './delta-template.ts';
+import { toSdkEventType } from './events.ts';
+import { ItemFragments } from './read-output.ts';
+import { withMembers } from './repair-item.ts';
+import { RepairedOutput } from './repaired-output.ts';
+import { responseEvents, readResponse, readUsage } from './reply-object.ts';
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);

@@ -1,5 +1,5 @@
-import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
 import { findTextEnd } from '../../../canonical/repeated-event.ts';
 import type { GrowingText } from './streamed-item.ts';
 

@@ -1,8 +1,9 @@
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   isTruncated,
   responseId,
@@ -21,7 +22,6 @@ import {
   writeOpenItem,
   writePart,
 } from './write-output.ts';
-import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 

@@ -1,9 +1,9 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { asFilledText, member, scalarNumber } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 import { digestInput, type VendorNames, inputMemberOf, isSameCall, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
 import { createItemId } from './write-output.ts';
-import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
 /**
  * Finds the item that an event belongs to. Some vendors omit `item_id` or `output_index`, change the id from event to event,

@@ -10,10 +10,10 @@ import {
   textFragment,
 } from '../../../canonical/reply.ts';
 import { asList, asText, asCount, asFilledText, member, scalarNumber } from '../../../wire/members.ts';
+import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { readInputText } from './repair-item.ts';
 import { type TextPartKind, findEventPartKind } from './text-parts.ts';
-import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 const callForms: Readonly<Record<string, ToolForm>> = {
   function_call: 'function',

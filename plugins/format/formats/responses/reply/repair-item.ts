@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import { asFilledText, keepIfSame } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
-import type { Editable } from '../../../wire/loose.ts';
 
 /** Returns the name of the member with a call's input; undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {

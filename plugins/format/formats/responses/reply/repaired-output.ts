@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { type TextPartKind, findPartKind, findEventPartKind } from './text-parts.ts';
 import { member } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
 import { inputMemberOf, readInputText, isSameCall, toOpeningForm, repairItem, withMembers } from './repair-item.ts';
 import type { StreamedItem, GrowingText, StreamedPart } from './streamed-item.ts';
-import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import { type TextPartKind, findPartKind, findEventPartKind } from './text-parts.ts';
 
 type Events = readonly ResponsesEvent[];
 

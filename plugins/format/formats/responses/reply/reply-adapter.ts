@@ -1,8 +1,10 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { member, scalarText } from '../../../wire/members.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
+import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { member, scalarText } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   type AnsweredRequest,
   completeUsage,
@@ -13,9 +15,7 @@ import {
   readEventType,
   addEventName,
 } from '../../contract/pass-through.ts';
-import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { responseEvents, writeUsage } from './reply-object.ts';
-import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 const totalPattern = /"total_tokens"\s*:\s*\d/;
 const nullPreviousIdPattern = /("previous_response_id"\s*:\s*)null/g;

@@ -1,6 +1,6 @@
+import type { Usage } from '#core/gateway/facts.ts';
 import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';

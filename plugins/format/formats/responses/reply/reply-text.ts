@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import { member, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
-import type { Editable } from '../../../wire/loose.ts';
 
 /** Members that hold the text of a part, by the part's type. */
 const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };

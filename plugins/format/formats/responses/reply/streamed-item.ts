@@ -1,8 +1,10 @@
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { bounds } from '#core/platform/bounds.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { findMissingEnd } from '../../../canonical/missing-end.ts';
-import { type TextPartKind, findPartKind, writeTextPart } from './text-parts.ts';
+import type { Editable } from '../../../wire/loose.ts';
+import { asList, asFilledText, member, scalarText } from '../../../wire/members.ts';
+import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   digestInput,
   type VendorNames,
@@ -13,9 +15,7 @@ import {
   repairItem,
   withMembers,
 } from './repair-item.ts';
-import { asList, asFilledText, member, scalarText } from '../../../wire/members.ts';
-import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
-import type { Editable } from '../../../wire/loose.ts';
+import { type TextPartKind, findPartKind, writeTextPart } from './text-parts.ts';
 
 /** Names of the events that carry the input of a call, without `.delta` and `.done`, by item type. */
 const inputEvents: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { describeImage } from '../../../canonical/generated-images.ts';
 import type { Block, BlockHead, CallHead, Citation, ImageBlock, Logprob } from '../../../canonical/reply.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
-import { blockPartKinds, writeTextPart } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import { blockPartKinds, writeTextPart } from './text-parts.ts';
 
 /** A block whose text is a part of its item. */
 export type TextualBlock = Extract<Block, { type: keyof typeof blockPartKinds }>;

@@ -4,11 +4,11 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 import { BodyObject } from '../../../wire/read.ts';
+import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
 import { ItemReader, responseNotFound } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
-import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 
 const logprobsInclude = 'message.output_text.logprobs';
 /** Values of `include` that upstreams of every format can serve. Reasoning state is always requested. */

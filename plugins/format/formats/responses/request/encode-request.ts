@@ -6,11 +6,11 @@ import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import { canReason, clampEffort, noteUnsupportedEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
 import { withoutUndefined } from '../../../wire/members.ts';
+import type { ResponsesItem, ResponsesReasoningOptions, ResponsesRequest } from '../../../wire/responses.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
 import { writeItems } from './write-items.ts';
 import { writeTools } from './write-tools.ts';
-import type { ResponsesItem, ResponsesReasoningOptions, ResponsesRequest } from '../../../wire/responses.ts';
 
 /**
  * Writes a request for a response that the upstream does not store. Source: OpenAI API reference, "Create a model

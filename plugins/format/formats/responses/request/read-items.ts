@@ -1,4 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
+import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import type {
   Conversation,
   Effort,
@@ -9,21 +10,10 @@ import type {
   ToolForm,
   ImagePart,
 } from '../../../canonical/conversation.ts';
-import { CallMatcher } from '../../../canonical/call-matcher.ts';
-import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
-import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { isClientTool } from '../../../canonical/tool-names.ts';
-import { invalidValue, BodyObject } from '../../../wire/read.ts';
-import { ToolReader, toolSearchName } from './read-tools.ts';
-import type {
-  ResponsesItem,
-  ResponsesPart,
-  ResponsesReasoningOptions,
-  ResponsesRequest,
-  ResponsesTextOptions,
-} from '../../../wire/responses.ts';
 import { detectMediaType } from '../../../canonical/generated-images.ts';
 import { placeParts, toStandardBase64, textParts } from '../../../canonical/media.ts';
+import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
+import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import {
   hasBreakpoint,
   readAudio,
@@ -35,6 +25,16 @@ import {
   refusalParts,
 } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
+import { invalidValue, BodyObject } from '../../../wire/read.ts';
+import type {
+  ResponsesItem,
+  ResponsesPart,
+  ResponsesReasoningOptions,
+  ResponsesRequest,
+  ResponsesTextOptions,
+} from '../../../wire/responses.ts';
+import { ToolReader, toolSearchName } from './read-tools.ts';
 
 /**
  * Reads the items of a request. System messages at the start become instructions; tools in items join the declared tools.

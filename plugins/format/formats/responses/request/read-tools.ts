@@ -1,9 +1,8 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalidValue, type BodyObject } from '../../../wire/read.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
 import {
   readAllowedChoice,
   forcedSearchNote,
@@ -13,7 +12,8 @@ import {
   readName,
   ToolSet,
 } from '../../../canonical/tools.ts';
-import { isClientTool } from '../../../canonical/tool-names.ts';
+import { readWebSearch } from '../../../canonical/web-search.ts';
+import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /** Name of the tool that lets clients load more tools. */

@@ -12,11 +12,6 @@ import type {
 } from '../../../canonical/conversation.ts';
 import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
-import { parseInput } from '../../../wire/members.ts';
-import { shortenId, writeAudio } from '../../../canonical/openai.ts';
-import { supportsFreeformTools, writeToolName } from './write-tools.ts';
-import type { Editable } from '../../../wire/loose.ts';
-import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   writeDataUrl,
   dropAssistantMedia,
@@ -25,6 +20,11 @@ import {
   unsupportedContent,
   readUploadedId,
 } from '../../../canonical/media.ts';
+import { shortenId, writeAudio } from '../../../canonical/openai.ts';
+import type { Editable } from '../../../wire/loose.ts';
+import { parseInput } from '../../../wire/members.ts';
+import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import { supportsFreeformTools, writeToolName } from './write-tools.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {

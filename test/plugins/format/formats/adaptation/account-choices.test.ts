@@ -11,13 +11,13 @@ import { messages } from '../../../../../plugins/format/formats/messages/descrip
 import { responses } from '../../../../../plugins/format/formats/responses/descriptor.ts';
 import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
 import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
+import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { encodeForRoute } from '../../../../../plugins/format/routes/translation/encode-for-route.ts';
-import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
+import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 import { modelOf } from '../../catalog/catalog-fixture.ts';
 import { refusalBy } from '../../codec-fixture.ts';
 import { exchange, requestOf } from '../../invariants/fixture.ts';
-import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 
 const formats = { chat, gemini, messages, responses };
 type Name = keyof typeof formats;

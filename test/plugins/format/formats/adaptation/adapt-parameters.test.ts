@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/platform/errors/table.ts';
-import type { TextFormat } from '../../../../support/formats.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
-import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { ModelCall } from '../../../../../plugins/format/routes/model-call.ts';
+import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { vendors } from '../../../../../plugins/upstream/vendors.ts';
+import type { TextFormat } from '../../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 import { modelOf } from '../../catalog/catalog-fixture.ts';
 import { exchange, requestOf as streamOf } from '../../invariants/fixture.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
+import { Notes } from '../../../../../plugins/format/canonical/notes.ts';
 import { checkParameters } from '../../../../../plugins/format/formats/contract/parameters.ts';
 import { readGeminiRequest } from '../../../../../plugins/format/formats/embeddings/convert.ts';
 import { embeddings } from '../../../../../plugins/format/formats/embeddings/descriptor.ts';
 import { VectorRepair } from '../../../../../plugins/format/formats/embeddings/vector-repair.ts';
-import { Notes } from '../../../../../plugins/format/canonical/notes.ts';
 
 const numbers = [0.5, -2, 1.25];
 /** 32-bit floats, little-endian. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { vendors } from '../../../../../plugins/upstream/vendors.ts';
 import type { TextFormat } from '../../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
-import { exchange, requestOf } from '../../invariants/fixture.ts';
-import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { modelOf } from '../../catalog/catalog-fixture.ts';
+import { exchange, requestOf } from '../../invariants/fixture.ts';
 
 /** What gateway.yaml makes of a vendor and a model's name. */
 function profileOf(vendor: string, model: string): ProfileSettings[] {

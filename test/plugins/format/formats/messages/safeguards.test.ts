@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createExchange } from '../../../../support/exchange.ts';
 import { PassThrough } from '../../../../../plugins/format/routes/pass-through/pass-through.ts';
+import { createExchange } from '../../../../support/exchange.ts';
 import { requestOf } from '../../invariants/fixture.ts';
 import { routes } from '../../receipt/routes.ts';
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/responses/repair/reply-repair.ts';
-import { streamEvent } from '../../codec-fixture.ts';
 import { eventsOf } from '../../../../support/readers/answer.ts';
-import { recordings } from '../../replays/recordings.ts';
 import { runs } from '../../../../support/runs.ts';
+import { streamEvent } from '../../codec-fixture.ts';
+import { recordings } from '../../replays/recordings.ts';
 
 const context = { id: 'x', model: 'dp/m', created: 1, request: { instructions: 'Be brief.' } };
 const repair = (request: JsonObject = context.request) => new ResponsesReplyRepair({ ...context, request }, false);

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
-import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
-import { descriptors, type Format } from '../../../../support/formats.ts';
-import { streamEvent } from '../../codec-fixture.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
-import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
-import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import {
   decodeSignature,
   encodeSignature,
 } from '../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
+import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
+import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import { descriptors, type Format } from '../../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
+import { streamEvent } from '../../codec-fixture.ts';
 
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
   routeTo(upstreamAt(url), { profile: mergeProfiles(profile) });

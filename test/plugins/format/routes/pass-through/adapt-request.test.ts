@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { type Format, descriptors } from '../../../../support/formats.ts';
-import type { JsonObject } from '#core/platform/json.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
-import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
-import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
-import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import {
   missingSignatureMark,
   encodeSignature,
 } from '../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
+import { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
+import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
+import { type Format, descriptors } from '../../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>

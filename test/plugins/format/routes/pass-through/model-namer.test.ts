@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
-import { ModelNamer } from '../../../../../plugins/format/routes/pass-through/model-namer.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { ModelPlace } from '../../../../../plugins/format/formats/contract/pass-through.ts';
+import { ModelNamer } from '../../../../../plugins/format/routes/pass-through/model-namer.ts';
 import { conversational } from '../../../../support/formats.ts';
 import { runs } from '../../../../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { AccountQuota } from '../../../../../plugins/format/state/responses-store/recorder.ts';
 import { ResponseRows } from '../../../../../plugins/format/state/responses-store/rows.ts';
-import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { FaultyUpstream } from '../../../../support/faulty-upstream.ts';
 import { responsesUpstream, startStore, type StoreGateway } from './fixture.ts';
 

@@ -1,7 +1,7 @@
-import { parseEvents } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import OpenAI from 'openai';
 import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseEvents } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../../support/faulty-upstream.ts';
 import { answerText, eventsBefore, responseBody, startStore, type StoreGateway } from './fixture.ts';
 

@@ -1,7 +1,7 @@
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import type { Logger } from '#core/platform/logger.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../../../support/gateway.ts';
-import type { Logger } from '#core/platform/logger.ts';
 
 export interface Item {
   readonly type?: string;

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { holdEnding } from '../../../../../plugins/format/state/responses-store/hold-ending.ts';
 
 const answer: JsonObject = { id: 'resp_1' };

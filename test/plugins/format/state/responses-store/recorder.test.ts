@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { Recorder } from '../../../../../plugins/format/state/responses-store/recorder.ts';
 import { responseBody } from './fixture.ts';

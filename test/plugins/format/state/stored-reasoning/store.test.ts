@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bounds } from '#core/platform/bounds.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { principal } from '#core/gateway/facts.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { principal } from '#core/gateway/facts.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { type GroupCache, SharedUnavailable } from '#core/platform/shared/shared.ts';
 import type { CompleteReply } from '../../../../../plugins/format/canonical/reply.ts';
-import { ReasoningStore } from '../../../../../plugins/format/state/stored-reasoning/store.ts';
 import type { ClientRequest } from '../../../../../plugins/format/request/client-request.ts';
+import { ReasoningStore } from '../../../../../plugins/format/state/stored-reasoning/store.ts';
 import { createExchange } from '../../../../support/exchange.ts';
 import type { TextFormat } from '../../../../support/formats.ts';
 import { modelOf } from '../../catalog/catalog-fixture.ts';

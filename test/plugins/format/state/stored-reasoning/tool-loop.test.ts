@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { principal } from '#core/gateway/facts.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { principal } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
 import { ReasoningStore } from '../../../../../plugins/format/state/stored-reasoning/store.ts';

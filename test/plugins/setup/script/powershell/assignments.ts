@@ -1,5 +1,5 @@
-import { setElement, setMember } from './members.ts';
 import { memberNameOf } from './expressions.ts';
+import { setElement, setMember } from './members.ts';
 import { add } from './operators.ts';
 import type { Session } from './session.ts';
 import { nameOf, type SyntaxNode as Node } from './tree.ts';

@@ -1,5 +1,5 @@
-import type { Session } from './session.ts';
 import { construct } from './objects.ts';
+import type { Session } from './session.ts';
 import { enumerate, isTrue, NetObject, type ScriptBlock, Table, throwNet, toText, type Value } from './values.ts';
 
 interface Arguments {

@@ -1,5 +1,5 @@
-import type { Session } from './session.ts';
 import { isInstance, toPattern } from './operators.ts';
+import type { Session } from './session.ts';
 import { staticsOf } from './statics.ts';
 import { Exception, isArray, type Method, NetObject, NetType, Table, Thrown, toText, type Value } from './values.ts';
 

@@ -1,5 +1,5 @@
-import type { Session } from './session.ts';
 import { compare } from './operators.ts';
+import type { Session } from './session.ts';
 import { nameOf, type SyntaxNode as Node } from './tree.ts';
 import { collapse, enumerate, Exception, isTrue, Table, Thrown, toText, type Value } from './values.ts';
 

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
-import { ChatDecoder } from '../../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
-import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
-import { clientTool, delta, fragmentsOf, newGuard, settle } from '../fixture.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
+import { ChatDecoder } from '../../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { clientTool, delta, fragmentsOf, newGuard, settle } from '../fixture.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });
 const replyTo = (...chunks: (JsonObject | string)[]) => settle(fragmentsOf([...chunks, '[DONE]']));

@@ -3,8 +3,8 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
+import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import { errorSchema, eventSchema, eventType, wholeReplySchema } from '../../../../../support/schemas/chat.ts';
 import { clientTool, context, decode, faults, fragmentsOf, newGuard, reply, settle } from '../fixture.ts';
 

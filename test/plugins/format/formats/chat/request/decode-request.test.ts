@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { tagState } from '../../../../../../plugins/format/canonical/opaque-state.ts';
-import { decode, read, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { decode, read, refusal } from '../fixture.ts';
 
 const hi: JsonObject = { role: 'user', content: 'Hi' };
 const decodeWith = (more: JsonObject) => decode({ model: 'm', messages: [hi], ...more });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { describe, expect, it } from 'vitest';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { TranslatingReader } from '../../../../../../plugins/format/routes/translation/reader.ts';
-import { asking, guarded } from '../fixture.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { asking, guarded } from '../fixture.ts';
 
 function fragmentsOf(...chunks: JsonValue[]): Fragment[] {
   const decoder = geminiCodec.createDecoder();

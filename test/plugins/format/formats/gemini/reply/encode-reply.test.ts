@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
+import { runs } from '../../../../../support/runs.ts';
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../../../../support/schemas/gemini.ts';
 import { asking, guarded, withThoughts } from '../fixture.ts';
-import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
-import { runs } from '../../../../../support/runs.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWhole = ajv.compile(wholeReplySchema);

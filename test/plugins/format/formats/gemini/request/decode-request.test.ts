@@ -5,9 +5,9 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../../../plugins/format/formats/gemini/codec.ts';
 import { missingSignatureMark } from '../../../../../../plugins/format/formats/gemini/request/thought-signature.ts';
-import { decode, hello, model, refusal, madeBy, text, user } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { decode, hello, model, refusal, madeBy, text, user } from '../fixture.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
 const partsOf = (...parts: JsonValue[]) => {

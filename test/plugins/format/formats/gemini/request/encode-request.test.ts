@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, Item } from '../../../../../../plugins/format/canonical/conversation.ts';
-import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from '../fixture.ts';
 import { refusalBy } from '../../../codec-fixture.ts';
+import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from '../fixture.ts';
 
 const hi = says('user', 'Hi');
 const contentsOf = (items: readonly Item[], profile: ProfileSettings = {}) =>

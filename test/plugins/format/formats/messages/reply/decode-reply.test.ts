@@ -4,8 +4,8 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Block, CompleteReply, Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
-import { guarded, repliedTo } from '../fixture.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { guarded, repliedTo } from '../fixture.ts';
 
 type Sent = JsonObject & { readonly type: string };
 

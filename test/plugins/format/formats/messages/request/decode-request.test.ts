@@ -4,9 +4,9 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
 import { messagesCodec } from '../../../../../../plugins/format/formats/messages/codec.ts';
-import { decode, hello, refusal, text } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { decode, hello, refusal, text } from '../fixture.ts';
 
 const itemsOf = (...messages: JsonValue[]) => decode({ messages }).conversation.items;
 const partsOf = (...content: JsonValue[]) => {

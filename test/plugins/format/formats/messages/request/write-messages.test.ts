@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#core/platform/json.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Item, Part } from '../../../../../../plugins/format/canonical/conversation.ts';
 import { base64, block, calls, encode, parameters, picture, returns, says, text, thinks, used } from '../fixture.ts';
 

@@ -15,8 +15,8 @@ import {
 } from '../../../../../../plugins/format/canonical/reply.ts';
 import { commonNameRules, ToolNames } from '../../../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../../../plugins/format/formats/responses/codec.ts';
-import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/responses.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { eventSchema, wholeReplySchema } from '../../../../../support/schemas/responses.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWholeReply = ajv.compile(wholeReplySchema);

@@ -1,13 +1,13 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { renderError } from '#core/gateway/pipeline/render-error.ts';
-import { errorSchema } from '../../../../../support/schemas/responses.ts';
-import { decode, encode, refusal } from '../fixture.ts';
 import { descriptors } from '../../../../../support/formats.ts';
 import { runs } from '../../../../../support/runs.ts';
+import { errorSchema } from '../../../../../support/schemas/responses.ts';
+import { decode, encode, refusal } from '../fixture.ts';
 
 const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;

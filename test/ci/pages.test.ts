@@ -14,7 +14,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/glossary.md': '| a | b | c | d |\n',
   [uplot]: '',
   'plugins/shop/index.ts':
-    "const title = `shop.${name}`; t('plain.key'); t('gone'); choice('theme'); ({ texts: 'field' });",
+    "const title = `shop.${name}`; t('plain.key'); t('gone'); describeChoice('theme'); ({ texts: 'field' });",
   'plugins/shop/texts/en.json': texts(['shop.title', 'plain.key', 'gone.title', 'theme.dark', 'field.label']),
   'plugins/shop/texts/id.json': texts(['shop.title', 'plain.key', 'gone.title', 'theme.dark', 'field.label']),
   'plugins/gifts/index.ts': "import { x } from '../shop/index.ts'; t('gift.title'); t('shared.word');",

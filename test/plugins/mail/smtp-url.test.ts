@@ -21,6 +21,8 @@ describe('the URL of a mail server', () => {
     'smtps://',
     'smtps://u:p@',
     'smtps://host:port',
+    'smtps://host:0',
+    'smtps://host:65536',
     'smtp://a b',
   ])('"%s" is not one', (url) => {
     expect(parseSmtpUrl(url)).toBeUndefined();

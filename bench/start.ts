@@ -1,22 +1,37 @@
 /**
  * `npm run bench:start`: from the command to the first answer, on an empty data folder and again with the one that is there, with the
- * embedded PostgreSQL; and the processor time of `daypass check`. Exits with 1 when a figure is over its aim. Needs an otherwise idle
- * machine.
+ * embedded PostgreSQL; from there to the first page; and the processor time of `daypass check`. With `--database`, PostgreSQL is
+ * already running. With `--installed FOLDER`, the package in the `node_modules` of that folder instead of the sources. Exits with 1
+ * when a figure is over its aim. Needs an otherwise idle machine.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
+import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 
 const times = 7;
 /** Seconds. */
-const aims = { second: 1.5, check: 0.5 };
+const aims = { second: 1.5, page: 0.3, check: 0.5 };
+const databaseName = 'bench_start';
 /** Ms between two requests of a client that waits for the gateway, and in all. */
 const retry = { after: 10, within: 60_000 };
+const { values: flags } = parseArgs({
+  options: { database: { type: 'boolean', default: false }, installed: { type: 'string' } },
+});
 const root = join(import.meta.dirname, '..');
+const program =
+  flags.installed === undefined
+    ? join(root, 'core/main.mjs')
+    : resolve(flags.installed, 'node_modules/daypass/dist/core/main.mjs');
+const postgres = flags.database ? await startPostgres() : undefined;
+if (postgres !== undefined) await execute(postgres.url, `CREATE DATABASE ${databaseName}`);
+const environment =
+  postgres === undefined ? process.env : { ...process.env, DATABASE_URL: withDatabase(postgres.url, databaseName) };
 const yaml = (port: number) => `
 listen: { port: ${port}, notice_period: 0 }
 pipeline:
@@ -39,27 +54,49 @@ const port = await freePort();
 await writeFile(file, yaml(port));
 let isOver = false;
 try {
-  console.log(`first start to first answer: ${seconds(await startOnce())}`);
-  const taken: number[] = [];
-  for (let time = 0; time < times; time++) taken.push(await startOnce());
-  report('second start to first answer', taken, aims.second);
+  console.log(`first start to first answer: ${seconds((await startOnce()).answer)}`);
+  const starts: Start[] = [];
+  for (let time = 0; time < times; time++) starts.push(await startOnce());
+  report(
+    'second start to first answer',
+    starts.map(({ answer }) => answer),
+    aims.second,
+  );
+  report(
+    'first answer to first page',
+    starts.map(({ page }) => page),
+    aims.page,
+  );
   const checks = Array.from({ length: times }, checkOnce);
   report('daypass check, processor time', checks, aims.check);
 } finally {
   await rm(folder, { recursive: true, force: true });
+  await postgres?.[Symbol.asyncDispose]();
 }
 process.exit(isOver ? 1 : 0);
 
-/** @returns seconds from the command to the whole answer */
-async function startOnce(): Promise<number> {
+/** Seconds. */
+interface Start {
+  /** From the command to the whole answer of the first model call. */
+  readonly answer: number;
+  /** From there to the whole landing page. */
+  readonly page: number;
+}
+
+async function startOnce(): Promise<Start> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['--disable-sigusr1', 'core/main.mjs', '--config', file, 'start'], {
-    cwd: root,
+  const child = spawn(process.execPath, ['--disable-sigusr1', program, '--config', file, 'start'], {
+    cwd: folder,
+    env: environment,
     stdio: 'ignore',
   });
   try {
     await firstAnswer(began);
-    return (performance.now() - began) / 1_000;
+    const answered = performance.now();
+    const page = await fetch(`http://127.0.0.1:${port}/`);
+    if (!page.ok) throw new Error(`the landing page has status ${page.status}`);
+    await page.arrayBuffer();
+    return { answer: (answered - began) / 1_000, page: (performance.now() - answered) / 1_000 };
   } finally {
     child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'exit');
@@ -91,11 +128,8 @@ async function ask(key: string): Promise<Response> {
 function checkOnce(): number {
   const { stderr, status } = spawnSync(
     'bash',
-    ['-c', 'TIMEFORMAT="%U %S"; time "$0" core/main.mjs --config "$1" check >/dev/null', process.execPath, file],
-    {
-      cwd: root,
-      encoding: 'utf8',
-    },
+    ['-c', 'TIMEFORMAT="%U %S"; time "$0" "$1" --config "$2" check >/dev/null', process.execPath, program, file],
+    { cwd: folder, env: environment, encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`daypass check failed: ${stderr}`);
   const [user = 0, system = 0] = stderr.trim().split(' ').slice(-2).map(Number);

@@ -121,14 +121,15 @@ export class Pipeline {
       while (enteredCount < this.#stages.length && reply === undefined) {
         const entry = this.#stages[enteredCount] as StageEntry;
         const pending = entry.stage.enter?.(exchange);
-        const result = pending instanceof Promise ? await this.#wait(pending, entry, 'enter', exchange) : pending;
+        const settled = pending instanceof Promise ? await this.#wait(pending, entry, 'enter', exchange) : pending;
+        const result = settled ?? undefined; // a stage without types may return null
         enteredCount++;
         if (exchange.isAborted) {
           if (typeof result === 'object') discard(result);
           throw exchange.abortReason;
         }
         if (typeof result === 'function') deferral ??= { answer: result, owner: entry.owner, timeout: entry.timeout };
-        else if (result !== undefined && result !== null) {
+        else if (result !== undefined) {
           reply = this.#accept(exchange, result, entry, 'enter');
           if (entry.stage.keepsContent !== true) readChangedContent(exchange, reply);
         }

@@ -287,6 +287,17 @@ describe('an exchange whose client leaves', () => {
   });
 });
 
+it('a stage that passes with null on an aborted exchange does not hide the reason', async () => {
+  const exchange = createExchange();
+  const enter = (() => {
+    exchange.abort(new GatewayError('shutting_down', 'the gateway stops'));
+    return null;
+  }) as unknown as NonNullable<Stage['enter']>;
+  const traced = trace({ enter });
+  expect((await run(traced, exchange)).status).toBe(503);
+  expect(traced.events.filter((event) => event.startsWith('log'))).toEqual([]);
+});
+
 it('an exchange that the gateway aborts has the reason on its signal', async () => {
   const exchange = createExchange();
   const reason = new GatewayError('shutting_down', 'the gateway stops');

@@ -1,4 +1,5 @@
-import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import type { Column } from '#core/gateway/records/column.ts';
+import { columns as recordColumns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readPersonalTables, quoteName } from './personal-tables.ts';
@@ -126,15 +127,13 @@ async function* exportRequests(database: Queries, accountId: string): AsyncGener
   for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnRequest(record));
 }
 
-/** Removes the members of a record that show routes, which are confidential, and the account's id. */
+const confidentialColumns = Object.entries<Column<never>>(recordColumns)
+  .filter(([, { isConfidential }]) => isConfidential === true)
+  .map(([name]) => name);
+
+/** Removes the members of a record that only operators see. */
 function toOwnRequest(record: RequestRecord): object {
-  const {
-    route: _route,
-    attempts: _attempts,
-    account_id: _account,
-    answered_model: _answered,
-    is_other_model: _isOther,
-    ...ownMembers
-  } = record;
-  return { ...ownMembers, started_at: new Date(record.started_at).toISOString() };
+  const ownMembers: Record<string, unknown> = { ...record, started_at: new Date(record.started_at).toISOString() };
+  for (const name of confidentialColumns) delete ownMembers[name];
+  return ownMembers;
 }

@@ -29,12 +29,12 @@ const requestColumns = defineColumns<Exchange>()({
   format: { type: 'text', isPersonal: false, read: ({ format }) => format?.name, maxLength: 200 },
   bytes_in: { type: 'bigint', read: ({ headers }) => toNumber(headers['content-length']) },
   remote_address: { type: 'text', isPersonal: true, read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
-  canary: { type: 'integer', read: ({ variant }) => variant },
+  canary: { type: 'integer', isConfidential: true, read: ({ variant }) => variant },
   user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });
 
 const principalColumns = defineColumns<Principal>()({
-  account_id: { type: 'uuid', read: ({ accountId }) => accountId },
+  account_id: { type: 'uuid', isConfidential: true, read: ({ accountId }) => accountId },
   key_hint: { type: 'text', isPersonal: false, read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
 const callColumns = defineColumns<CachedCall>()({
@@ -80,13 +80,20 @@ const attemptColumns = defineColumns<AttemptRecord>()({
   error: { type: 'text', isPersonal: false, read: ({ error }) => error && redactKeys(error), maxLength: 200 },
 });
 const deliveryColumns = defineColumns<Delivery>()({
-  route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: maxRouteLength },
+  route: {
+    type: 'text',
+    isPersonal: false,
+    isConfidential: true,
+    read: ({ servedBy }) => servedBy,
+    maxLength: maxRouteLength,
+  },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
   queue_ms: { type: 'bigint', read: ({ queuedFor }) => queuedFor },
   attempts: {
     type: 'jsonb',
     isPersonal: false,
+    isConfidential: true,
     read: ({ attempts }) => attempts,
     entries: -8,
     members: attemptColumns,
@@ -105,9 +112,15 @@ const deliveryColumns = defineColumns<Delivery>()({
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
   /** Model named in the vendor's reply. */
-  answered_model: { type: 'text', isPersonal: false, read: ({ answeredModel }) => answeredModel, maxLength: 200 },
+  answered_model: {
+    type: 'text',
+    isPersonal: false,
+    isConfidential: true,
+    read: ({ answeredModel }) => answeredModel,
+    maxLength: 200,
+  },
   /** True if `answered_model` differs from the model requested by the route (plugins/upstream/routing/same-model.ts). */
-  is_other_model: { type: 'boolean', read: ({ isOtherModel }) => isOtherModel },
+  is_other_model: { type: 'boolean', isConfidential: true, read: ({ isOtherModel }) => isOtherModel },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });

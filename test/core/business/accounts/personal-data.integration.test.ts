@@ -146,6 +146,23 @@ it('the personal columns of a plugin are among what an owner can download', asyn
   expect(diary).toContainEqual({ entry: 'slept badly' });
 });
 
+it('an owner downloads all columns of a request but those that only operators see', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  await database.query(
+    `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, canary, route, answered_model)
+     values ('req_own', '2026-11-22', 'test', ?, 'chat', 'POST', '/v1/chat/completions', 'answered', 3, 'vendor/m', 'm-1')`,
+    [accountId],
+  );
+  const { request } = JSON.parse((await Array.fromAsync(exportOwnData(database, accountId))).join(''));
+  const hidden = ['account_id', 'answered_model', 'attempts', 'canary', 'is_other_model', 'route'];
+  expect(
+    Object.keys(columns)
+      .filter((name) => !(name in request[0]))
+      .toSorted(),
+  ).toEqual(hidden);
+  expect(request[0]).toMatchObject({ id: 'req_own', started_at: '2026-11-22T00:00:00.000Z' });
+});
+
 it('records are cleaned by no more than 500 rows at once, so that nobody waits for them', async () => {
   const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
   await database.query(

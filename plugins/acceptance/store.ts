@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import {
@@ -12,8 +12,6 @@ import {
   versionOf,
 } from './document.ts';
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** Minimum time between records of the same shown text. */
 const recordIntervalMs = 600_000;

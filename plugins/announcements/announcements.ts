@@ -4,13 +4,11 @@ import { sendsMail } from '#core/business/mail/section.ts';
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Language } from '#core/web/texts/texts.ts';
 import type { AnnouncementRow } from './entities.ts';
 import { recordMails } from './record-mails.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** `all`: customers, and visitors of the status page and its feed. `customers`: only customers, on their home page. */
 export type AnnouncementAudience = 'all' | 'customers';

@@ -2,7 +2,7 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { findDependents } from '#core/config/catalog/dependents.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { listQueryableKeys } from './ask-vendors.ts';
 import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
@@ -150,7 +150,7 @@ async function readOwn(host: Host): Promise<Balance[]> {
 }
 
 /** Counts accounts with paid time now; they lose models when a balance ends. */
-export async function countActivePasses(database: Pick<Database, 'query'>): Promise<number> {
+export async function countActivePasses(database: Queries): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
     `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id
      where p.starts_at <= clock_timestamp() and p.ends_at > clock_timestamp() and a.deleted_at is null and a.blocked_at is null`,

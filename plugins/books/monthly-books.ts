@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Totals of one day, or of the whole month. */
 export interface BookDay {
@@ -21,7 +21,7 @@ export interface BookDay {
  * @param month `2026-11`
  */
 export async function readMonth(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },
 ): Promise<BookDay[]> {
   return database.query<BookDay>(

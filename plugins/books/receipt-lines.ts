@@ -1,7 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { type ReceiptLine, loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
@@ -15,7 +15,7 @@ export interface MonthReceipts {
 
 /** Reads the receipts of a month; undefined if the shop has never stored a receipt. */
 export async function readMonthReceipts(
-  database: Pick<Database, 'fork' | 'query'>,
+  database: Queries & Transactions,
   days: readonly BookDay[],
   { timeZone, currency }: { readonly timeZone: string; readonly currency: string },
 ): Promise<MonthReceipts | undefined> {

@@ -8,7 +8,7 @@ import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import { readCharge } from '#core/business/payments/read-charge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
@@ -145,11 +145,7 @@ export async function listProviders(host: Host, { since, until }: TimeSpan): Pro
   return [...names].filter((name) => getPaymentProviders(host).get(name)?.isSandbox !== true).toSorted();
 }
 
-async function readEntries(
-  database: Pick<Database, 'query'>,
-  provider: string,
-  { since, until }: TimeSpan,
-): Promise<Entry[]> {
+async function readEntries(database: Queries, provider: string, { since, until }: TimeSpan): Promise<Entry[]> {
   return database.query<Entry>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
      select m.*, m.amount::float8 as amount, ${epoch('m.moved_at')} as at,
@@ -192,7 +188,7 @@ interface Charge {
 
 /** Finds the charge of a movement; undefined if it is not ours. */
 async function findCharge(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   provider: string,
   { id, reference, providerReference }: StatedMovement,
 ): Promise<Charge | undefined> {
@@ -206,7 +202,7 @@ async function findCharge(
 }
 
 /** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that reported it missing. */
-async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pair[], provider: string): Promise<void> {
+async function noteMatches(database: Queries, pairs: readonly Pair[], provider: string): Promise<void> {
   const equal = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
   const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
     kind === 'payment' && fee !== undefined ? [{ id, fee }] : [],
@@ -241,7 +237,7 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
 
 /** Closes flags of movements that the provider no longer lists; `unseen` are the listed movements that we do not have. */
 async function closeUnlisted(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   provider: string,
   { since, until }: TimeSpan,
   unseen: readonly StatedMovement[],

@@ -1,5 +1,5 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Turnover from the start of the year to the end of a month. */
 export interface YearSoFar {
@@ -15,7 +15,7 @@ const thresholds = [
 
 /** Reads the turnover of the year up to the end of a month, such as `2026-11`. */
 export async function readYearSoFar(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },
 ): Promise<YearSoFar> {
   const [row] = await database.query<YearSoFar>(

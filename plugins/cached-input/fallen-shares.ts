@@ -6,7 +6,7 @@ import {
   type UsageCounts,
   hourMs,
 } from '#core/gateway/records/usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Minimum counts of both periods for a report. */
 const minCounts = { calls: 200, inputTokens: 2_000_000 };
@@ -104,7 +104,7 @@ function addCounts(one: Counts, other: Counts): Counts {
 }
 
 /** Compares the last 24 hours, including the running hour, with the week before. @param now epoch ms */
-export async function readFallenShares(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
+export async function readFallenShares(database: Queries, now: number): Promise<FallenShare[]> {
   const since = startOfHours(now, hoursPerDay);
   const [week, day] = await Promise.all([
     readPeriod(database, { since: since - hoursPerWeek * hourMs, until: since }),
@@ -114,7 +114,7 @@ export async function readFallenShares(database: Pick<Database, 'query'>, now: n
 }
 
 async function readPeriod(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   span: { readonly since: number; readonly until?: number },
 ): Promise<PeriodCounts> {
   const [byRoute, byClient] = await Promise.all([

@@ -3,7 +3,7 @@ import { recordEvent } from '#core/business/accounts/account-events.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
 declare module '#core/gateway/events/events.ts' {
@@ -42,8 +42,6 @@ export interface ClosedKey extends StoredClosure {
   /** `key 2 of 3`, for every upstream that has the key. */
   readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
 }
-
-type Queries = Pick<Database, 'query'>;
 
 export async function readClosures(database: Queries): Promise<StoredClosure[]> {
   return database.query<StoredClosure>(

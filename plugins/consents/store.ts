@@ -1,13 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, type Transactions, uuid } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** Maximum number of withdrawn consents that are kept as proof, per account and name. */
 const maxWithdrawnConsents = 20;
@@ -43,7 +41,7 @@ export async function recordConsents(
 
 /** Records a consent in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
 export async function recordConsent(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   accountId: string,
   consent: Consent,
   context: ShownContext,
@@ -55,11 +53,7 @@ export async function recordConsent(
 }
 
 /** Withdraws an account's consents under a name, in any wording. */
-export async function withdrawConsents(
-  database: Pick<Database, 'fork'>,
-  accountId: string,
-  name: string,
-): Promise<void> {
+export async function withdrawConsents(database: Transactions, accountId: string, name: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     await transaction.execute(

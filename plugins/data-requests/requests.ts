@@ -7,7 +7,7 @@ import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { recordOwnAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { DataRequestRow } from './entities.ts';
 import { dataRequestsSection } from './section.ts';
@@ -20,8 +20,6 @@ declare module '#core/gateway/events/events.ts' {
     'data_request.answered': { readonly accountId: string; readonly requestId: string };
   }
 }
-
-type Queries = Pick<Database, 'query'>;
 
 const columns = [
   'id',

@@ -4,7 +4,7 @@ import { sendsMail } from '#core/business/mail/section.ts';
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { mailReason } from './mail-reason.ts';
 
@@ -23,10 +23,7 @@ interface MailTrouble {
   readonly undeliveredSince: number | undefined;
 }
 
-export async function readMailTrouble(
-  database: Pick<Database, 'query'>,
-  gateway: MessageSources,
-): Promise<MailTrouble> {
+export async function readMailTrouble(database: Queries, gateway: MessageSources): Promise<MailTrouble> {
   const { supportedCondition, listSupportedEvents } = await import('#core/business/mail/outbox.ts');
   const [row] = await database.query<{
     waiting: number | null;

@@ -1,5 +1,5 @@
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
@@ -13,11 +13,7 @@ export interface CalendarDay extends Timespan {
 const localEpoch = (time: string) => epoch(`((${time}) at time zone zone)`);
 
 /** Reads the days of a span in a time zone, oldest first. They cover the span without gaps. */
-export async function readDays(
-  database: Pick<Database, 'query'>,
-  timeZone: string,
-  { from, until }: Timespan,
-): Promise<CalendarDay[]> {
+export async function readDays(database: Queries, timeZone: string, { from, until }: Timespan): Promise<CalendarDay[]> {
   const rows = await database.query<DayRow>(
     `select to_char(day, 'YYYY-MM-DD') as day, ${localEpoch('day')} as from, ${localEpoch(`day + interval '1 day'`)} as until,
        ${localEpoch(`date_trunc('month', day)`)} as month_from, ${localEpoch(`date_trunc('month', day) + interval '1 month'`)} as month_until

@@ -1,7 +1,7 @@
 import { deliveredAt } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 
@@ -24,11 +24,7 @@ export interface Earning {
 const epochMs = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
 
 /** Reads orders in the plans' currency that earn revenue in a span. */
-export async function readEarnings(
-  database: Pick<Database, 'query'>,
-  currency: string,
-  { from, until }: Timespan,
-): Promise<Earning[]> {
+export async function readEarnings(database: Queries, currency: string, { from, until }: Timespan): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
        select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, ${deliveredAt} as moment

@@ -1,7 +1,7 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { toCounts, type CountsRow, storedCounts, selectSums, type UsageCounts } from '#core/gateway/records/usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
@@ -70,7 +70,7 @@ const spansInStatement = 7;
  * @param span starts and ends at a full hour, or ends after the last request
  */
 export async function readUsageCounts(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { from, until }: Timespan,
 ): Promise<{ readonly accounts: AccountCounts[]; readonly hours: HourCounts[] }> {
   const bounds = [timestamp(from), timestamp(until)];

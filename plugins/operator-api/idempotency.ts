@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
-
-type Queries = Pick<Database, 'query'>;
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Response to an API call. */
 export interface ApiResponse {

@@ -1,9 +1,7 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { OperatorToken } from './entities.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** `read` allows readings; `act` also allows actions. */
 export type Scope = 'read' | 'act';

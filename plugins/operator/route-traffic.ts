@@ -1,7 +1,7 @@
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { readUsage, calculateCacheShares, startOfHours } from '#core/gateway/records/usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
@@ -28,7 +28,7 @@ export interface RecentRoutes {
 }
 
 /** Reads the traffic of all routes since the start of the previous hour. @param now epoch ms */
-export async function readRouteTraffic(database: Pick<Database, 'query'>, now: number): Promise<RecentRoutes> {
+export async function readRouteTraffic(database: Queries, now: number): Promise<RecentRoutes> {
   const since = startOfHours(now, trafficHours);
   const [attempts, usage] = await Promise.all([
     readRouteUsage(database, { since }),

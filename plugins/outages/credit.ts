@@ -5,13 +5,12 @@ import { lockAccount, extendPeriod } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Database, type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { computeCreditedMs, type CreditSpan } from './credited-time.ts';
 import type { OutageRow } from './entities.ts';
 import { outagesSection } from './section.ts';
 
-type Queries = Pick<Database, 'query'>;
 type Execute = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 type CreditHost = Pick<Host, 'database' | 'section'>;
 

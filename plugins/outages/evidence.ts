@@ -1,5 +1,5 @@
 import { ownFaults } from '#core/gateway/facts.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import type { ConfirmedOutage } from './credit.ts';
@@ -32,7 +32,7 @@ export interface OutageWitness {
 
 /** Lists the accounts whose requests failed in an outage, accounts with earlier failures first. @param limit at most 500 */
 export async function listWitnesses(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { id }: Pick<ConfirmedOutage, 'id'>,
   limit: number,
 ): Promise<OutageWitness[]> {

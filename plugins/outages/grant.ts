@@ -3,7 +3,7 @@ import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 
 /** Period and model of an outage, which select the affected accounts. */
@@ -41,7 +41,7 @@ export interface AffectedAccount {
 
 /** Finds accounts that had paid time during an outage, or requested its model. Excludes blocked and deleted accounts. */
 export async function findAffectedAccounts(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { since, until, model }: Outage,
 ): Promise<AffectedAccount[]> {
   const [condition, values] =

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
@@ -44,8 +44,6 @@ export interface CheckLimits {
   readonly lastTryAt?: number | undefined;
 }
 
-type Queries = Pick<Database, 'query' | 'fork'>;
-
 /**
  * Records the start of a check and reserves its maximum tokens. Only one of several processes can start it, unless an operator
  * starts it.
@@ -53,7 +51,7 @@ type Queries = Pick<Database, 'query' | 'fork'>;
  * @returns the check's id; undefined if another process runs it; `over_budget` if too few tokens are left
  */
 export function startCheck(
-  database: Queries,
+  database: Queries & Transactions,
   route: Route,
   check: CheckName,
   tokens: number,
@@ -86,7 +84,7 @@ export function startCheck(
  * @returns false if too few tokens are left
  */
 export function reserveTokens(
-  database: Queries,
+  database: Queries & Transactions,
   { upstream }: Route,
   id: string,
   tokens: number,
@@ -121,7 +119,7 @@ async function fitsBudget(
 }
 
 export async function finishCheck(
-  database: Queries,
+  database: Queries & Transactions,
   id: string,
   verdict: CheckVerdict,
   measurements: Measurements,
@@ -147,10 +145,7 @@ export async function finishCheck(
 }
 
 /** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
-export async function readLastResults(
-  database: Pick<Database, 'query'>,
-  routes: readonly string[],
-): Promise<LastResult[]> {
+export async function readLastResults(database: Queries, routes: readonly string[]): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
     `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(measurementColumns)}
      from probes_result where route in (?) and state <> 'running'
@@ -168,7 +163,7 @@ interface LastTry {
 
 /** Reads the last try of each check of these routes; keys have the form `route check`. */
 export async function readLastTries(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   routes: readonly string[],
 ): Promise<ReadonlyMap<string, LastTry>> {
   const rows = await database.query<{ route: string; check_name: string; started_at: string; state: LastTry['state'] }>(
@@ -185,7 +180,7 @@ export async function readLastTries(
 }
 
 /** Reads the route's baseline for comparing later samples. */
-export async function readBaseline(database: Pick<Database, 'query'>, route: string): Promise<Samples | undefined> {
+export async function readBaseline(database: Queries, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
     [route],
@@ -194,10 +189,7 @@ export async function readBaseline(database: Pick<Database, 'query'>, route: str
 }
 
 /** Reads the tokens spent by the probes of each upstream in the last 24 hours. */
-export async function readSpending(
-  database: Pick<Database, 'query'>,
-  now: number,
-): Promise<ReadonlyMap<string, number>> {
+export async function readSpending(database: Queries, now: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ upstream: string; tokens: string }>(
     'select upstream, sum(tokens) as tokens from probes_result where started_at > ? group by upstream',
     [new Date(now - budgetPeriodMs)],
@@ -205,7 +197,7 @@ export async function readSpending(
   return new Map(rows.map(({ upstream, tokens }) => [upstream, Number(tokens)]));
 }
 
-export async function removeOldResults(database: Pick<Database, 'query'>, now: number): Promise<void> {
+export async function removeOldResults(database: Queries, now: number): Promise<void> {
   await database.query('delete from probes_result where started_at < ? and not is_baseline', [
     new Date(now - retentionDays * 24 * 3_600_000),
   ]);

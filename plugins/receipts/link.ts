@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
 export const signedPath = '/receipt';
@@ -25,18 +25,14 @@ export async function createSignedUrl(
  *
  * @returns the receipt's id; undefined for an invalid or expired token
  */
-export async function verifyToken(
-  database: Pick<Database, 'query'>,
-  token: string,
-  now: number,
-): Promise<string | undefined> {
+export async function verifyToken(database: Queries, token: string, now: number): Promise<string | undefined> {
   const [id = '', until = '', signature = ''] = token.split('.');
   if (!uuid.test(id) || !/^\d{1,12}$/.test(until) || Number(until) * 1000 <= now) return undefined;
   const [actual, expected] = [Buffer.from(signature), Buffer.from(await computeSignature(database, `${id}.${until}`))];
   return actual.length === expected.length && timingSafeEqual(actual, expected) ? id : undefined;
 }
 
-async function computeSignature(database: Pick<Database, 'query'>, subject: string): Promise<string> {
+async function computeSignature(database: Queries, subject: string): Promise<string> {
   return createHmac('sha256', await readSecret(database, secretName))
     .update(subject)
     .digest('base64url');

@@ -1,6 +1,6 @@
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { wakeJob } from '#core/gateway/host/wake-job.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 
 /** Receipts numbered per transaction. */
 const batchSize = 1_000;
@@ -9,8 +9,6 @@ const intervalSeconds = 15;
 
 const numberJobName = 'number-receipts';
 
-type Numbering = Pick<Database, 'fork'>;
-
 /**
  * Assigns numbers to all waiting receipts: payments in the order in which they were paid, then refunds whose payment has a number. Each
  * batch is a transaction that locks the series, so several instances may run concurrently, and a crash at any point neither duplicates nor
@@ -18,7 +16,7 @@ type Numbering = Pick<Database, 'fork'>;
  *
  * @returns the count of assigned numbers
  */
-export async function numberReceipts(database: Numbering): Promise<number> {
+export async function numberReceipts(database: Transactions): Promise<number> {
   let assignedCount = 0;
   for (;;) {
     const payments = await numberBatch(database, 'payment');
@@ -34,7 +32,7 @@ const waitingConditions = {
     select from receipt p where p.payment_id = r.payment_id and p.kind = 'payment' and p.number is not null)`,
 } as const;
 
-async function numberBatch(database: Numbering, kind: keyof typeof waitingConditions): Promise<number> {
+async function numberBatch(database: Transactions, kind: keyof typeof waitingConditions): Promise<number> {
   return database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from receipt_series where kind = ? for update', [kind]);
     // A separate statement after the lock, so that it sees numbers assigned by other instances.

@@ -1,5 +1,5 @@
 import { parseNetwork } from '#core/gateway/http/network.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -33,7 +33,7 @@ const companyForm = defineForm({
 
 /** Adds a company to a receipt; throws PageError 409 if the receipt names a company already. */
 async function addCompany(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   id: string,
   { name, npwp }: { readonly name: string; readonly npwp: string | undefined },
 ): Promise<void> {
@@ -117,7 +117,7 @@ export const signedReceiptPage: Page = {
   },
 };
 
-async function isAccountOpen(database: Pick<Database, 'query'>, accountId: string): Promise<boolean> {
+async function isAccountOpen(database: Queries, accountId: string): Promise<boolean> {
   const [account] = await database.query('select 1 from account where id = ? and deleted_at is null', [accountId]);
   return account !== undefined;
 }

@@ -1,10 +1,8 @@
 import type { ReceiptLine, ReceiptReference } from '#core/business/payments/receipts.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { type ReceiptContent, wholePrice } from './content.ts';
 import type { Receipt as ReceiptEntity } from './entities.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account_id, r.code, r.currency, r.amount::float8 as amount,
   r.tax::float8 as tax, r.buyer, r.company, r.npwp, r.content, p.number::float8 as of_number, coalesce(r.added_company, p.added_company) as added_company,

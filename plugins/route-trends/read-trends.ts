@@ -1,11 +1,9 @@
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { LatencyHistogram } from '#core/gateway/records/latency-histogram.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { findSteps, type TrendCounts, type StepDown } from './trends.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 const hoursPerDay = 24;
 const comparedDays = 7;

@@ -2,7 +2,7 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
 import { type Host, cacheReading } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
@@ -59,11 +59,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
 }
 
 /** Reads the end of an account's passes of one plan or of all plans, for the account at index `after` by end time. */
-async function readPassEnd(
-  database: Pick<Database, 'query'>,
-  days: number | undefined,
-  after: number,
-): Promise<number | undefined> {
+async function readPassEnd(database: Queries, days: number | undefined, after: number): Promise<number | undefined> {
   const [row] = await database.query<{ at: number }>(
     `select ${epoch('max(p.ends_at)')} as at
      from ${periodsInForce} p join account a on a.id = p.account_id left join plan_order o on o.id = p.order_id

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openCodes } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /*
  * An account holds a place, not an order: with a current or future pass, with an order that may still be paid, or with a reservation. A
@@ -38,7 +38,7 @@ export async function lockPlaces(transaction: EntityManager): Promise<void> {
 }
 
 /** Lists the days of the plans of which an account holds places; null for days without a plan. */
-export async function listHeldPlans(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
+export async function listHeldPlans(database: Queries, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,
     [accountId],

@@ -1,12 +1,10 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { heldPlaces } from './places.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { listWaiting, type ListedWait } from './waiting-list.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /**
  * Kinds of holders: a pass that was bought, paid after its order had ended (`late`), or given by the operator or a code; an unredeemed gift

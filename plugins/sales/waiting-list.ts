@@ -5,7 +5,7 @@ import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { passReasons, periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
@@ -212,11 +212,7 @@ export interface PastWait {
 }
 
 /** Lists an account's waits, newest first. */
-export async function listWaits(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-  limit: number,
-): Promise<PastWait[]> {
+export async function listWaits(database: Queries, accountId: string, limit: number): Promise<PastWait[]> {
   type PastRow = Row<typeof WaitingEntry, 'days' | 'joined_at' | 'reserved_until'> & {
     readonly reserved_at: number | null;
   };
@@ -232,7 +228,7 @@ export async function listWaits(
 
 /** Finds an entry with a reservation by its id, ended or not. */
 export async function findReservation(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   id: string,
 ): Promise<{ readonly days: number; readonly until: Date; readonly isOpen: boolean } | undefined> {
   const [row] = await database.query<{ days: number; reserved_until: number; is_open: boolean }>(

@@ -1,7 +1,7 @@
 import { createHmac, randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { GiftCode } from '#core/business/payments/gifts.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import { encodeCode, computeDigest, formatCode } from './vouchers.ts';
 
@@ -12,8 +12,6 @@ import { encodeCode, computeDigest, formatCode } from './vouchers.ts';
  */
 
 export { hasOpenVouchers as hasOpenCodes } from './voucher-batches.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 const secretName = 'gift-code';
 

@@ -1,6 +1,6 @@
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import type { ActionSubject } from '#core/business/operator-actions/action-kind.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';
 import { computeDigest, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
@@ -23,11 +23,7 @@ type BatchRow = Row<
 };
 
 /** Lists batches, newest first, after the batch with the id `after`. */
-export async function listBatches(
-  database: Pick<Database, 'query'>,
-  limit: number,
-  after?: string,
-): Promise<CountedBatch[]> {
+export async function listBatches(database: Queries, limit: number, after?: string): Promise<CountedBatch[]> {
   const rows = await database.query<BatchRow>(
     `select b.id, ${epochs('b.created_at', 'b.expires_at')}, b.days, b.source, b.is_for_new, b.note,
        count(v.redeemed_at)::int as redeemed, count(v.revoked_at)::int as revoked,
@@ -71,7 +67,7 @@ interface VoucherFilter {
  * @throws ActionRefused `not_found`
  */
 export async function listVouchers(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
 ): Promise<ListedVoucher[]> {
   if (batch !== undefined && !uuid.test(batch)) throw new ActionRefused(`Batch ${batch} not found.`, 'not_found');
@@ -94,10 +90,7 @@ export async function listVouchers(
 const pageSize = 500;
 
 /** Iterates over all vouchers, page by page. */
-export async function* allVouchers(
-  database: Pick<Database, 'query'>,
-  batch: string | undefined,
-): AsyncGenerator<ListedVoucher> {
+export async function* allVouchers(database: Queries, batch: string | undefined): AsyncGenerator<ListedVoucher> {
   for (let after: string | undefined; ;) {
     const page = await listVouchers(database, { batch, after, limit: pageSize });
     yield* page;
@@ -112,7 +105,7 @@ export async function* allVouchers(
  * @param handle id of a batch, a code, or the code of a gift's order
  * @throws ActionRefused `not_found`
  */
-export async function findVouchers(database: Pick<Database, 'query'>, handle: string): Promise<ActionSubject> {
+export async function findVouchers(database: Queries, handle: string): Promise<ActionSubject> {
   const code = normalizeCode(handle);
   const [sql, value, recordedAt] = uuid.test(handle)
     ? ['select batch_id as id from voucher where batch_id = ? limit 1', handle, handle]
@@ -130,7 +123,7 @@ export async function findVouchers(database: Pick<Database, 'query'>, handle: st
  * @param id id of the batch or the voucher
  * @returns the number of withdrawn codes
  */
-export async function revokeVouchers(database: Pick<Database, 'query'>, id: string): Promise<number> {
+export async function revokeVouchers(database: Queries, id: string): Promise<number> {
   const revoked = await database.query<unknown>(
     `update voucher set revoked_at = clock_timestamp()
      where (batch_id = ? or id = ?) and redeemed_at is null and revoked_at is null returning 1`,
@@ -153,11 +146,7 @@ interface RedeemedDay {
  *
  * @param month `2026-11`
  */
-export async function readVoucherMonth(
-  database: Pick<Database, 'query'>,
-  month: string,
-  timeZone: string,
-): Promise<RedeemedDay[]> {
+export async function readVoucherMonth(database: Queries, month: string, timeZone: string): Promise<RedeemedDay[]> {
   return database.query<RedeemedDay>(
     `select to_char(v.redeemed_at at time zone ?, 'YYYY-MM-DD') as day, coalesce(b.source, 'gift') as source,
        count(*)::int as vouchers, sum(coalesce(b.days, o.days))::int as days
@@ -170,7 +159,7 @@ export async function readVoucherMonth(
 }
 
 /** Returns true while a redeemable code may exist. */
-export async function hasOpenVouchers(database: Pick<Database, 'query'>): Promise<boolean> {
+export async function hasOpenVouchers(database: Queries): Promise<boolean> {
   const rows = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (
        select from voucher v where v.batch_id = b.id and v.redeemed_at is null and v.revoked_at is null)

@@ -5,7 +5,7 @@ import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/le
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 
@@ -63,7 +63,7 @@ interface Redemption {
 
 /** Creates vouchers. Only this call returns the codes, because the database stores only digests. */
 export async function createVouchers(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
 ): Promise<{ readonly batch: string; readonly codes: readonly string[] }> {
   const codes = Array.from({ length: count }, createCode);

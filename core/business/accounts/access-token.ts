@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
 /**
@@ -66,12 +66,12 @@ export function isAccessToken(text: string, prefix: string): boolean {
 
 /** Signs and reads the tokens of this service with the secret in its database. */
 export class AccessTokens {
-  readonly #database: Pick<Database, 'query'>;
+  readonly #database: Queries;
   readonly #now: () => number;
   #secret: { readonly value: Promise<string>; readonly readAt: number } | undefined;
 
   /** @param now epoch ms */
-  constructor(database: Pick<Database, 'query'>, now: () => number) {
+  constructor(database: Queries, now: () => number) {
     this.#database = database;
     this.#now = now;
   }

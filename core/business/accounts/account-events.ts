@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { Services } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { AccountEventRow } from './entities.ts';
 
@@ -108,11 +108,7 @@ async function publishBatch(transaction: EntityManager, { events }: Pick<Service
  * @param after id of the last event already read; `0` to start
  * @param limit at most 1,000
  */
-export async function readEvents(
-  database: Pick<Database, 'query'>,
-  after: string,
-  limit: number,
-): Promise<AccountEvent[]> {
+export async function readEvents(database: Queries, after: string, limit: number): Promise<AccountEvent[]> {
   const rows = await database.query<EventRow & Row<typeof AccountEventRow, 'created_at'>>(
     `select id::text, name, payload::text, ${epochs('created_at')}
      from account_event where id > ?::bigint order by account_event.id limit ?`,
@@ -125,7 +121,7 @@ export async function readEvents(
 }
 
 /** Removes events that were published more than 90 days ago. */
-export async function removeOldEvents(database: Pick<Database, 'query'>): Promise<void> {
+export async function removeOldEvents(database: Queries): Promise<void> {
   await database.query(
     `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${retentionDays})`,
   );

@@ -1,6 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
-
-type Queries = Pick<Database, 'query'>;
+import type { Queries } from '#core/platform/database/database.ts';
 
 const pageSize = 200;
 

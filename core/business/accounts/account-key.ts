@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
@@ -21,11 +21,7 @@ export interface IssuedKey {
  *
  * @throws AccountError `not_found`
  */
-export async function rotateKey(
-  database: Pick<Database, 'fork'>,
-  prefix: string,
-  accountId: string,
-): Promise<IssuedKey> {
+export async function rotateKey(database: Transactions, prefix: string, accountId: string): Promise<IssuedKey> {
   const key = generateApiKey(prefix);
   const hint = maskApiKey(key, prefix);
   await database.fork().transactional(async (transaction) => {
@@ -49,7 +45,7 @@ export async function rotateKey(
  * @throws AccountError `not_found`
  */
 export async function revealKey(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   prefix: string,
   accountId: string,
 ): Promise<IssuedKey | undefined> {
@@ -74,7 +70,7 @@ export async function revealKey(
  * @throws AccountError `not_found`
  */
 export async function changeLimits(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   accountId: string,
   change: RateLimits | null,
 ): Promise<RateLimits | null> {

@@ -1,5 +1,5 @@
 import type { Service } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import type { AccountRecord } from './account-record.ts';
@@ -37,7 +37,7 @@ interface AccountQuery {
 
 /** Lists accounts, newest first. */
 export async function listAccounts(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { words, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
   const accountId =
@@ -77,7 +77,7 @@ type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' 
  * @throws AccountError `not_found`, `ambiguous`
  */
 export async function findAccountByHandle(
-  { database, service }: { readonly database: Pick<Database, 'query'>; readonly service: Pick<Service, 'prefix'> },
+  { database, service }: { readonly database: Queries; readonly service: Pick<Service, 'prefix'> },
   handle: string,
 ): Promise<AccountRecord> {
   const accountId = isEndUserId(handle) ? await findAccountByEndUserId(database, handle) : undefined;

@@ -1,5 +1,5 @@
 import type { RateLimits } from '#core/gateway/facts.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, ApiKey } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
@@ -100,7 +100,7 @@ type AccountRow = Row<
 
 /** Reads all accounts whose field has one of these values, in one query. */
 export async function readAccounts(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   field: AccountField,
   values: readonly string[],
 ): Promise<AccountRecord[]> {

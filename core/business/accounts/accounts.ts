@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, type Transactions, uuid } from '#core/platform/database/database.ts';
 import { AccountError } from './account-error.ts';
 import type { IssuedKey } from './account-key.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
@@ -24,11 +24,7 @@ interface NewAccount {
  *
  * @throws AccountError `too_many_days`, `email_taken`
  */
-export async function createAccount(
-  database: Pick<Database, 'fork'>,
-  prefix: string,
-  account: NewAccount,
-): Promise<IssuedKey> {
+export async function createAccount(database: Transactions, prefix: string, account: NewAccount): Promise<IssuedKey> {
   return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
 }
 
@@ -82,7 +78,7 @@ export function isEmailTaken(error: unknown): boolean {
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
-export async function findAccount(database: Pick<Database, 'query'>, handle: string): Promise<AccountRecord> {
+export async function findAccount(database: Queries, handle: string): Promise<AccountRecord> {
   const [field, value] = readHandle(handle);
   const [account, ...otherAccounts] = await readAccounts(database, field, [value]);
   if (account === undefined) throw new AccountError('not_found', `No account has ${describeHandle(field, value)}.`);

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 
@@ -12,11 +12,7 @@ import { lockAccount } from './ledger.ts';
  * @returns false if it was already blocked, so that the first reason is kept; only the reason of a pause is replaced
  * @throws AccountError `not_found`
  */
-export async function blockAccount(
-  database: Pick<Database, 'fork'>,
-  accountId: string,
-  reason: string,
-): Promise<boolean> {
+export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const blockedRows = await transaction.execute<unknown[]>(
@@ -66,7 +62,7 @@ export async function resumeAccount(transaction: EntityManager, accountId: strin
  * @returns false if it was not blocked
  * @throws AccountError `not_found`
  */
-export async function unblockAccount(database: Pick<Database, 'fork'>, accountId: string): Promise<boolean> {
+export async function unblockAccount(database: Transactions, accountId: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const unblockedRows = await transaction.execute<unknown[]>(

@@ -1,5 +1,5 @@
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 import { lockAccount } from './ledger.ts';
@@ -19,7 +19,7 @@ type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<rea
  *
  * @throws AccountError `not_found`
  */
-export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
+export async function deleteAccount(database: Queries & Transactions, accountId: string): Promise<void> {
   const tables = (await listChildrenFirst(database)).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -36,7 +36,7 @@ export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, 
  * Removes the personal columns of rows that may be written after their account was deleted, and the account's hourly usage. Repeated for
  * some days, because records arrive later than their requests.
  */
-export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
+export async function cleanRecords(database: Queries & Transactions, accountId: string): Promise<void> {
   const run: RunStatement = (sql, parameters) => database.query(sql, parameters);
   for (const table of await listChildrenFirst(database))
     if (!table.isBound) await removePersonalColumns(run, table, accountId);
@@ -44,7 +44,7 @@ export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, a
 }
 
 /** Lists child tables before their parents, because the condition of a child's rows reads the parent's rows. */
-async function listChildrenFirst(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
+async function listChildrenFirst(database: Queries & Transactions): Promise<PersonalTable[]> {
   return (await readPersonalTables(database)).toSorted((first, second) => depthOf(second) - depthOf(first));
 }
 
@@ -82,7 +82,7 @@ function toReplacement({ name, replacement }: PersonalColumn): string {
 }
 
 /** Lists the ids of accounts that were deleted in the last `days` days. */
-export async function listRecentlyDeleted(database: Pick<Database, 'query'>, days: number): Promise<string[]> {
+export async function listRecentlyDeleted(database: Queries, days: number): Promise<string[]> {
   const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where deleted_at > clock_timestamp() - make_interval(days => ?)',
     [days],

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
 /**
@@ -20,12 +20,12 @@ export const selectDuplicates = `
   WHERE ${indexMissingCondition} AND email IS NOT NULL
   GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxDuplicates}`;
 
-export function findDuplicateAddresses(database: Pick<Database, 'query'>): Promise<DuplicateAddress[]> {
+export function findDuplicateAddresses(database: Queries): Promise<DuplicateAddress[]> {
   return database.query<DuplicateAddress>(selectDuplicates);
 }
 
 /** Creates the index that keeps addresses unique, or logs the accounts that share an address. */
-export async function ensureUniqueAddresses(database: Pick<Database, 'query'>, log: Logger): Promise<void> {
+export async function ensureUniqueAddresses(database: Queries, log: Logger): Promise<void> {
   const duplicates = await findDuplicateAddresses(database);
   for (const { ids } of duplicates)
     log.warn(
@@ -41,7 +41,7 @@ export async function ensureUniqueAddresses(database: Pick<Database, 'query'>, l
   }
 }
 
-async function isIndexMissing(database: Pick<Database, 'query'>): Promise<boolean> {
+async function isIndexMissing(database: Queries): Promise<boolean> {
   const [row] = await database.query<{ is_missing: boolean }>(`SELECT ${indexMissingCondition} AS is_missing`);
   return row?.is_missing === true;
 }

@@ -3,12 +3,10 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import type { Account } from './entities.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 const secretName = 'end-user-id';
 const blockBytes = 64; // of SHA-256; HMAC pads the secret to one block

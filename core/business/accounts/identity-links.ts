@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 import {
@@ -24,7 +24,7 @@ export interface IdentityRecord {
 }
 
 /** Lists the identities of an account, oldest first. */
-export async function listIdentities(database: Pick<Database, 'query'>, accountId: string): Promise<IdentityRecord[]> {
+export async function listIdentities(database: Queries, accountId: string): Promise<IdentityRecord[]> {
   const rows = await database.query<IdentityRow>(
     `select provider, subject, email, name, ${epochs('created_at', 'last_used_at')}
      from identity where account_id = ? order by created_at, provider, subject`,
@@ -60,7 +60,7 @@ export async function linkIdentity(
  * @throws AccountError `not_found`
  */
 export async function unlinkIdentity(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   accountId: string,
   { provider, subject }: IdentityKey,
 ): Promise<'unlinked' | 'is_last' | 'not_found'> {

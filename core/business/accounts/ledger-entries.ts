@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
@@ -34,11 +34,7 @@ export function isExtension({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
 }
 
 /** Lists all entries of an account, or of one of its orders, in the order written. */
-export async function listLedger(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-  orderId?: string,
-): Promise<LedgerEntry[]> {
+export async function listLedger(database: Queries, accountId: string, orderId?: string): Promise<LedgerEntry[]> {
   const rows = await database.query<EntryRow>(
     `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epochs('p.starts_at', 'p.ends_at', 'p.created_at')},
        not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force, o.model as outage_model,

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RateLimits } from '#core/gateway/facts.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
@@ -93,7 +93,7 @@ async function recordStart(transaction: EntityManager, accountId: string, { id, 
  * @throws AccountError `not_found`, `too_many_days`
  */
 export async function grantDays(
-  database: Pick<Database, 'fork'>,
+  database: Transactions,
   accountId: string,
   grant: Pick<NewPeriod, 'days' | 'label' | 'note'>,
 ): Promise<AddedPeriod> {

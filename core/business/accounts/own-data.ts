@@ -1,10 +1,8 @@
 import type { Column } from '#core/gateway/records/column.ts';
 import { columns as recordColumns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { readPersonalTables, quoteName } from './personal-tables.ts';
-
-type Queries = Pick<Database, 'fork' | 'query'>;
 
 const pageSize = 200;
 
@@ -65,7 +63,7 @@ function salesTable(
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
 /** Lists the tables with personal columns that are not hidden, including tables of removed plugins. */
-async function listOwnTables(database: Queries): Promise<OwnTable[]> {
+async function listOwnTables(database: Queries & Transactions): Promise<OwnTable[]> {
   return (await readPersonalTables(database))
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
@@ -83,7 +81,7 @@ async function listOwnTables(database: Queries): Promise<OwnTable[]> {
  * Exports an account's data for its owner, as the lines of one JSON object with a member for each table and one for the recorded requests.
  * The operator's export is `exportAccount`.
  */
-export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {
+export async function* exportOwnData(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
   for (const table of [...(await listOwnTables(database)), ...salesTables]) {
     yield `,${JSON.stringify(table.name)}: [\n`;
@@ -104,7 +102,7 @@ async function* separateRows(rows: AsyncIterable<string>): AsyncGenerator<string
 }
 
 async function* readRows(
-  database: Queries,
+  database: Queries & Transactions,
   { name, ofAccount, columns, key }: OwnTable,
   accountId: string,
 ): AsyncGenerator<string> {
@@ -123,7 +121,7 @@ async function* readRows(
   }
 }
 
-async function* exportRequests(database: Queries, accountId: string): AsyncGenerator<string> {
+async function* exportRequests(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnRequest(record));
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
 export interface PassCounts {
@@ -15,7 +15,7 @@ export interface PassCounts {
  *
  * @param days length of the history, including today
  */
-export async function countPasses(database: Pick<Database, 'query'>, days: number): Promise<PassCounts> {
+export async function countPasses(database: Queries, days: number): Promise<PassCounts> {
   const [[current], history] = await Promise.all([
     database.query<{ active: number; ending: number }>(
       `select count(*)::float8 as active,

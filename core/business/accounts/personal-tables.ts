@@ -1,5 +1,5 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 
 /** A column with data about a customer. */
@@ -27,7 +27,7 @@ type Property = EntityProperty & PersonalOption;
  *
  * @throws Error if a table does not declare the owner of its rows
  */
-export function describePersonalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
+export function describePersonalTables(database: Transactions): PersonalTable[] {
   const entities = database.fork().getMetadata().getAll();
   return [...entities.values()].flatMap((meta) => {
     const personalProperties = (meta.props as Property[]).filter(({ isPersonal }) => isPersonal === true);
@@ -36,7 +36,7 @@ export function describePersonalTables(database: Pick<Database, 'fork'>): Person
 }
 
 /** Records the tables in the database at each start, so that they are cleaned even after their plugin is removed. */
-export async function recordPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
+export async function recordPersonalTables(database: Queries & Transactions): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)
      select entry ->> 'name', entry from jsonb_array_elements(?::jsonb) entry
@@ -47,7 +47,7 @@ export async function recordPersonalTables(database: Pick<Database, 'fork' | 'qu
 }
 
 /** Reads all personal tables, including tables that no entity declares any more, if they still match their recorded description. */
-export async function readPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
+export async function readPersonalTables(database: Queries & Transactions): Promise<PersonalTable[]> {
   const declaredNames = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
   const recordedTables = await database.query<{ description: PersonalTable; present: string[] }>(
     `select description, array_agg(attname::text) as present
@@ -66,10 +66,7 @@ export async function readPersonalTables(database: Pick<Database, 'fork' | 'quer
 }
 
 /** Returns false if a migration has renamed the columns that identify the owner of a row. */
-async function isAsDescribed(
-  database: Pick<Database, 'query'>,
-  { name, key, ofAccount }: PersonalTable,
-): Promise<boolean> {
+async function isAsDescribed(database: Queries, { name, key, ofAccount }: PersonalTable): Promise<boolean> {
   const keys = key.map(quoteName).join(', ');
   try {
     await database.query(`select ${keys} from ${quoteName(name)} where ${ofAccount} limit 0`, [unknownAccountId]);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from './account-events.ts';
 import type { PlanPeriodSchema } from './entities.ts';
@@ -24,7 +24,7 @@ const endKeySql = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)
  * Finds accounts whose last period ends within this many seconds, or will then have less than 24 hours left, and that have no event about
  * it yet. Lists the earliest ends first.
  */
-export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds: number): Promise<DuePlanEnd[]> {
+export async function findDuePlanEnds(database: Queries, seconds: number): Promise<DuePlanEnd[]> {
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),
      last as (
@@ -57,7 +57,7 @@ export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds
  *
  * @throws AccountError `not_found`
  */
-export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
+export async function recordPlanEnd(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     // Waits for a renewal that is being committed.
     await lockAccount(transaction, accountId);
@@ -75,10 +75,7 @@ export async function recordPlanEnd(database: Pick<Database, 'fork'>, accountId:
 export type RefundedPass = 'order' | 'gift';
 
 /** Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself. */
-export async function readRefundedEnd(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-): Promise<RefundedPass | undefined> {
+export async function readRefundedEnd(database: Queries, accountId: string): Promise<RefundedPass | undefined> {
   const [lastPeriod] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
     `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')
          as is_refunded, coalesce(o.account_id <> p.account_id, false) as is_gift

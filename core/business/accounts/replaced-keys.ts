@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/platform/bounds.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
@@ -15,7 +15,7 @@ export class ReplacedKeys {
   /** Replacement times by digest; false for a key that was not replaced. */
   readonly #cache = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: cacheTtlMs });
 
-  constructor(database: Pick<Database, 'query'>) {
+  constructor(database: Queries) {
     this.#loader = new BatchLoader((digests) => readReplacements(database, digests));
   }
 
@@ -39,10 +39,7 @@ export class ReplacedKeys {
   }
 }
 
-async function readReplacements(
-  database: Pick<Database, 'query'>,
-  digests: readonly string[],
-): Promise<ReadonlyMap<string, Date>> {
+async function readReplacements(database: Queries, digests: readonly string[]): Promise<ReadonlyMap<string, Date>> {
   const rows = await database.query<{ digest: string; rotated_at: number }>(
     `select encode(former_sha256, 'hex') as digest, ${epoch('rotated_at')} as rotated_at from api_key
      where former_sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))
@@ -53,7 +50,7 @@ async function readReplacements(
 }
 
 /** Removes the digests of keys that were replaced more than 90 days ago. */
-export async function removeReplacedKeys(database: Pick<Database, 'query'>): Promise<void> {
+export async function removeReplacedKeys(database: Queries): Promise<void> {
   await database.query(
     `update api_key set former_sha256 = null
      where former_sha256 is not null and rotated_at <= clock_timestamp() - make_interval(days => ?)`,

@@ -1,5 +1,5 @@
 import type { EventName } from '#core/gateway/events/event-handler.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
@@ -12,8 +12,6 @@ export function concernsMoney(event: EventName): boolean {
 
 /** Days for which an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
-
-type Queries = Pick<Database, 'query'>;
 
 /** An email to a customer, with its state. */
 export interface CustomerMail {

@@ -1,12 +1,10 @@
 import type { AccountEventRow } from '#core/business/accounts/entities.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
 import { concernsMoney, moneyEvents } from './mails.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** Parts of the registry that determine which events become messages. */
 export interface MessageSources {

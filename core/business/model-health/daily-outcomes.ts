@@ -1,5 +1,5 @@
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Outcomes of one day's requests to one model, excluding rejected and aborted requests. */
 export interface DailyOutcomes {
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
  * @param now epoch ms
  */
 export async function readDailyOutcomes(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { now, timeZone, days }: { readonly now: number; readonly timeZone: string; readonly days: number },
 ): Promise<ReadonlyMap<string, readonly DailyOutcomes[]>> {
   const since = timestamp(now - days * dayMs);

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
 import type { Incident } from './incident.ts';
@@ -39,7 +39,7 @@ export async function readCurrentIncidents(transaction: Pick<EntityManager, 'exe
 
 /** Lists at most 500 incidents that had not ended before `since` (epoch ms), newest first. */
 export async function listIncidents(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Incident[]> {
   const rows = await database.query<Columns>(
@@ -87,11 +87,7 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
  *
  * @param at epoch ms
  */
-export async function confirmIncident(
-  database: Pick<Database, 'query'>,
-  { id }: Pick<Incident, 'id'>,
-  at: number,
-): Promise<void> {
+export async function confirmIncident(database: Queries, { id }: Pick<Incident, 'id'>, at: number): Promise<void> {
   await database.query('UPDATE incident SET confirmed_at = coalesce(confirmed_at, ?) WHERE id = ?', [
     timestamp(at),
     id,
@@ -107,7 +103,7 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
  *
  * @param now epoch ms
  */
-export async function removeOldIncidents(database: Pick<Database, 'query'>, now: number): Promise<void> {
+export async function removeOldIncidents(database: Queries, now: number): Promise<void> {
   await database.query(
     `DELETE FROM incident WHERE ended_at < ? OR id IN (
        SELECT id FROM incident WHERE ended_at IS NOT NULL ORDER BY started_at DESC OFFSET ?)`,

@@ -1,5 +1,5 @@
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Model calls that began within one minute. */
 export interface MinuteTraffic {
@@ -17,11 +17,7 @@ const minuteMs = 60_000;
  *
  * @param now epoch ms
  */
-export async function readMinuteTraffic(
-  database: Pick<Database, 'query'>,
-  now: number,
-  minutes: number,
-): Promise<MinuteTraffic[]> {
+export async function readMinuteTraffic(database: Queries, now: number, minutes: number): Promise<MinuteTraffic[]> {
   const end = Math.floor(now / minuteMs) * minuteMs;
   const start = end - minutes * minuteMs;
   const rows = await database.query<MinuteTraffic & { minute: number }>(

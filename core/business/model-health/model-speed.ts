@@ -1,6 +1,6 @@
 import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Speed of a model: median ms to the first token. */
 export interface ModelSpeed {
@@ -22,10 +22,7 @@ const usualPeriod = { hours: 7 * 24, minResponses: 200 };
  *
  * @param now epoch ms
  */
-export async function readModelSpeed(
-  database: Pick<Database, 'query'>,
-  now: number,
-): Promise<ReadonlyMap<string, ModelSpeed>> {
+export async function readModelSpeed(database: Queries, now: number): Promise<ReadonlyMap<string, ModelSpeed>> {
   const [week, streaming, hour] = await Promise.all([
     readUsage(database, { since: startOfHours(now, usualPeriod.hours) }, ['model']),
     readStreamingSpeed(database, startOfHours(now, usualPeriod.hours)),

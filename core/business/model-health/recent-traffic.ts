@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 
@@ -12,7 +12,7 @@ import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
  * @param now epoch ms
  */
 export async function readRecentTraffic(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   catalog: Pick<Catalog, 'resolve'>,
   now: number,
 ): Promise<ReadonlyMap<string, RecentTraffic>> {

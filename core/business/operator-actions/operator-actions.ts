@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
@@ -59,7 +59,7 @@ const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, a.
  * @throws errors of `perform`
  */
 export async function recordAction<T>(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { operator, action, subject, details }: OperatorAction,
   perform: () => Promise<T>,
 ): Promise<T> {
@@ -91,7 +91,7 @@ export async function recordOwnAction(
   );
 }
 
-async function finish(database: Pick<Database, 'query'>, id: string, error: string | undefined): Promise<void> {
+async function finish(database: Queries, id: string, error: string | undefined): Promise<void> {
   await database.query('update operator_action set finished_at = clock_timestamp(), error = ? where id = ?', [
     error?.slice(0, maxErrorLength) ?? null,
     id,
@@ -100,7 +100,7 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
 
 /** Lists actions, newest first, of one subject or of all subjects. Starts after the action with the id `after`. */
 export async function listActions(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   {
     subject,
     after,
@@ -122,7 +122,7 @@ export async function listActions(
  * @param range start times of the actions, epoch ms; more recent actions may still be running
  */
 export async function listUnfinishedActions(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   range: { readonly since: number; readonly until: number },
   limit: number,
 ): Promise<RecordedAction[]> {
@@ -138,7 +138,7 @@ export async function listUnfinishedActions(
 }
 
 /** Removes actions older than this many days. */
-export async function removeOldActions(database: Pick<Database, 'query'>, days: number): Promise<void> {
+export async function removeOldActions(database: Queries, days: number): Promise<void> {
   await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [
     days,
   ]);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { PlanOrder } from './entities.ts';
@@ -7,12 +7,12 @@ import type { PlanOrder } from './entities.ts';
 type ExpiredOrder = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
 
 /** Expires one unpaid order after its deadline. */
-export async function expireOrder(database: Pick<Database, 'fork'>, orderId: string): Promise<void> {
+export async function expireOrder(database: Transactions, orderId: string): Promise<void> {
   await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
 }
 
 /** Expires orders past their deadline that no check will visit, for example because their last charge was rejected. */
-export async function expireUncheckedOrders(database: Pick<Database, 'fork'>): Promise<void> {
+export async function expireUncheckedOrders(database: Transactions): Promise<void> {
   await expireOrders(
     database,
     `expires_at < clock_timestamp() - interval '5 min'
@@ -20,7 +20,7 @@ export async function expireUncheckedOrders(database: Pick<Database, 'fork'>): P
   );
 }
 
-async function expireOrders(database: Pick<Database, 'fork'>, condition: string, values: readonly unknown[] = []) {
+async function expireOrders(database: Transactions, condition: string, values: readonly unknown[] = []) {
   await database.fork().transactional(async (transaction) => {
     const orders = await transaction.execute<ExpiredOrder[]>(
       `update plan_order o set state = 'expired' where state in ('created', 'pending') and ${condition}

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
@@ -90,7 +90,7 @@ export async function flagForeignMoney(
  * @returns the number of resolved flags
  */
 export async function resolveFlag(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   id: string,
   resolution: string,
   outcome?: FlagOutcome,
@@ -229,7 +229,7 @@ const scopeConditions: Readonly<Record<FlagScope, string>> = {
 
 /** Lists unresolved flags, most urgent first, then oldest first. `total` includes flags beyond the limit. */
 export async function listOpenFlags(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   limit: number,
   scope: FlagScope = 'both',
 ): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
@@ -250,7 +250,7 @@ export interface FlaggedDifference extends OpenFlag {
 
 /** Lists differences between the books in a time range, resolved or not, oldest first. `total` includes differences beyond the limit. */
 export async function listDifferences(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { since, until }: TimeSpan,
   limit: number,
 ): Promise<{ readonly differences: readonly FlaggedDifference[]; readonly total: number }> {
@@ -274,7 +274,7 @@ export async function listDifferences(
 
 /** Finds a flag, resolved or not, with the id of its order. */
 export async function findFlag(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   id: string,
 ): Promise<{ readonly id: string; readonly kind: string; readonly orderId: string | undefined } | undefined> {
   const [row] = await database.query<Row<typeof OrderFlag, 'id' | 'kind' | 'order_id'>>(
@@ -284,7 +284,7 @@ export async function findFlag(
   return row && { id: row.id, kind: row.kind, orderId: row.order_id ?? undefined };
 }
 
-export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
+export async function findOpenFlag(database: Queries, id: string): Promise<OpenFlag | undefined> {
   const [row] = await database.query<FlagRow>(`${selectFlags()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);
 }

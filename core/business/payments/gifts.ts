@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 import type { Order } from './order-types.ts';
 import { paymentsSection } from './section.ts';
@@ -22,9 +22,9 @@ interface GiftSteps {
   /** Creates the code of a paid gift. Core has locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
   /** Reads the code of an open gift; undefined if the secret that made it has been replaced. */
-  readGiftCode(database: Pick<Database, 'query'>, orderId: string): Promise<GiftCode | undefined>;
+  readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined>;
   /** Returns true while any redeemable code may exist, including codes that are not gifts. */
-  hasOpenCodes(database: Pick<Database, 'query'>): Promise<boolean>;
+  hasOpenCodes(database: Queries): Promise<boolean>;
 }
 
 export const giftSteps = new Steps<GiftSteps>();
@@ -36,7 +36,7 @@ export function sellsGifts({ database, section }: Pick<Host, 'database' | 'secti
 
 /** Reads the code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
 export async function readGiftCode(
-  database: Pick<Database, 'fork' | 'query'>,
+  database: Queries & Transactions,
   { id, gift }: Order,
 ): Promise<GiftCode | undefined> {
   if (gift?.state !== 'open') return undefined;

@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { getPaymentConnection, getPaymentProviders } from './connections.ts';
@@ -112,7 +112,7 @@ const batchSize = 1_000;
  *
  * @returns the number of removed notifications
  */
-export async function removeOldNotifications(database: Pick<Database, 'query'>, days: number): Promise<number> {
+export async function removeOldNotifications(database: Queries, days: number): Promise<number> {
   let removedCount = 0;
   for (;;) {
     const batch = await database.query<unknown>(

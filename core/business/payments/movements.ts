@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Payment, PlanOrder } from './entities.ts';
 import type { OrderFilter } from './order.ts';
@@ -34,7 +34,7 @@ export interface Movement {
 }
 
 /** Reads the time of the latest payment or finished refund; undefined if there is none. */
-export async function readLastMovement(database: Pick<Database, 'query'>): Promise<Date | undefined> {
+export async function readLastMovement(database: Queries): Promise<Date | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select ${epoch(`greatest((select max(paid_at) from payment), (select max(finished_at) from refund where state = 'done'))`)} as at`,
   );
@@ -72,7 +72,7 @@ export const movementColumns: Readonly<
 const pageSize = 2_000;
 
 /** Lists payments and finished refunds, oldest first. `since` and `until` filter by the time of the movement, not of the order. */
-export async function* listMovements(database: Pick<Database, 'query'>, filter: OrderFilter): AsyncGenerator<Movement> {
+export async function* listMovements(database: Queries, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {
     const rows = await readPage(database, filter, cursor);
@@ -94,7 +94,7 @@ const movementsSubquery = `(
 )`;
 
 async function readPage(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { accountId, state, since, until, isFlagged }: OrderFilter,
   cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined,
 ): Promise<MovementRow[]> {
@@ -145,10 +145,7 @@ export interface ProviderSums {
   readonly found: number;
 }
 
-export async function sumMovements(
-  database: Pick<Database, 'query'>,
-  { since, until }: TimeSpan,
-): Promise<ProviderSums[]> {
+export async function sumMovements(database: Queries, { since, until }: TimeSpan): Promise<ProviderSums[]> {
   return database.query<ProviderSums>(
     `select provider, currency, count(*) filter (where kind = 'payment')::int as payments,
        coalesce(sum(amount) filter (where kind = 'payment'), 0)::float8 as gross,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { OrderLines } from './entities.ts';
 import type { OrderLine } from './order-types.ts';
@@ -39,10 +39,7 @@ export async function writeOrderLines(
   ]);
 }
 
-export async function readOrderLines(
-  database: Pick<Database, 'query'>,
-  orderId: string,
-): Promise<readonly OrderLine[]> {
+export async function readOrderLines(database: Queries, orderId: string): Promise<readonly OrderLine[]> {
   const [row] = await database.query<Row<typeof OrderLines, 'lines'>>(
     'select lines from order_lines where order_id = ?',
     [orderId],

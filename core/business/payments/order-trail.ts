@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 
@@ -30,7 +30,7 @@ export interface NotificationTrail {
 }
 
 /** Lists all attempts of an order, oldest first. */
-export async function listAttempts(database: Pick<Database, 'query'>, orderId: string): Promise<AttemptTrail[]> {
+export async function listAttempts(database: Queries, orderId: string): Promise<AttemptTrail[]> {
   const rows = await database.query<AttemptTrailRow>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,
        ${epochs('created_at', 'expires_at', 'checked_at', 'next_check_at')}
@@ -60,10 +60,7 @@ type NotificationRow = Row<typeof PaymentNotification, 'received_at' | 'tries' |
   Row<typeof PaymentAttempt, 'reference'>;
 
 /** Lists the first 100 notifications about an order, oldest first. */
-export async function listNotifications(
-  database: Pick<Database, 'query'>,
-  orderId: string,
-): Promise<NotificationTrail[]> {
+export async function listNotifications(database: Queries, orderId: string): Promise<NotificationTrail[]> {
   const rows = await database.query<NotificationRow>(
     `select ${epochs('received_at')}, reference, tries, outcome from payment_notification
      where reference in (select reference from payment_attempt where order_id = ?)

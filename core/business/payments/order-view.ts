@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { listOrders, type Order } from './order.ts';
 
 /** An order as its buyer sees it. */
@@ -51,7 +51,7 @@ export function isWrong(name: string): boolean {
 }
 
 /** Reads the view of an order, including whether a notification about it is being processed. */
-export async function readOrderView(order: Order, database: Pick<Database, 'query'>): Promise<OrderView> {
+export async function readOrderView(order: Order, database: Queries): Promise<OrderView> {
   const view = determineOrderView(order);
   return isOpenView(view) ? determineOrderView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
 }
@@ -65,17 +65,14 @@ export interface OpenOrder {
 }
 
 /** Finds the newest order that the buyer can pay, or whose payment is not yet decided. */
-export async function findOpenOrder(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-): Promise<OpenOrder | undefined> {
+export async function findOpenOrder(database: Queries, accountId: string): Promise<OpenOrder | undefined> {
   const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
   const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineOrderView(candidate)));
   return order && { order, view: await readOrderView(order, database) };
 }
 
 /** Returns true while a notification about the order is waiting to be processed, so that its buyer does not pay again. */
-async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
+async function isPaymentSeen(database: Queries, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (
        select 1 from payment_notification n join payment_attempt a on a.reference = n.reference

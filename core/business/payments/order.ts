@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { severeFlagKinds } from './flags.ts';
 import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
@@ -30,8 +30,6 @@ interface OrderPage {
   readonly orders: readonly Order[];
   readonly next: string | undefined;
 }
-
-type Queries = Pick<Database, 'query'>;
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const maxPageSize = 1_000;

@@ -1,6 +1,6 @@
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
 /** Age from which a reported but unconfirmed payment is a problem. The provider's retries take less time. */
@@ -12,7 +12,7 @@ export interface CheckCounts {
   readonly notifications: number; // not processed yet
 }
 
-export async function countChecks(database: Pick<Database, 'query'>): Promise<CheckCounts> {
+export async function countChecks(database: Queries): Promise<CheckCounts> {
   const [counts] = await database.query<CheckCounts>(
     `select (select count(*) from payment_attempt where next_check_at is not null)::float8 as attempts,
        (select count(*) from refund where state in ('asked', 'sent'))::float8 as refunds,
@@ -25,7 +25,7 @@ export async function countChecks(database: Pick<Database, 'query'>): Promise<Ch
  * Reads when the oldest unconfirmed payment was reported (epoch ms). A payment is unconfirmed until its notification is processed. Ignores
  * notifications about charges that are not ours, because no buyer waits for them.
  */
-export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
+export async function readOldestUnconfirmed(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select (extract(epoch from min(received_at)) * 1000)::float8 as at
      from payment_notification n where next_try_at is not null and exists (
@@ -36,7 +36,7 @@ export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): 
 }
 
 /** Counts unresolved flags by kind. */
-export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kind: string; count: number }[]> {
+export function countOpenFlags(database: Queries): Promise<{ kind: string; count: number }[]> {
   return database.query(
     `select kind, count(*)::float8 as count from order_flag where resolved_at is null group by kind order by kind`,
   );

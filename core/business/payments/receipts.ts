@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 import { getPaymentConnection, getPaymentProviders } from './connections.ts';
 
@@ -8,8 +8,6 @@ import { getPaymentConnection, getPaymentProviders } from './connections.ts';
  * Receipts of payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; a receipt never changes
  * otherwise. Without that plugin, or if gateway.yaml names no seller, the order's page is the receipt.
  */
-
-type Queries = Pick<Database, 'query'>;
 
 /** A stored receipt of a payment or refund of an order. */
 export interface ReceiptReference {
@@ -98,7 +96,7 @@ interface ReceiptSteps {
 export const receiptSteps = new Steps<ReceiptSteps>();
 
 /** Returns the steps of the plugin that stores receipts; undefined without one. */
-export async function loadReceiptSteps(database: Pick<Database, 'fork'>): Promise<ReceiptSteps | undefined> {
+export async function loadReceiptSteps(database: Transactions): Promise<ReceiptSteps | undefined> {
   return receiptSteps.of(database.fork())?.();
 }
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Database, Queries } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import { formatMoney } from '../accounts/money.ts';
 import { requireOrder } from './attempts.ts';
@@ -47,20 +47,20 @@ export async function refundPayment(host: Host, id: string, options: RefundOptio
  *
  * @param id the payment's id, ours or the provider's
  */
-export async function findOrderOfPayment(database: Pick<Database, 'query'>, id: string): Promise<Order | undefined> {
+export async function findOrderOfPayment(database: Queries, id: string): Promise<Order | undefined> {
   const payment = await findPayment(database, id);
   return payment && readOrder(database, { id: payment.order_id });
 }
 
 /** Finds the id of a refund's order. */
-export async function findOrderOfRefund(database: Pick<Database, 'query'>, key: string): Promise<string | undefined> {
+export async function findOrderOfRefund(database: Queries, key: string): Promise<string | undefined> {
   const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
   ]);
   return row?.order_id;
 }
 
-async function findPayment(database: Pick<Database, 'query'>, id: string) {
+async function findPayment(database: Queries, id: string) {
   const [payment] = await database.query<Row<typeof PaymentEntity, 'id' | 'order_id'>>(
     'select id, order_id from payment where id::text = lower(?) or payment_id = ? order by id::text = lower(?) desc limit 1',
     [id, id, id],

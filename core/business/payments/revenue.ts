@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /*
  * Revenue is all money received less refunds, as in the monthly documents. Both include retained second payments and wrong amounts.
@@ -16,7 +16,7 @@ export interface DailyRevenue {
 
 /** Reads an account's payments in one currency less its refunds, and its activated orders. */
 export async function readAccountRevenue(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   accountId: string,
   currency: string,
 ): Promise<{ readonly amount: number; readonly orders: number }> {
@@ -40,7 +40,7 @@ export async function readAccountRevenue(
  * @param days at most 400
  */
 export async function readRevenue(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { currency, timeZone, days }: { readonly currency: string; readonly timeZone: string; readonly days: number },
 ): Promise<DailyRevenue[]> {
   return database.query<DailyRevenue>(

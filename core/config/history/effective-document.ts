@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type GatewayDocument, parseDocument } from '../file/document.ts';
@@ -26,7 +26,7 @@ export class EffectiveDocuments {
   #lastRead: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
 
   constructor(
-    database: Pick<Database, 'query'>,
+    database: Queries,
     schemas: SecretSchemas,
     { environment, log }: { readonly environment: NodeJS.ProcessEnv; readonly log: Logger },
   ) {

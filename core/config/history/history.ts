@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import type { GatewayDocument } from '../file/document.ts';
@@ -45,11 +45,7 @@ export class RollbackRefused extends Error {
 }
 
 /** Lists configurations, newest first. @param before only configurations with a smaller number */
-export async function listServed(
-  database: Pick<Database, 'query'>,
-  limit: number,
-  before: number | undefined,
-): Promise<Served[]> {
+export async function listServed(database: Queries, limit: number, before: number | undefined): Promise<Served[]> {
   const rows = await database.query<ServedRow>(
     `${selectServed} where ?::integer is null or id < ? order by id desc limit ?`,
     [before ?? null, before ?? null, limit],
@@ -59,10 +55,10 @@ export async function listServed(
 
 /** The configurations that have been in effect on any instance of a database, numbered and without secrets. */
 export class ConfigHistory {
-  readonly #database: Pick<Database, 'query'>;
+  readonly #database: Queries;
   readonly #schemas: SecretSchemas;
 
-  constructor(database: Pick<Database, 'query'>, schemas: SecretSchemas) {
+  constructor(database: Queries, schemas: SecretSchemas) {
     this.#database = database;
     this.#schemas = schemas;
   }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { isDay, isMonth, isTimeZone } from '#core/platform/timing/time-zone.ts';
 
@@ -43,7 +43,7 @@ export function parseTime(text: string): TypedTime {
 
 /** Converts a time to epoch ms. A date without a time of day means the start of the day. */
 export async function resolveTime(
-  { database, now }: { readonly database: Pick<Database, 'query'>; now(): number },
+  { database, now }: { readonly database: Queries; now(): number },
   time: TypedTime,
   timeZone: string,
 ): Promise<number> {

@@ -1,9 +1,7 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { buildConditions, type RequestFilter } from './filter.ts';
 import { countUsage, startOfHour, type UsageCounts, hourMs } from './usage.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 export interface RequestCount {
   readonly count: number;

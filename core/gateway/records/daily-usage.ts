@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 
 /** Outcomes of a day's requests of all accounts, on any endpoint. */
 export interface DailyUsage {
@@ -18,7 +18,7 @@ export interface DailyUsage {
  * @param options.days number of days, at most 400
  */
 export async function readDailyUsage(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { timeZone, days }: { readonly timeZone: string; readonly days: number },
 ): Promise<DailyUsage[]> {
   const columns = 'hour, answered, refused, failed, interrupted, aborted, failovers';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { outcomes } from './filter.ts';
 import { maxClientNames, speedCounts, storedCounts } from './usage.ts';
 
@@ -84,7 +84,7 @@ const lockKey = `hashtext('usage fold')`;
  * Adds usage deltas to the hours. Each transaction moves a batch, so that readers, who add up deltas and hours, see the same counts at any
  * moment. A failed transaction moves nothing. Does nothing while another process folds.
  */
-export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void> {
+export async function foldUsage(database: Transactions): Promise<void> {
   let hasMore = true;
   while (hasMore)
     hasMore = await database.fork().transactional(async (transaction) => {
@@ -109,7 +109,7 @@ async function foldBatch(transaction: EntityManager): Promise<boolean> {
  * Removes the usage of an account, which remains in the counts over all accounts. The caller repeats this for some days, because records
  * arrive later than their requests.
  */
-export async function removeUsage(database: Pick<Database, 'fork'>, accountId: string): Promise<void> {
+export async function removeUsage(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     // The lock prevents other processes from folding. All deltas must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
@@ -120,7 +120,7 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
 }
 
 /** Removes usage that is older than `days` days. */
-export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
+export async function removeOldUsage(database: Queries, days: number): Promise<void> {
   for (const table of ['usage_account', 'usage_hour', 'usage_total', 'usage_client', 'route_usage_hour']) {
     let removedCount = maxRemovedRows;
     while (removedCount === maxRemovedRows) removedCount = (await database.query(deleteOldRows(table), [days])).length;

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
@@ -27,7 +27,7 @@ export interface AccountLoad {
  * @param options.since epoch ms; the complete hour that contains it is counted
  */
 export async function listHeaviestAccounts(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Readonly<Record<LoadMeasure, readonly AccountLoad[]>>> {
   const columns =

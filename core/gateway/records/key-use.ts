@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 
 /** Networks and clients of an account's requests, which indicate whether several people share its key. */
@@ -24,7 +24,7 @@ const maxPrograms = 5;
  * @param since epoch ms
  */
 export async function readKeyUse(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   accountIds: readonly string[],
   since: number,
 ): Promise<ReadonlyMap<string, KeyUse>> {

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { findCounter, countRequests, type RequestCount } from './count-requests.ts';
 import type { RequestFilter } from './filter.ts';
 import { listRequests, type RequestPage } from './read-requests.ts';
@@ -8,7 +8,7 @@ import { listRequests, type RequestPage } from './read-requests.ts';
  * list that ends on its first page needs no count, and a filter that finds little would read everything again.
  */
 export async function listAndCount(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   filter: RequestFilter,
   page: { readonly limit: number; readonly before: string | undefined },
 ): Promise<[RequestPage, RequestCount]> {

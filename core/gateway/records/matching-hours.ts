@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { findOldestRecord } from './count-requests.ts';
 import { isNotable, type RequestFilter } from './filter.ts';
 import { countMatching, type MatchingHour, usageRetentionDays, hourMs } from './usage.ts';
@@ -15,7 +15,7 @@ const maxHours = 60; // if there are more, most hours have a match
  * @returns starts of hours, newest first, epoch ms; undefined if all hours must be read
  */
 export async function findMatchingHours(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   filter: RequestFilter,
   size: number,
   before: number | undefined,
@@ -29,7 +29,7 @@ export async function findMatchingHours(
 }
 
 /** True if the filter includes records that are older than all usage, because records may be stored for longer. */
-async function hasOlderThanUsage(database: Pick<Database, 'query'>, since: number): Promise<boolean> {
+async function hasOlderThanUsage(database: Queries, since: number): Promise<boolean> {
   const usageStart = Date.now() - usageRetentionDays * 86_400_000;
   return since < usageStart && ((await findOldestRecord(database)) ?? usageStart) < usageStart;
 }

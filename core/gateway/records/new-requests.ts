@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { RequestRecord } from './columns.ts';
 import { buildConditions, type RequestFilter, timestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
@@ -14,14 +14,14 @@ type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
  * PostgreSQL numbers transactions and reports the oldest running one. A record that was not visible before has this number or a higher one.
  */
 export class NewRequests {
-  readonly #database: Pick<Database, 'query'>;
+  readonly #database: Queries;
   readonly #filter: RequestFilter;
   readonly #now: () => number;
   /** Oldest running transaction before the last query. */
   #position: string | undefined;
   #seenIds = new Set<string>(); // read at this position or the previous one
 
-  constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
+  constructor(database: Queries, filter: RequestFilter, now: () => number) {
     this.#database = database;
     this.#filter = filter;
     this.#now = now;

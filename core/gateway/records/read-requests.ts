@@ -1,12 +1,10 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs } from '#core/platform/database/rows.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
 import { type Conditions, buildConditions, type RequestFilter, timestamp } from './filter.ts';
 import { findMatchingHours, hasIndex } from './matching-hours.ts';
 import { parseRequestTime } from './request-id.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 export interface RequestPage {
   /** Newest first. */
@@ -153,7 +151,7 @@ function olderThan(id: string): Conditions {
 }
 
 /** True if the prompt or the reply of a request is stored (`log: { content: true }`). Reads one partition. */
-export async function hasStoredContent(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
+export async function hasStoredContent(database: Queries, id: string): Promise<boolean> {
   const startedAt = parseRequestTime(id);
   if (startedAt === undefined) return false;
   const rows = await database.query('SELECT 1 FROM request_content WHERE started_at = ? AND id = ? LIMIT 1', [

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { ownFaults } from '../facts.ts';
 import { timestamp } from './filter.ts';
@@ -39,7 +39,7 @@ const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'uns
 
 /** Counts the recorded attempts in a range of hours by route, ordered by name. Of each request, at most the last eight attempts are recorded. */
 export async function readRouteUsage(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   { since, until }: { readonly since: number; readonly until?: number | undefined },
 ): Promise<RouteUsage[]> {
   const range = `hour >= ? ${until === undefined ? '' : 'AND hour < ?'}`;

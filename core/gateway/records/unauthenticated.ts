@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { timestamp } from './filter.ts';
 
@@ -47,10 +47,7 @@ const insertCounts = `
  * Adds counts to the counts of other instances. This is one transaction in the order of the keys, because two instances could otherwise
  * deadlock.
  */
-export async function addUnauthenticated(
-  database: Pick<Database, 'query'>,
-  counts: readonly UnauthenticatedCount[],
-): Promise<void> {
+export async function addUnauthenticated(database: Queries, counts: readonly UnauthenticatedCount[]): Promise<void> {
   await database.query(insertCounts, [JSON.stringify(counts)]);
 }
 
@@ -71,7 +68,7 @@ const selectBlocks = `
  * @param limit maximum number of blocks; `requests` is the sum over all blocks
  */
 export async function readUnauthenticated(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   since: number,
   limit: number,
 ): Promise<UnauthenticatedUsage> {
@@ -87,7 +84,7 @@ export async function readUnauthenticated(
  *
  * @param time epoch ms
  */
-export async function removeUnauthenticated(database: Pick<Database, 'query'>, time: number): Promise<void> {
+export async function removeUnauthenticated(database: Queries, time: number): Promise<void> {
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
 }
 

@@ -1,10 +1,8 @@
 import { uuid } from '#core/platform/database/database.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type Condition, type Conditions, equalText, joinConditions, outcomes, timestamp } from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** An hour in ms. */
 export const hourMs = 3_600_000;

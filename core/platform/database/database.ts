@@ -38,7 +38,12 @@ export interface Database extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
-export interface RecordReads extends Pick<Database, 'query'> {
+/** The part of a database that runs single statements. */
+export type Queries = Pick<Database, 'query'>;
+/** The part of a database that begins transactions, with `fork().transactional(…)`. */
+export type Transactions = Pick<Database, 'fork'>;
+
+export interface RecordReads extends Queries {
   /** The replica of DATABASE_READ_URL, if set. */
   readonly replica?: ReplicaState | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Queries } from './database.ts';
 import { epoch } from './rows.ts';
 
 interface TimeRange {
@@ -10,7 +10,7 @@ interface TimeRange {
  * Converts inclusive days (`YYYY-MM-DD`) in a time zone to a time range. Computed by PostgreSQL, which knows the time zone.
  */
 export async function dayRangeToTimes(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   timeZone: string,
   firstDay: string | undefined,
   lastDay: string | undefined,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Database } from './database.ts';
+import type { Queries } from './database.ts';
 import type { Row } from './rows.ts';
 import type { Secret } from './secret-entity.ts';
 
@@ -8,7 +8,7 @@ import type { Secret } from './secret-entity.ts';
  * for short-lived data, such as the cookie between a sign-in provider and its callback, because everyone with read access to the database
  * can read it.
  */
-export async function readSecret(database: Pick<Database, 'query'>, name: string): Promise<string> {
+export async function readSecret(database: Queries, name: string): Promise<string> {
   await database.query('insert into secret (name, value) values (?, ?) on conflict (name) do nothing', [
     name,
     randomBytes(32).toString('base64url'),

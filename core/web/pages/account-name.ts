@@ -1,6 +1,6 @@
 import { deletedName } from '#core/business/accounts/account-names.ts';
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 
 /** Returns what operators see as an account's name: its address, else its name, else its id. */
@@ -23,7 +23,7 @@ export function formatAccountName(name: string, t: PageRequest['t']): string {
  * @param ids account ids; null stands for no account
  */
 export async function readAccountNames(
-  database: Pick<Database, 'query'>,
+  database: Queries,
   ids: readonly (string | null)[],
   t: PageRequest['t'],
 ): Promise<ReadonlyMap<string, string>> {

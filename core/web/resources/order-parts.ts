@@ -18,7 +18,7 @@ import {
   paymentOutcomes,
   computeRefundable,
 } from '#core/business/payments/order-types.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { subjectActionsView } from './action-table.ts';
 import { defineView, type EntryTable, type FieldReader } from './field.ts';
 import { ledgerView } from './ledger.ts';
@@ -181,7 +181,7 @@ export interface OrderDetails {
   readonly actions: readonly RecordedAction[];
 }
 
-export async function readOrderDetails(database: Pick<Database, 'query'>, order: Order): Promise<OrderDetails> {
+export async function readOrderDetails(database: Queries, order: Order): Promise<OrderDetails> {
   const { id, accountId } = order;
   const [[account], attemptTrail, notificationTrail, ledger, actions] = await Promise.all([
     readAccounts(database, 'id', [accountId]),

@@ -7,7 +7,7 @@ import type { Account, Session } from '#core/business/accounts/entities.ts';
 import { type IdentityKey, readIdentityOwner } from '#core/business/accounts/identities.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { createToken } from '../pages/cookies.ts';
@@ -54,11 +54,11 @@ const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
  * Sessions of accounts. They are not cached, so every instance rejects a revoked session at the next request.
  */
 export class Sessions {
-  readonly #database: Pick<Database, 'fork' | 'query'>;
+  readonly #database: Queries & Transactions;
   /** Batches by token digest, so that hundreds of pages reconnecting at once need few queries. */
   readonly #byDigest: BatchLoader<OpenSession>;
 
-  constructor(database: Pick<Database, 'fork' | 'query'>) {
+  constructor(database: Queries & Transactions) {
     this.#database = database;
     this.#byDigest = new BatchLoader((digests) =>
       withDeadline(this.#readBatch(digests), readTimeoutMs, `no answer within ${readTimeoutMs} ms`),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
@@ -46,10 +46,10 @@ interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 's
 
 /** Access to the canaries in the database. At most one runs at a time, on all instances. */
 export class Canaries {
-  readonly #database: Pick<Database, 'query'>;
+  readonly #database: Queries;
   readonly #history: Pick<ConfigHistory, 'record'>;
 
-  constructor(database: Pick<Database, 'query'>, history: Pick<ConfigHistory, 'record'>) {
+  constructor(database: Queries, history: Pick<ConfigHistory, 'record'>) {
     this.#database = database;
     this.#history = history;
   }

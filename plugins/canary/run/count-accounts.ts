@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
@@ -16,8 +16,6 @@ interface CountRow extends Counts {
   readonly account: string;
   readonly isCanary: boolean;
 }
-
-type Queries = Pick<Database, 'query'>;
 
 /**
  * Counts the recorded model calls of accounts since a canary started, except for calls whose end is unknown. Requests of canary accounts

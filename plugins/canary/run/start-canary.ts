@@ -3,14 +3,14 @@ import type { EffectiveDocuments } from '#core/config/history/effective-document
 import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/validate-config.ts';
 import { requireDivisible, VariantRefused } from '#core/extension/validation/variant-rules.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import type { Canaries, Canary } from '../record/canaries.ts';
 import { describeCanary } from './describe.ts';
 import { type ActiveAccounts, takesAccount } from './share.ts';
 import { calculateFirstLook } from './verdict.ts';
 
 interface Services {
-  readonly database: Pick<Database, 'query'>;
+  readonly database: Queries;
   readonly documents: EffectiveDocuments;
   readonly canaries: Canaries;
   readonly registry: Registry;
@@ -71,7 +71,7 @@ function explainNoAccount(active: number, share: number): string {
 }
 
 /** Lists the ids of accounts that have a running pass, or sent a model call in the last 7 days. */
-async function listActive(database: Pick<Database, 'query'>): Promise<string[]> {
+async function listActive(database: Queries): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select account_id::text as id from plan_period p
      where starts_at <= clock_timestamp() and ends_at > clock_timestamp()

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
 export const unsubscribePath = '/unsubscribe';
@@ -23,7 +23,7 @@ export async function unsubscribeUrl(
  *
  * @returns the account's id; undefined for an invalid link
  */
-export async function verifyToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
+export async function verifyToken(database: Queries, token: string): Promise<string | undefined> {
   const [accountId = '', signature = ''] = token.split('.');
   if (!uuid.test(accountId)) return undefined;
   const [actual, expected] = [
@@ -33,18 +33,14 @@ export async function verifyToken(database: Pick<Database, 'query'>, token: stri
   return actual.length === expected.length && timingSafeEqual(actual, expected) ? accountId.toLowerCase() : undefined;
 }
 
-async function computeSignature(database: Pick<Database, 'query'>, accountId: string): Promise<string> {
+async function computeSignature(database: Queries, accountId: string): Promise<string> {
   return createHmac('sha256', await readSecret(database, secretName))
     .update(accountId)
     .digest('base64url');
 }
 
 /** Stops or resumes optional mails, which are not about orders, sign-ins or keys. */
-export async function setSubscribed(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-  subscribes: boolean,
-): Promise<void> {
+export async function setSubscribed(database: Queries, accountId: string, subscribes: boolean): Promise<void> {
   await database.query(
     `update account set unsubscribed_at = case when ?::boolean then null else coalesce(unsubscribed_at, clock_timestamp()) end
      where id = ?`,
@@ -52,7 +48,7 @@ export async function setSubscribed(
   );
 }
 
-export async function isSubscribed(database: Pick<Database, 'query'>, accountId: string): Promise<boolean> {
+export async function isSubscribed(database: Queries, accountId: string): Promise<boolean> {
   const [row] = await database.query<{ subscribed: boolean }>(
     'select unsubscribed_at is null as subscribed from account where id = ?',
     [accountId],

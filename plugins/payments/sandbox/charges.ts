@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
-
-type Queries = Pick<Database, 'query'>;
 
 /** A charge of the sandbox, from a bank's view. */
 export interface SandboxCharge {

@@ -1,4 +1,4 @@
-import type { Database } from '#core/platform/database/database.ts';
+import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
@@ -15,7 +15,7 @@ export class SessionSecret implements Disposable {
   readonly #retries: BackgroundWork;
 
   /** @param parts `database` is accessed late, because it is missing in a dry start */
-  constructor(parts: { readonly log: Logger; readonly database: Pick<Database, 'query'> }) {
+  constructor(parts: { readonly log: Logger; readonly database: Queries }) {
     const read = async () => {
       this.value ??= await readSecret(parts.database, secretName);
     };

@@ -106,13 +106,14 @@ export class RunRows {
     );
   }
 
-  /** Deletes events of ended responses that were created before this time. */
+  /** Deletes events of ended responses whose last event was created before this time. A stream without its first events is useless. */
   async deleteEvents(before: number): Promise<void> {
     await this.#database.query(
       `DELETE FROM response_event USING response_store WHERE response_event.created_at < ?
        AND response_store.account_id = response_event.account_id AND response_store.id = response_id
-       AND running_until IS NULL`,
-      [toTimestamp(before)],
+       AND running_until IS NULL AND NOT EXISTS (SELECT FROM response_event AS later
+         WHERE later.account_id = response_store.account_id AND later.response_id = response_store.id AND later.created_at >= ?)`,
+      [toTimestamp(before), toTimestamp(before)],
     );
   }
 }

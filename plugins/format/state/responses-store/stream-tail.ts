@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { findResponse, responseNotFound } from './find-response.ts';
-import { parseEvents, recreateEvents, isEnding, type WrittenEvent } from './response-events.ts';
+import { parseEvents, recreateEvents, isEnding, type WrittenEvent, writeStreamEnd } from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 
@@ -69,8 +69,14 @@ async function* readEvents(
   }
 }
 
-/** Recreates the events of an ended response whose stored events have been deleted or never existed. */
+/**
+ * Recreates the events of an ended response whose stored events have been deleted or never existed. The original stream may have had more
+ * events, so a client that has read further gets the end.
+ */
 async function remainingEvents(host: Host, key: RunKey, lastSequence: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);
-  return recreateEvents(response).filter(({ sequence }) => sequence === undefined || sequence > lastSequence);
+  const storedEvents = await new RunRows(host.database).listEventsAfter(key, -1);
+  if (storedEvents.length > 0) return [];
+  const events = recreateEvents(response).filter(({ sequence = 0 }) => sequence > lastSequence);
+  return events.length > 0 ? events : parseEvents(writeStreamEnd(response, lastSequence + 1));
 }

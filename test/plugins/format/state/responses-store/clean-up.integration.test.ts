@@ -33,3 +33,23 @@ test('a background response that expired after its instance had stopped is delet
   );
   expect(left).toEqual([{ id: 'resp_abandoned', status: 'failed' }]);
 });
+
+test('the events of a long response are deleted together, so that none of its streams lacks the first ones', async () => {
+  await using upstream = await responsesUpstream();
+  await using gateway = await startStore(upstream);
+  const { host } = gateway.gateway;
+  await gateway.create({ input: 'Hi.', background: true, stream: true });
+  const running = () => gateway.database.query('SELECT FROM response_store WHERE running_until IS NOT NULL');
+  await expect.poll(running).toEqual([]);
+  const age = (sql: string) => gateway.database.query(`UPDATE response_event SET created_at = ${sql}`);
+  await gateway.database.query(
+    `INSERT INTO response_event SELECT account_id, response_id, 1000, '', created_at FROM response_event`,
+  );
+  const count = async () => (await gateway.database.query('SELECT FROM response_event')).length;
+  await age(`now() - CASE last_sequence WHEN 1000 THEN interval '0' ELSE interval '2 hours' END`);
+  await cleanUp(host, 3_600_000);
+  expect(await count()).toBe(2);
+  await age(`now() - interval '2 hours'`);
+  await cleanUp(host, 3_600_000);
+  expect(await count()).toBe(0);
+});

@@ -15,5 +15,5 @@ if (signals === undefined) {
 const { runCommandLine } = await import('#core/process/command-line.ts');
 
 process.exitCode = await runCommandLine(args, signals);
-// Forces the exit, because a failed command or a dry start of plugins may leave timers or sockets open.
+// Forces the exit, because a failed command, or `check`, which starts plugins without serving, may leave timers or sockets open.
 if (process.exitCode !== 0 || command === 'check') setTimeout(() => process.exit(), exitGraceMs).unref();

@@ -39,7 +39,7 @@ export function guardListener<Values extends readonly unknown[]>(
 export function noteFailure(log: Logger, task: string, error: unknown, request?: string): void {
   const { totals, lines } = getFailures(log);
   totals.set(task, (totals.get(task) ?? 0) + 1);
-  const suffix = lines.pass(task);
+  const suffix = lines.admit(task);
   if (suffix === undefined) return;
   const prefix = request === undefined ? '' : `request ${request}: `;
   logFailure(log, `${prefix}${task} failed${suffix}`, error);

@@ -1,4 +1,4 @@
-import { warnAboutPrices } from '#core/business/accounts/plans.ts';
+import { listPriceWarnings } from '#core/business/accounts/plans.ts';
 import { sectionNotices } from '#core/config/section.ts';
 import { listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
@@ -29,7 +29,7 @@ export function listGatewayNotices(
     ...listNodeNotices(),
     ...findPipelineNotices(config.stages, registry, config),
     ...findProductionNotices(config, isProduction),
-    ...warnAboutPrices(config),
+    ...listPriceWarnings(config),
     ...sectionNotices(registry.sections.values(), config),
     ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),
     ...listCatalogNotices(host.catalog),

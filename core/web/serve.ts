@@ -81,7 +81,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   }
 
   function logServerError({ route }: Request, failed: string, cause: unknown): void {
-    const suppressedNote = failureLog.pass(route.path, cause);
+    const suppressedNote = failureLog.admit(route.path, cause);
     if (suppressedNote !== undefined) host().log.error(failed + suppressedNote, cause);
   }
 

@@ -1,5 +1,5 @@
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
-import { cleanRecords, listRecentlyDeleted } from '#core/business/accounts/deletion.ts';
+import { removeLateRecords, listRecentlyDeleted } from '#core/business/accounts/deletion.ts';
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
 import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
@@ -35,7 +35,7 @@ export const cleanDeletedJob: JobDefinition = {
   schedule: { pattern: '41 * * * *' },
   async run(_data, { database }) {
     for (const accountId of await listRecentlyDeleted(database, maxRecordDelayDays))
-      await cleanRecords(database, accountId);
+      await removeLateRecords(database, accountId);
   },
 };
 

@@ -114,7 +114,7 @@ export class ReplyCache {
   /** Logs that the store is down and continues without it; its calls fail at once until it is back. @throws any other error */
   #warnUnavailable(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
-    if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
+    if (this.#warning.tryPass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 

@@ -88,7 +88,7 @@ export function createFormatStage(hours: number, host: Host): Stage {
       if (content.bodyOutline !== undefined && !isPassedToAllRoutes(model, request)) await content.load(exchange.body);
       const opening = threads.open(exchange, request, model);
       const threaded = opening instanceof Promise ? await opening : opening;
-      const restoring = reasoning.open(exchange, threaded, model);
+      const restoring = reasoning.attachReasoning(exchange, threaded, model);
       const restored = restoring instanceof Promise ? await restoring : restoring;
       const findingUser = endUsers.computeId(exchange, model);
       const endUser = findingUser instanceof Promise ? await findingUser : findingUser;

@@ -1,4 +1,4 @@
-import { currencySection, labelFor, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, selectLabel, plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOutPlans } from '#core/business/payments/places.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -28,7 +28,7 @@ export function describePlans(
   return host.section(plansSection).map(({ days, price, label, recommended = false }) => ({
     days: format.number(days),
     unit: t('landing.days', { count: days }),
-    label: labelFor(language, label) ?? '',
+    label: selectLabel(language, label) ?? '',
     path: `/buy?days=${days}`,
     buy: isForSale ? t('landing.buy', { count: days }) : '',
     price: format.money(price, currency),

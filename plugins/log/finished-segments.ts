@@ -101,7 +101,7 @@ export class FinishedSegments {
     for (const { segment } of this.#segments.slice()) {
       if (!segment.isReadable || (await segment.isIntact())) continue;
       const result = await this.#restore(segment);
-      if (result === true && this.#restoreThrottle.pass())
+      if (result === true && this.#restoreThrottle.tryPass())
         this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
       return;
     }

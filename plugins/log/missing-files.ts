@@ -50,7 +50,7 @@ export class MissingFiles {
 
   #reportMissing({ path }: OwnSegment): void {
     this.#wereMissing = true;
-    if (!this.#reportThrottle.pass()) return;
+    if (!this.#reportThrottle.tryPass()) return;
     this.#log.error(
       `${path} was removed, replaced or unmounted while it was in use; its records are still held and go to the database`,
     );

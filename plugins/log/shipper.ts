@@ -254,7 +254,7 @@ export class Shipper {
       since: this.#failure?.since ?? performance.now(),
       isPersistent: isPersistentFailure(error),
     };
-    if (this.#reminder.pass()) this.#parts.log.warn(`request records are waiting on disk: ${firstLineOf(error)}`);
+    if (this.#reminder.tryPass()) this.#parts.log.warn(`request records are waiting on disk: ${firstLineOf(error)}`);
   }
 
   #wake(): void {

@@ -129,7 +129,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
 
   #drop(count: number, reason: string): void {
     this.#droppedRecords += count;
-    if (!this.#reminder.pass()) return;
+    if (!this.#reminder.tryPass()) return;
     this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
   }
 

@@ -64,7 +64,7 @@ export class UnauthenticatedCounts {
   /** Starts to store the finished minutes in the background. Counts that cannot be stored wait. */
   store(): void {
     this.#endPastMinute();
-    if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#retryThrottle.pass()) return;
+    if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#retryThrottle.tryPass()) return;
     runInBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
   }
 
@@ -100,7 +100,7 @@ export class UnauthenticatedCounts {
   }
 
   #noteFailure(error: unknown): void {
-    if (!this.#reminder.pass()) return;
+    if (!this.#reminder.tryPass()) return;
     const reason = error instanceof Error ? error.message.split('\n', 1).join() : String(error);
     this.#options.log.warn(`counts of requests without an account wait for the database: ${reason.slice(0, 200)}`);
   }

@@ -114,7 +114,7 @@ async function finish(host: Host, message: ClaimedMessage, attemptState: MailSta
   if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not sent again: ${error}`);
   if (state === 'waiting' && attemptState === 'uncertain')
     host.log.warn(`${subject} may not have been delivered, and is sent again: ${error}`);
-  else if (state === 'waiting' && getWarningThrottle(host).pass())
+  else if (state === 'waiting' && getWarningThrottle(host).tryPass())
     host.log.warn(`mail cannot be sent; retrying: ${error}`);
 }
 

@@ -102,9 +102,9 @@ export class SmtpSession {
 type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection>[0]>;
 
 function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
-  const { host, isSecure } = server;
+  const { host, usesImplicitTls: isSecure } = server;
   // Loopback is not intercepted and its certificates are self-signed. STARTTLS is used if offered, as a server may demand it.
-  const isPrivate = !isSecure && (isLoopback(host) || server.canBePlain === true);
+  const isPrivate = !isSecure && (isLoopback(host) || server.allowsPlaintext === true);
   return {
     host,
     connection: socket,

@@ -1,4 +1,4 @@
-import { deliveredAt } from '#core/business/accounts/code-times.ts';
+import { deliveredAtSql } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
@@ -27,7 +27,7 @@ const epochMs = (time: string) => `floor(extract(epoch from ${time}) * 1000)::fl
 export async function readEarnings(database: Queries, currency: string, { from, until }: Timespan): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
-       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, ${deliveredAt} as moment
+       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, ${deliveredAtSql} as moment
        from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
        where p.currency = ? and o.currency = p.currency and o.paid_at < ?::timestamptz
      )

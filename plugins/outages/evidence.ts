@@ -1,6 +1,5 @@
 import { ownFaults } from '#core/gateway/facts.ts';
-import type { Queries } from '#core/platform/database/database.ts';
-import { uuid } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import type { ConfirmedOutage } from './credit.ts';
 
@@ -13,8 +12,11 @@ const ownFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault": "$
 export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
   and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${ownFaultCondition})))`;
 
-/** Time before an incident is opened in which a failing account may be its cause. */
+/** Accounts with failures in this period before an incident may have caused it. */
 const suspicionPeriod = `interval '1 hour'`;
+
+/** Requests that started this long before an outage may have failed in it. */
+const maxRequestDuration = `interval '10 minutes'`;
 
 /** Builds the SQL condition that an account had failures of a model shortly before `at`, so that it may have caused the incident. */
 export function buildEarlierFailureCondition(accountId: string, model: string, at: string): string {
@@ -30,7 +32,11 @@ export interface OutageWitness {
   readonly hadFailedBefore: boolean;
 }
 
-/** Lists the accounts whose requests failed in an outage, accounts with earlier failures first. @param limit at most 500 */
+/**
+ * Lists the accounts whose requests failed in an outage, accounts with earlier failures first.
+ *
+ * @param limit at most 500
+ */
 export async function listWitnesses(
   database: Queries,
   { id }: Pick<ConfirmedOutage, 'id'>,
@@ -42,7 +48,7 @@ export async function listWitnesses(
        select r.account_id, o.model, coalesce(i.opened_at, o.from_at) as opened_at, count(*)::float8 as failures
        from outage o left join incident i on i.id = o.incident_id cross join lateral (
          -- Failures that ended in the outage may have started earlier. OFFSET 0 keeps the subquery, so only this period is scanned.
-         select * from request_log r where r.started_at between o.from_at - interval '10 minutes' and o.until_at
+         select * from request_log r where r.started_at between o.from_at - ${maxRequestDuration} and o.until_at
            and r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' between o.from_at and o.until_at
            and coalesce(r.alias_of, r.model) = o.model and r.is_metered and r.account_id is not null offset 0
        ) r

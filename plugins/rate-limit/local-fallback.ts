@@ -104,7 +104,7 @@ export class LocalFallback implements Limiter {
   /** Logs that the store is unavailable. @throws errors of any other kind */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
-    if (!this.#warning.pass()) return;
+    if (!this.#warning.tryPass()) return;
     this.#isWarned = true;
     this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
   }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openCodes } from '#core/business/accounts/code-times.ts';
+import { openCodeOrdersSql } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
@@ -29,7 +29,7 @@ export const heldPlaces = `(
   select id, days, 'order' from plan_order where state in ('created', 'pending') and is_gift
   union all
   select o.id, o.days, case when o.is_late then 'late gift' else 'gift' end
-  from ${openCodes} c join plan_order o on o.id = c.order_id
+  from ${openCodeOrdersSql} c join plan_order o on o.id = c.order_id
 )`;
 
 /** Blocks others from taking places until the transaction ends. If both are locked, lock the account first. */

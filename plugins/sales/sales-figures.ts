@@ -47,7 +47,8 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),
-     begun as (
+     -- How the current pass of each account began
+     first_period as (
        select distinct on (p.account_id) p.account_id,
          case when p.order_id is null then 'given' when o.is_late then 'late' else 'bought' end as kind
        from ${periodsInForce} p left join plan_order o on o.id = p.order_id
@@ -55,19 +56,20 @@ function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKin
          select from ${periodsInForce} q
          where q.account_id = p.account_id and q.starts_at < p.starts_at and q.ends_at >= p.starts_at)
        order by p.account_id, p.starts_at desc
-     ), named as (
+     ), holding as (
+       -- A holder counts once per scope: a pass or gift before an order, an order before a reservation
        select h.holder, h.days,
-         case h.kind when 'pass' then begun.kind when 'gift' then 'gift' when 'late gift' then 'late' when 'order' then 'ordered'
+         case h.kind when 'pass' then first_period.kind when 'gift' then 'gift' when 'late gift' then 'late' when 'order' then 'ordered'
            else 'reserved' end as kind,
          case h.kind when 'order' then 2 when 'reservation' then 3 else 1 end as rank
-       from held h left join begun on begun.account_id = h.holder
+       from held h left join first_period on first_period.account_id = h.holder
      )
      select scope, kind, count(*)::float8 as count from (
        select distinct on (scope, holder) scope, kind from (
-         select 0 as scope, holder, kind, rank from named
-         union all select days, holder, kind, rank from named where days is not null
-       ) x order by scope, holder, rank
-     ) y group by scope, kind`,
+         select 0 as scope, holder, kind, rank from holding
+         union all select days, holder, kind, rank from holding where days is not null
+       ) scoped order by scope, holder, rank
+     ) counted group by scope, kind`,
   );
 }
 
@@ -90,11 +92,11 @@ export interface SalesDayRow {
 }
 
 /** Lists the limits of the last days, newest first. */
-export async function listSalesDays(database: Queries, days: number): Promise<SalesDayRow[]> {
+export async function listSalesDays(database: Queries, dayCount: number): Promise<SalesDayRow[]> {
   const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
     `select to_char(day, 'YYYY-MM-DD') as day, plan_days as days, max_active as max, held, late, waiting from sales_day
      where day > current_date - ?::integer order by sales_day.day desc, plan_days, max_active limit 1000`,
-    [days],
+    [dayCount],
   );
   return rows.map((row) => ({ ...row, days: row.days === 0 ? undefined : row.days }));
 }
@@ -126,13 +128,13 @@ export const salesGauges = [
   gaugeBy(
     ['plan', 'kind'],
     'sales_places',
-    'Places that are held, by what: bought, late, given, gift, ordered, reserved; by the days of the plan, or all.',
+    'Held places by kind (bought, late, given, gift, ordered, reserved) and by days of the plan, or all.',
     async (host) =>
       (await countPlaces(host)).flatMap(({ days, byKind }) =>
         placeKinds.map((kind) => [getPlanLabel(days), kind, byKind[kind]] as const),
       ),
   ),
-  gaugeBy(['plan'], 'sales_max_active', 'Places that there are, by the days of the plan, or all.', (host) => {
+  gaugeBy(['plan'], 'sales_max_active', 'Maximum places, by days of the plan, or all.', (host) => {
     const { all, byPlan } = placeLimits(host.section);
     const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
     return limits.map(([days, value]) => [getPlanLabel(days), value]);

@@ -7,11 +7,11 @@ export function describeSeller({
   t,
 }: Pick<PageRequest, 'host' | 't'>): (readonly [string, string])[] | undefined {
   const { name, address, registrations = [] } = host.section(sellerSection);
-  const facts: [string, string | undefined][] = [
+  const rows: [string, string | undefined][] = [
     [t('shop_pages.seller'), name],
     [t('shop_pages.address'), address],
     [t('shop_pages.registrations'), registrations.length === 0 ? undefined : registrations.join(', ')],
   ];
-  const knownFacts = facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
-  return knownFacts.length === 0 ? undefined : knownFacts;
+  const filledRows = rows.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
+  return filledRows.length === 0 ? undefined : filledRows;
 }

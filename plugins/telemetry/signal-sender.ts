@@ -81,6 +81,6 @@ export class SignalSender {
   }
 
   #warn(message: string): void {
-    if (this.#reminder.pass()) this.#log.warn(message);
+    if (this.#reminder.tryPass()) this.#log.warn(message);
   }
 }

@@ -121,7 +121,7 @@ async function untilListening(port: number, { child, words }: Running): Promise<
 }
 
 function target(port: number): SmtpServer {
-  return { host: '127.0.0.1', port, isSecure: false, user: undefined, password: undefined };
+  return { host: '127.0.0.1', port, usesImplicitTls: false, user: undefined, password: undefined };
 }
 
 function mailTo(to: string, messageId: string): OutgoingMail {

@@ -25,15 +25,15 @@ export class BatchLoader<Value> {
   /**
    * Looks up a key.
    *
-   * @throws errors of `read`; BatchFull if too many keys are waiting
+   * @throws errors of `read`; TooManyLookups if too many keys are waiting
    */
   load(key: string): Promise<Value | undefined> {
     const existing = this.#waiting.get(key);
     if (existing !== undefined) return existing.promise;
-    if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new BatchFull());
+    if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new TooManyLookups());
     const entry = Promise.withResolvers<Value | undefined>();
     this.#waiting.set(key, entry);
-    if (!this.#isRunning) this.#run().catch((error: unknown) => this.#fail(error));
+    if (!this.#isRunning) this.#run().catch((error: unknown) => this.#rejectWaiting(error));
     return entry.promise;
   }
 
@@ -58,23 +58,23 @@ export class BatchLoader<Value> {
       for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
-      this.#fail(error);
+      this.#rejectWaiting(error);
     }
   }
 
   /** Rejects all waiting lookups, which would fail in the same way. */
-  #fail(error: unknown): void {
+  #rejectWaiting(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(error);
   }
 }
 
-/** Error of a lookup while too many keys are waiting. */
-export class BatchFull extends Error {
-  override readonly name = 'BatchFull';
+/** Thrown for a lookup while too many keys are waiting. */
+export class TooManyLookups extends Error {
+  override readonly name = 'TooManyLookups';
 
   constructor() {
-    super(`more than ${bounds.waitingLookups} look-ups are waiting`);
+    super(`more than ${bounds.waitingLookups} lookups are waiting`);
   }
 }

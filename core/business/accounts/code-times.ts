@@ -1,12 +1,13 @@
 /** SQL subquery: ids of the orders whose code can be redeemed at the time of the statement. */
-export const openCodes = `(select order_id from voucher where order_id is not null and redeemed_at is null and revoked_at is null
+export const openCodeOrdersSql = `(select order_id from voucher where order_id is not null and redeemed_at is null and revoked_at is null
   and expires_at > statement_timestamp())`;
 
 /**
- * SQL statement that revokes the code of an order unless it was redeemed. Also used without a plugin that redeems codes, which may return.
+ * SQL statement that revokes the code of an order unless it was redeemed. Runs even without a plugin that redeems codes, because that plugin
+ * may be added again.
  */
-export const withdrawCode = `update voucher set revoked_at = clock_timestamp()
+export const revokeCodeStatement = `update voucher set revoked_at = clock_timestamp()
   where order_id = ? and redeemed_at is null and revoked_at is null`;
 
 /** SQL expression: time at which the days of a paid order `o` reached an account, or could no longer reach one. */
-export const deliveredAt = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;
+export const deliveredAtSql = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

@@ -29,14 +29,14 @@ export async function deleteAccount(database: Queries & Transactions, accountId:
     const run: RunStatement = (sql, parameters) => transaction.execute<unknown[]>(sql, [...parameters]);
     for (const table of tables) await removePersonalColumns(run, table, accountId);
   });
-  await cleanRecords(database, accountId);
+  await removeLateRecords(database, accountId);
 }
 
 /**
  * Removes the personal columns of rows that may be written after their account was deleted, and the account's hourly usage. Repeated for
  * some days, because records arrive later than their requests.
  */
-export async function cleanRecords(database: Queries & Transactions, accountId: string): Promise<void> {
+export async function removeLateRecords(database: Queries & Transactions, accountId: string): Promise<void> {
   const run: RunStatement = (sql, parameters) => database.query(sql, parameters);
   for (const table of await listChildrenFirst(database))
     if (!table.isBound) await removePersonalColumns(run, table, accountId);
@@ -67,8 +67,8 @@ async function removePersonalColumns(run: RunStatement, table: PersonalTable, ac
       ? `delete from ${name} where`
       : `update ${name} set ${columns.map((column) => `${quoteName(column.name)} = ${toReplacement(column)}`).join(', ')} where`;
   const statement = `${change} (${key}) in (${selectBatch}) returning 1`;
-  let cleaned = batchSize;
-  while (cleaned === batchSize) cleaned = (await run(statement, [accountId])).length;
+  let changedRows = batchSize;
+  while (changedRows === batchSize) changedRows = (await run(statement, [accountId])).length;
 }
 
 function toUncleanCondition({ name, replacement }: PersonalColumn): string {

@@ -15,13 +15,13 @@ const maxDuplicates = 10;
 export const indexMissingCondition = `to_regclass('account_email_ascii') IS NULL`;
 
 /** SQL query for the duplicates. Skips the table scan if the unique index exists. */
-export const selectDuplicates = `
+export const duplicatesQuery = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
   WHERE ${indexMissingCondition} AND email IS NOT NULL
   GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxDuplicates}`;
 
 export function findDuplicateAddresses(database: Queries): Promise<DuplicateAddress[]> {
-  return database.query<DuplicateAddress>(selectDuplicates);
+  return database.query<DuplicateAddress>(duplicatesQuery);
 }
 
 /** Creates the index that keeps addresses unique, or logs the accounts that share an address. */
@@ -29,7 +29,7 @@ export async function ensureUniqueAddresses(database: Queries, log: Logger): Pro
   const duplicates = await findDuplicateAddresses(database);
   for (const { ids } of duplicates)
     log.warn(
-      `accounts ${ids.join(' and ')} have e-mail addresses that differ only in case: change the address of one, or delete it`,
+      `accounts ${ids.join(' and ')} have email addresses that differ only in case: change or delete all but one`,
     );
   // Checks first, because CREATE INDEX IF NOT EXISTS locks the table even if the index exists.
   if (duplicates.length > 0 || !(await isIndexMissing(database))) return;

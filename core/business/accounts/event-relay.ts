@@ -53,7 +53,7 @@ export class EventRelay implements AsyncDisposable {
   }
 
   #report(error: unknown): void {
-    if (!this.#warningThrottle.pass()) return;
+    if (!this.#warningThrottle.tryPass()) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#services.log.warn(`account events are published late: ${reason}`);
   }

@@ -87,13 +87,13 @@ export function pricePerDay({ days, price }: { readonly days: number; readonly p
   return Math.round(price / days);
 }
 
-/** Formats an amount for a terminal, because some terminals do not show non-breaking spaces correctly. */
+/** Formats an amount without non-breaking spaces, which some terminals show incorrectly. */
 export function formatMoneyForTerminal(amount: number, currency: string): string {
   return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
 }
 
-/** Warns about longer plans that cost no less per day than a shorter one, which buyers do not expect. */
-export function warnAboutPrices(values: SectionValues): string[] {
+/** Lists warnings about longer plans that cost no less per day than a shorter one, which buyers do not expect. */
+export function listPriceWarnings(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
   const describeDailyPrice = (plan: (typeof plans)[number]) =>
@@ -115,7 +115,7 @@ export function warnAboutPrices(values: SectionValues): string[] {
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
 /** Selects the label for a language. Records, the provider's receipts and the API use the English label. */
-export function labelFor(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
+export function selectLabel(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }
 
@@ -125,8 +125,8 @@ export function translateRecordedLabel(
   label: string,
   { section }: Pick<Host, 'section'>,
 ): string {
-  const plan = section(plansSection).find((candidate) => labelFor('en', candidate.label) === label);
-  return labelFor(language, plan?.label) ?? label;
+  const plan = section(plansSection).find((candidate) => selectLabel('en', candidate.label) === label);
+  return selectLabel(language, plan?.label) ?? label;
 }
 
 /** The section `currency`: the currency of all prices. */

@@ -84,8 +84,8 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
 const subjectCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**
- * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is not included, as if
- * it had been linked afterwards.
+ * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is treated as linked
+ * afterwards.
  */
 async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
   const rows = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
@@ -96,7 +96,8 @@ async function readAndLockSignIns(transaction: EntityManager, accountId: string,
   return rows.map(({ subject }) => subject);
 }
 
-/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Compares ids case-insensitively. */
+/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Ids from
+ * operators may be in upper case. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);

@@ -11,7 +11,7 @@ export const alertsSection = defineSection({
   name: 'alerts',
   schema: object(
     { default: {} },
-    'Where the operator is alerted: at once when money needs a decision, and to all else once a day.',
+    'Where the operator is alerted: immediately about payments that need a decision, once a day about everything else.',
     {
       mail: string(
         { pattern: '^([^\\s@<>,;"]+@[^\\s@<>,;"]+)?$' },
@@ -39,14 +39,13 @@ export const alertsSection = defineSection({
       report(['alerts', 'webhook', 'url'], 'is not HTTPS', 'use https://…, because alerts name orders and amounts');
   },
   notices({ mail = '', webhook }, all) {
-    const encodedKey = webhook?.secret.startsWith('whsec_') === true ? webhook.secret.slice('whsec_'.length) : '';
-    const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(encodedKey);
+    const isBase64 = !/^whsec_(?![A-Za-z0-9+/]*={0,2}$)/.test(webhook?.secret ?? '');
     const isAlerted = mail !== '' || webhook !== undefined || !isOpenShop(all.get);
     return [...(isBase64 ? [] : [invalidSecretNotice]), ...(isAlerted ? [] : [noReceiverNotice])];
   },
 });
 
 const invalidSecretNotice =
-  'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature';
+  'alerts.webhook.secret begins with whsec_ and is not base64: receivers may derive a different key and reject signatures';
 const noReceiverNotice =
   'nobody is alerted when money needs a decision or a model fails: set alerts: { mail: you@example.com }, or a webhook';

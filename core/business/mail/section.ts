@@ -37,13 +37,13 @@ export const mailSection = defineSection({
     const server = parseSmtpUrl(smtp);
     if (server === undefined)
       report(['mail', 'smtp'], 'is not the URL of a mail server', 'use smtps://user:password@host:465');
-    else if (server.isSecure && server.port === 587)
+    else if (server.usesImplicitTls && server.port === 587)
       report(
         ['mail', 'smtp'],
         'is smtps:// with port 587, where servers expect STARTTLS, so no mail would be sent',
         'use smtp://…:587, or smtps://…:465',
       );
-    else if (!server.isSecure && server.port === 465)
+    else if (!server.usesImplicitTls && server.port === 465)
       report(
         ['mail', 'smtp'],
         'is smtp:// with port 465, where servers expect TLS from the first byte, so no mail would be sent',
@@ -59,7 +59,7 @@ export function findMailServer(section: SectionValues['get']): SmtpServer | unde
   const server = parseSmtpUrl(smtp);
   if (server === undefined) return undefined;
   const host = server.host.toLowerCase();
-  return { ...server, canBePlain: plainHosts.some((name) => name.toLowerCase() === host) };
+  return { ...server, allowsPlaintext: plainHosts.some((name) => name.toLowerCase() === host) };
 }
 
 /** Returns true if emails are sent. Otherwise, no page may promise one. */

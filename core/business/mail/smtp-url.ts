@@ -7,11 +7,11 @@ export interface SmtpServer {
   readonly host: string;
   readonly port: number;
   /** True for TLS from the first byte, false for STARTTLS. */
-  readonly isSecure: boolean;
+  readonly usesImplicitTls: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
   /** True if mail may be sent to it unencrypted; its certificate is then not verified. */
-  readonly canBePlain?: boolean;
+  readonly allowsPlaintext?: boolean;
 }
 
 const urlPattern =
@@ -26,15 +26,19 @@ const urlPattern =
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const { scheme = '', credentials, host = '', port: portText } = urlPattern.exec(text)?.groups ?? {};
   if (host === '') return undefined;
-  const isSecure = scheme.toLowerCase() === 'smtps';
-  const port = portText === undefined ? (isSecure ? 465 : 587) : Number(portText);
+  const usesImplicitTls = scheme.toLowerCase() === 'smtps';
+  const port = portText === undefined ? (usesImplicitTls ? 465 : 587) : Number(portText);
   if (port < 1 || port > maxPort) return undefined;
-  const colon = credentials?.indexOf(':') ?? -1;
+  const colonIndex = credentials?.indexOf(':') ?? -1;
   return {
     host: host.replace(/^\[|\]$/g, ''),
     port,
-    isSecure,
-    user: credentials === undefined ? undefined : decodePercent(colon < 0 ? credentials : credentials.slice(0, colon)),
-    password: credentials === undefined || colon < 0 ? undefined : decodePercent(credentials.slice(colon + 1)),
+    usesImplicitTls,
+    user:
+      credentials === undefined
+        ? undefined
+        : decodePercent(colonIndex < 0 ? credentials : credentials.slice(0, colonIndex)),
+    password:
+      credentials === undefined || colonIndex < 0 ? undefined : decodePercent(credentials.slice(colonIndex + 1)),
   };
 }

@@ -4,7 +4,7 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { currencySection, labelFor, plansSection } from '../accounts/plans.ts';
+import { currencySection, selectLabel, plansSection } from '../accounts/plans.ts';
 import { readStatus } from './ask-provider.ts';
 import { cancelCharge, chargeSoon, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
@@ -204,7 +204,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
   if (plan === undefined) throw new CheckoutError('unknown_plan', `No plan has ${days} days.`);
   if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
-  return { days, price, currency, label: labelFor('en', label), limits, provider: provider.name, isGift };
+  return { days, price, currency, label: selectLabel('en', label), limits, provider: provider.name, isGift };
 }
 
 async function findOrder(host: Host, orderId: string): Promise<Order> {

@@ -52,7 +52,7 @@ const logIntervalMs = 60_000; // per kind of message: anyone can call these path
 
 function logRejected(host: Host, message: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
-  const suffix = lines.pass(message, error);
+  const suffix = lines.admit(message, error);
   if (suffix !== undefined) host.log.error(`${message}${suffix}`, error);
 }
 

@@ -182,7 +182,7 @@ export class ParserRefusals {
   #count(reason: Reason, event: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#sinceLastLine++;
-    if (!this.#throttle.pass()) return;
+    if (!this.#throttle.tryPass()) return;
     const total = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
     this.#log.warn(`request from ${event}${total}`);
     this.#sinceLastLine = 0;

@@ -45,7 +45,7 @@ export function createServer(log: Logger): {
     { name: 'request', channels: ['error', 'internal'] },
     ({ path, route, info }, { error, channel }) => {
       if (error === undefined || channel !== 'error') return;
-      const suffix = throttle.pass(route.path, error);
+      const suffix = throttle.admit(route.path, error);
       if (suffix !== undefined) log.error(`${path} failed, request ${info.id}${suffix}`, error);
     },
   );

@@ -182,7 +182,7 @@ export class Pipeline {
 
   /** Logs a failure inside the gateway with its stack, at most once a minute per owner and throwing line. */
   reportFailure({ id }: Exchange, owner: string, thrown: unknown): void {
-    const suffix = this.#failureThrottle.pass(owner, thrown);
+    const suffix = this.#failureThrottle.admit(owner, thrown);
     if (suffix === undefined) return;
     const message = `request ${id} failed inside the gateway${suffix}`;
     if (thrown instanceof Error) this.#log.error(message, thrown);
@@ -190,7 +190,7 @@ export class Pipeline {
   }
 
   #logFailure(message: string, error: unknown): void {
-    const suffix = this.#failureThrottle.pass(message, error);
+    const suffix = this.#failureThrottle.admit(message, error);
     if (suffix !== undefined) this.#log.error(message + suffix, error);
   }
 

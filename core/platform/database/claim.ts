@@ -85,7 +85,7 @@ export class DatabaseClaim implements AsyncDisposable {
         return connection;
       }
       await connection.client.end().catch(() => undefined);
-      if (isLocked === undefined || signal.aborted || !reminder.pass()) continue;
+      if (isLocked === undefined || signal.aborted || !reminder.tryPass()) continue;
       this.#log.error(
         'another gateway took the lock on this database while the connection was lost, so limits apply twice; stop one of the two, or set REDIS_URL for both',
       );

@@ -15,7 +15,7 @@ import { PostgresNotifications } from './notifications.ts';
 import { findPooler, requireAutocommit, requireUsablePooler, warnAboutRoleSettings } from './pooler.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
-import { bindParameters, beginDurable, queryInTransaction } from './statement.ts';
+import { bindParameters, beginDurableSql, queryInTransaction } from './statement.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 
@@ -270,7 +270,7 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async storeFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await queryInTransaction(this.#priorityPool, beginDurable, bindParameters(sql, parameters));
+    const { rows } = await queryInTransaction(this.#priorityPool, beginDurableSql, bindParameters(sql, parameters));
     return rows as Row[];
   }
 

@@ -93,7 +93,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     } catch (error) {
       // A statement that times out on the replica would time out on the primary too.
       if (isTimeout(error)) throw error;
-      if (this.#reminder.pass())
+      if (this.#reminder.tryPass())
         log.warn(
           `a statement failed on the replica of DATABASE_READ_URL, and is sent to the primary: ${describeReason(error)}`,
         );

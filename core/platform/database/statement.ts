@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { enableDurableCommits } from './session.ts';
 
 /** Starts a transaction whose commit waits for the disk. */
-export const beginDurable = `BEGIN; SELECT ${enableDurableCommits(true)}`;
+export const beginDurableSql = `BEGIN; SELECT ${enableDurableCommits(true)}`;
 
 /**
  * Runs one query in a transaction of its own.
@@ -27,8 +27,8 @@ export async function queryInTransaction(pool: pg.Pool, begin: string, query: Bo
 }
 
 /** Quoted text or names, comments and dollar-quoted bodies, in which question marks are not placeholders. */
-const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
-const placeholderOrQuoted = new RegExp(`${quoted}|\\?`, 'g');
+const quotedPattern = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
+const placeholderOrQuoted = new RegExp(`${quotedPattern}|\\?`, 'g');
 
 interface BoundQuery {
   readonly text: string;

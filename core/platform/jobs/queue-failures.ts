@@ -23,7 +23,7 @@ export class QueueFailures {
   record({ message }: Error): void {
     const reason = describeFailure(message).slice(0, maxReasonLength);
     this.#current = { reason, since: this.#current?.since ?? performance.now() };
-    if (this.#reminder.pass()) this.#log.warn(`the job queue failed: ${message}`);
+    if (this.#reminder.tryPass()) this.#log.warn(`the job queue failed: ${message}`);
   }
 
   /** Ends the failure, because a worker got a response. */

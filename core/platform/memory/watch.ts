@@ -92,7 +92,7 @@ export class MemoryWatch implements Disposable {
     let level = this.#findLevel(usage);
     const isScarce = level !== 'normal';
     if (isScarce || isRoomRequested) budget.reclaim(budget.cachedBytes);
-    const isCollected = (isScarce || isRoomRequested) && this.#collectThrottle.pass();
+    const isCollected = (isScarce || isRoomRequested) && this.#collectThrottle.tryPass();
     if (isCollected) {
       collect(false);
       usage = read();

@@ -129,7 +129,7 @@ export class Names {
   }
 
   #reportCachedUse({ hostname }: LookupRequest, entry: Entry, reason: string): void {
-    if (!isUsable(entry) || !entry.logThrottle.pass()) return;
+    if (!isUsable(entry) || !entry.logThrottle.tryPass()) return;
     const ageSeconds = Math.round((performance.now() - entry.resolvedAt) / 1000);
     this.#log.warn(
       `the name "${hostname}" could not be resolved in time (${reason}); its addresses of ${ageSeconds} s ago stay in use for up to an hour`,

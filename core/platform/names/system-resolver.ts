@@ -85,7 +85,7 @@ class LookupHelper {
   }
 
   #start(): ChildProcess | undefined {
-    if (!this.#startThrottle.pass()) return undefined;
+    if (!this.#startThrottle.tryPass()) return undefined;
     try {
       const child = fork(join(import.meta.dirname, 'lookup-helper.mjs'), [], {
         // libuv uses at most half of the threads for lookups.

@@ -122,7 +122,7 @@ export class ClusterRedis implements RedisNodes {
   }
 
   #refresh(): void {
-    if (this.#refreshThrottle.pass()) this.#client.refreshSlotsCache();
+    if (this.#refreshThrottle.tryPass()) this.#client.refreshSlotsCache();
   }
 
   async #findAllSlots(): Promise<void> {

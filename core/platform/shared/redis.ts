@@ -94,7 +94,7 @@ export class RedisShared implements Shared {
       await this.#nodes.sendHeartbeat();
       this.#proxyReason = undefined;
     } catch (error) {
-      if (this.#url !== undefined && this.#proxyCheckThrottle.pass())
+      if (this.#url !== undefined && this.#proxyCheckThrottle.tryPass())
         runInBackground(this.#log, 'detecting a proxy in place of Redis', () => this.#findProxy());
       throw this.#proxyReason === undefined ? error : toSharedUnavailable(new Error(this.#proxyReason));
     }

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 
 /** Limits an event, such as a log line about a persistent failure, to once per interval. */
 export class Throttle {
-  readonly #intervalMs: number; // ms
+  readonly #intervalMs: number;
   readonly #now: () => number;
   #readyAt = Number.NEGATIVE_INFINITY;
 
@@ -13,14 +13,14 @@ export class Throttle {
   }
 
   /** Returns true and starts an interval, unless the previous interval is still running. */
-  pass(): boolean {
+  tryPass(): boolean {
     const now = this.#now();
     if (now < this.#readyAt) return false;
     this.#readyAt = now + this.#intervalMs;
     return true;
   }
 
-  /** Makes the next `pass` return true. */
+  /** Makes the next `tryPass` return true. */
   reset(): void {
     this.#readyAt = Number.NEGATIVE_INFINITY;
   }
@@ -28,7 +28,7 @@ export class Throttle {
 
 /** Allows one log line of each kind per interval, and counts the suppressed ones. */
 export class LineThrottle {
-  readonly #intervalMs: number; // ms
+  readonly #intervalMs: number;
   readonly #kinds = new Map<string, { readonly throttle: Throttle; suppressed: number }>();
 
   constructor(intervalMs: number) {
@@ -38,13 +38,13 @@ export class LineThrottle {
   /**
    * Decides whether a line may be written.
    *
-   * @param error distinguishes lines about the same work by the error's stack, not its message
+   * @param error distinguishes lines about the same topic by the error's stack, not its message
    * @returns suffix of the line, possibly empty; undefined if the line must not be written
    */
-  pass(work: string, error?: unknown): string | undefined {
-    const kind = error instanceof Error ? `${work} ${readThrowSite(error)}` : work;
+  admit(topic: string, error?: unknown): string | undefined {
+    const kind = error instanceof Error ? `${topic} ${readThrowSite(error)}` : topic;
     const entry = this.#kinds.get(kind) ?? this.#add(kind);
-    if (!entry.throttle.pass()) {
+    if (!entry.throttle.tryPass()) {
       entry.suppressed++;
       return undefined;
     }
@@ -53,7 +53,7 @@ export class LineThrottle {
     return suffix;
   }
 
-  /** Over the limit, forgets all kinds: their next lines are written at once, without the number of suppressed lines. */
+  /** Forgets all kinds once there are too many: their next lines are written at once, without the number of suppressed lines. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
     const entry = { throttle: new Throttle(this.#intervalMs), suppressed: 0 };

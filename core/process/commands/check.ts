@@ -2,7 +2,7 @@ import type { Command as Parser } from 'commander';
 import {
   currencySection,
   formatMoneyForTerminal,
-  warnAboutPrices,
+  listPriceWarnings,
   plansSection,
   pricePerDay,
 } from '#core/business/accounts/plans.ts';
@@ -54,7 +54,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...listNodeNotices(),
           ...findPipelineNotices(config.stages, registry, config),
           ...findProductionNotices(config, document.isProduction),
-          ...warnAboutPrices(config),
+          ...listPriceWarnings(config),
           ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...listCatalogNotices(writtenCatalog),

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type DuplicateAddress, selectDuplicates } from '#core/business/accounts/duplicate-addresses.ts';
+import { type DuplicateAddress, duplicatesQuery } from '#core/business/accounts/duplicate-addresses.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
@@ -241,7 +241,7 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
       `the database has ${unknownNames.length} that this version does not: ${unknownNames.slice(0, 3).join(', ')}`,
       'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
     );
-  const { rows: duplicates } = await client.query<DuplicateAddress>(selectDuplicates);
+  const { rows: duplicates } = await client.query<DuplicateAddress>(duplicatesQuery);
   if (duplicates.length > 0)
     return warning(
       `accounts with the same e-mail address: ${duplicates.map(({ ids }) => ids.join(' and ')).join(', ')}`,

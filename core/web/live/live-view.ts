@@ -138,7 +138,7 @@ export class LiveView {
 
   #fail(error: unknown): void {
     if (error instanceof PageError && error.status < 500) return this.#forEachStream((stream) => stream.end('gone'));
-    if (failureLog.pass()) this.#options.log.error(`live parts of ${this.#options.path} cannot be rendered`, error);
+    if (failureLog.tryPass()) this.#options.log.error(`live parts of ${this.#options.path} cannot be rendered`, error);
     this.#forEachStream((stream) => stream.reportStopped());
     this.#retryAfter = this.#backoff.next();
     this.#isDirty = true;

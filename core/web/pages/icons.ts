@@ -51,7 +51,7 @@ const shapes = {
 export type IconName = keyof typeof shapes;
 
 /** Returns an inline SVG, hidden from screen readers because a label is next to it; '' for an unknown name, which templates may pass. */
-export function iconSvg(name: string): string {
+export function renderIcon(name: string): string {
   if (!Object.hasOwn(shapes, name)) return '';
   return `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">${shapes[name as IconName]}</svg>`;
 }

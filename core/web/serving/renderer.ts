@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Eta, type TemplateFunction } from 'eta';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type ReadSiteLinks, selectSiteLinks } from '../markdown/site-links.ts';
-import { iconSvg } from '../pages/icons.ts';
+import { renderIcon } from '../pages/icons.ts';
 import { listEntries } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { viewsFolder } from '../pages/views.ts';
@@ -81,7 +81,7 @@ export class Renderer {
       ...view.values,
       form: visit.form,
       t: visit.t,
-      icon: iconSvg,
+      icon: renderIcon,
       asset: (name: string) => this.#assets.url(name),
       formToken: (path: string) => visit.formToken(path),
       page: this.#describePage(visit, view),
@@ -145,7 +145,7 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (page.path.includes('{') && (page.within !== undefined || entries.length > 0))
     throw createError('its path has a placeholder, so no page can link to it; omit `within` and `navigation`');
   for (const { icon } of entries)
-    if (icon !== undefined && iconSvg(icon) === '') throw createError(`icon "${icon}" not found`);
+    if (icon !== undefined && renderIcon(icon) === '') throw createError(`icon "${icon}" not found`);
   const labels = entries.map(({ label }) => label);
   const keys = [page.title, page.description, ...labels].filter((key) => key !== undefined);
   const unknownKey = keys.find((key) => !translator.has(key));

@@ -103,7 +103,7 @@ export class Sessions {
    * Finds the session of a token and updates its last use. The result is never older than the call.
    *
    * @returns undefined if the session has ended or never existed, or if its account is blocked
-   * @throws DeadlineExceeded, BatchFull, or the query's error
+   * @throws DeadlineExceeded, TooManyLookups, or the query's error
    */
   read(token: string): Promise<OpenSession | undefined> {
     return this.#byDigest.load(hashToken(token).toString('hex'));

@@ -63,7 +63,7 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
 
 /** Logs at most one line a minute, because hundreds of pages fail while the database does not respond. */
 export function logUnavailable({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
-  if (keep('pages-unavailable', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
+  if (keep('pages-unavailable', () => new Throttle(60_000)).tryPass()) logFailure(log, text, error);
 }
 
 function createSignedOutError(): PageError {

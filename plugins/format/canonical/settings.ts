@@ -45,7 +45,7 @@ const samplingNames = new Map(
   Object.keys(createSettings().sampling).map((name) => [`sampling.${name}`, name as keyof Sampling]),
 );
 
-/** Reads a setting of settings or of a conversation, which extends them; undefined if it is missing or an empty list. */
+/** Reads a setting; undefined if it is missing or an empty list. */
 export function readSetting(settings: Settings, path: SettingPath): JsonValue | undefined {
   const name = samplingNames.get(path);
   const value = name === undefined ? settings[path as keyof Settings] : settings.sampling[name];
@@ -60,16 +60,16 @@ export function writeSetting(settings: Settings, path: SettingPath, value: unkno
 }
 
 /** Parameter to note as dropped, or a function that notes the loss. */
-type Loss = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
+type LossNote = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
 
 const dropUnlessZero =
-  (name: string): Loss =>
+  (name: string): LossNote =>
   (notes, setting) => {
     if (setting !== 0) notes.drop(name);
   };
 
-/** Notes on lost settings, in the order of the notes. All other settings are supported everywhere. */
-const lossNotes: { readonly [P in SettingPath]?: Loss } = {
+/** How the loss of a setting is noted, in the order of the notes. All other settings are supported everywhere. */
+const lossNotesByPath: { readonly [P in SettingPath]?: LossNote } = {
   wantsImages: 'image output',
   stop: noteLocalStops,
   'sampling.topK': 'top_k',
@@ -91,12 +91,13 @@ const lossNotes: { readonly [P in SettingPath]?: Loss } = {
   },
 };
 
-export const losableSettings = Object.keys(lossNotes) as readonly SettingPath[];
+/** Settings that some format does not have. */
+export const losableSettings = Object.keys(lossNotesByPath) as readonly SettingPath[];
 
 /** Notes a setting that an upstream does not support. */
 export function noteLostSetting(path: SettingPath, conversation: Conversation, notes: Notes): void {
   const setting = readSetting(conversation, path);
-  const loss = lossNotes[path];
+  const loss = lossNotesByPath[path];
   if (setting === undefined || loss === undefined) return;
   if (typeof loss === 'string') notes.drop(loss);
   else loss(notes, setting, conversation);

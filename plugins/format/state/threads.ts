@@ -76,7 +76,7 @@ export class ThreadStore {
 
   #warn(error: unknown): undefined {
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#warningThrottle.pass()) this.#host.log.warn(`message threads are not continued: ${reason}`);
+    if (this.#warningThrottle.tryPass()) this.#host.log.warn(`message threads are not continued: ${reason}`);
   }
 }
 

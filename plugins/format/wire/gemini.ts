@@ -1,12 +1,12 @@
 import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Google's SDK does not declare, with their senders. */
+/** Members of the format that Google's SDK does not declare, and who sends them. */
 interface UndeclaredMembers {
   request:
     | 'generationConfig' // the API itself; the SDK has its members in `config`
     | 'generateContentRequest' // requests to count tokens
-    | 'system_instruction' // protobuf's own names
+    | 'system_instruction' // protobuf names in snake case
     | 'generation_config';
   generation: '_responseJsonSchema'; // SDKs for Python
   reply:
@@ -29,21 +29,21 @@ export type GeminiRequest = Loose<
   genai.GenerateContentParameters | genai.GenerateContentConfig,
   UndeclaredMembers['request']
 >;
-export type GeminiGeneration = Loose<genai.GenerationConfig, UndeclaredMembers['generation']>;
-export type GeminiThinking = Loose<genai.ThinkingConfig>;
+export type GeminiGenerationConfig = Loose<genai.GenerationConfig, UndeclaredMembers['generation']>;
+export type GeminiThinkingConfig = Loose<genai.ThinkingConfig>;
 export type GeminiTool = Loose<genai.Tool>;
-export type GeminiFunction = Loose<genai.FunctionDeclaration>;
+export type GeminiFunctionDeclaration = Loose<genai.FunctionDeclaration>;
 export type GeminiToolConfig = Loose<genai.ToolConfig>;
-export type GeminiCalling = Loose<genai.FunctionCallingConfig>;
+export type GeminiFunctionCallingConfig = Loose<genai.FunctionCallingConfig>;
 export type GeminiSchema = Loose<genai.Schema, UndeclaredMembers['schema']>;
 
 export type GeminiContent = Loose<genai.Content>;
 export type GeminiPart = Loose<genai.Part>;
 export type GeminiBlob = Loose<genai.Blob>;
 export type GeminiFile = Loose<genai.FileData>;
-export type GeminiCall = Loose<genai.FunctionCall>;
+export type GeminiFunctionCall = Loose<genai.FunctionCall>;
 export type GeminiPartialArg = Loose<genai.PartialArg>;
-export type GeminiResult = Loose<genai.FunctionResponse>;
+export type GeminiFunctionResponse = Loose<genai.FunctionResponse>;
 
 /** A non-streaming reply, a chunk, or a token count. */
 export type GeminiReply = Loose<

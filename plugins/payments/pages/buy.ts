@@ -1,5 +1,5 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { currencySection, labelFor, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, selectLabel, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { quotePlan, startOrder } from '#core/business/payments/checkout.ts';
@@ -199,7 +199,7 @@ async function describePlan(
   return {
     days,
     isChosen,
-    label: labelFor(request.language, label) ?? '',
+    label: selectLabel(request.language, label) ?? '',
     total,
     number: format.number(days),
     unit: t('payments.buy.days', { count: days }),

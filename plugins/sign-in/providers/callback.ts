@@ -76,7 +76,7 @@ function logFailure(
   request: string,
 ): void {
   const throttle = host.keep(`sign-in/failures/${provider}`, () => new Throttle(logInterval));
-  if (!throttle.pass()) return;
+  if (!throttle.tryPass()) return;
   const reason = reasonFrom(error?.data);
   const text = `${error?.message ?? 'no profile'}${reason === '' ? '' : `: ${reason}`}`;
   const printed = text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300);

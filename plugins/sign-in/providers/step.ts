@@ -56,7 +56,7 @@ function logRefusal(request: Request, cookie: string, { error = '', error_descri
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();
   const provider = request.path.split('/').at(-1) ?? '';
-  if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logInterval)).pass()) return;
+  if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logInterval)).tryPass()) return;
   const said = text === '' ? error : `${error}, ${text}`;
   const reason = said.replace(/[^ -~]+/g, '?').slice(0, maxReasonLength);
   host.log.warn(`${provider} refused the sign-in: ${reason}, request ${request.info.id}`);

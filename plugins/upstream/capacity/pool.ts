@@ -207,7 +207,7 @@ export class CapacityPool implements Disposable {
   #switchToLocal(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#localQueue !== undefined) return;
-    if (this.#warningThrottle.pass())
+    if (this.#warningThrottle.tryPass())
       this.#parts.log.warn(`slots of the upstream ${this.name} are shared out by each instance: ${error.message}`);
     const local = (this.#localQueue = new FairQueue());
     const now = this.#parts.monotonic();

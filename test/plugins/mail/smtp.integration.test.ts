@@ -25,7 +25,7 @@ const mail: OutgoingMail = {
 const serverAt = (port: number, more: Partial<SmtpServer> = {}): SmtpServer => ({
   host: '127.0.0.1',
   port,
-  isSecure: false,
+  usesImplicitTls: false,
   user: undefined,
   password: undefined,
   ...more,
@@ -109,7 +109,7 @@ describe('a mail', () => {
     try {
       await using server = await startMailServer({ secure: true, key: testKey, cert: testCertificate });
       lookup.mockClear();
-      const tls = serverAt(server.port, { host: 'localhost', isSecure: true });
+      const tls = serverAt(server.port, { host: 'localhost', usesImplicitTls: true });
       expect(await sendMail(tls, mail, timeouts)).toEqual({ kind: 'sent' });
       expect(lookup.mock.calls.map(([hostname]) => hostname)).toEqual(['localhost']);
     } finally {
@@ -302,7 +302,7 @@ describe('STARTTLS', () => {
       .mockImplementation(((_host: string, _options: object, done: Function) =>
         done(null, [{ address: '127.0.0.1', family: 4 }])) as never);
     await using server = await startMailServer(options);
-    const relay = serverAt(server.port, { host: 'mailpit', ...(canBePlain && { canBePlain }) });
+    const relay = serverAt(server.port, { host: 'mailpit', ...(canBePlain && { allowsPlaintext: canBePlain }) });
     const outcome = await sendMail(relay, mail, timeouts);
     lookup.mockRestore();
     if (error === undefined) expect(outcome).toEqual({ kind: 'sent' });

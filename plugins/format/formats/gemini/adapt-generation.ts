@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
-import type { GeminiThinking } from '../../wire/gemini.ts';
+import type { GeminiThinkingConfig } from '../../wire/gemini.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
@@ -53,7 +53,7 @@ function adaptThinking(name: string): Adaptation {
 
 /** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRejected(readObject<GeminiThinking>(value), target.profile)) return value;
+  if (!isJsonObject(value) || !isRejected(readObject<GeminiThinkingConfig>(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(new BodyObject({ thinkingConfig: value })), target);
   } catch (error) {
@@ -63,7 +63,7 @@ function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue 
 }
 
 /** Returns true for a value that the route rejects. Models with thinking levels accept budgets; models with budgets reject levels. */
-function isRejected(config: GeminiThinking, { capabilities, quirks }: Profile): boolean {
+function isRejected(config: GeminiThinkingConfig, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;
   const isOff = thinkingBudget === 0;

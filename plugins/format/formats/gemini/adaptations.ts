@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { toCamelCase, readObject, readList } from '../../wire/gemini-fields.ts';
 import type {
-  GeminiCalling,
+  GeminiFunctionCallingConfig,
   GeminiContent,
-  GeminiGeneration,
+  GeminiGenerationConfig,
   GeminiRequest,
   GeminiSchema,
   GeminiTool,
@@ -65,7 +65,7 @@ function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   if (toCamelCase(name) !== 'toolConfig' || !isJsonObject(config)) return config;
   return mapMembers(config, (inner, value) => {
     if (toCamelCase(inner) !== 'functionCallingConfig') return value;
-    const mode = member<GeminiCalling>(value, 'mode');
+    const mode = member<GeminiFunctionCallingConfig>(value, 'mode');
     return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
   });
 }
@@ -81,7 +81,7 @@ function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarg
 
 const outputEditor: OutputFormatEditor = {
   find: (body): JsonObject | undefined => {
-    const { responseMimeType, ...config } = readObject<GeminiGeneration>(
+    const { responseMimeType, ...config } = readObject<GeminiGenerationConfig>(
       readObject<GeminiRequest>(body).generationConfig,
     );
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));

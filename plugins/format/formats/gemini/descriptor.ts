@@ -4,10 +4,10 @@ import { readObject } from '../../wire/gemini-fields.ts';
 import type {
   GeminiBlob,
   GeminiContent,
-  GeminiGeneration,
+  GeminiGenerationConfig,
   GeminiPart,
   GeminiRequest,
-  GeminiResult,
+  GeminiFunctionResponse,
 } from '../../wire/gemini.ts';
 import { asList, asCount, scalarText, listTexts } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
@@ -68,7 +68,9 @@ export const gemini: ClientTextFormat = {
       new FragmentObserver(geminiCodec, listeners, {
         endsWithBody: true,
         choices:
-          asCount(readObject<GeminiGeneration>(readObject<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
+          asCount(
+            readObject<GeminiGenerationConfig>(readObject<GeminiRequest>(body).generationConfig).candidateCount,
+          ) ?? 1,
       }),
     createReplyRepair: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
@@ -101,7 +103,7 @@ export const gemini: ClientTextFormat = {
       reasoning: 'signed',
     },
     readStopSequences: (body) =>
-      listTexts(readObject<GeminiGeneration>(readObject<GeminiRequest>(body).generationConfig).stopSequences),
+      listTexts(readObject<GeminiGenerationConfig>(readObject<GeminiRequest>(body).generationConfig).stopSequences),
     adapt: adaptGemini,
   },
 };
@@ -140,7 +142,7 @@ function omitResultImages(body: JsonObject): JsonObject {
 /** Removes the images from a result. A note goes into the response object, because parts of a result cannot be text. */
 function omitPartImages(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
-    const { parts, ...members }: GeminiResult = asObject(part[name]);
+    const { parts, ...members }: GeminiFunctionResponse = asObject(part[name]);
     if (!Array.isArray(parts)) continue;
     const otherParts = parts.filter((inner) => !isImage(inner));
     if (otherParts.length === parts.length) continue;

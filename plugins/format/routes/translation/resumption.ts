@@ -20,8 +20,8 @@ const continueInstruction =
 /**
  * True if another route may continue the answer to a request, which must be a single streaming answer of free text that can be
  * decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
- * images or the vendor's own tools must get them, although codecs drop them. A search that no route can run does not matter,
- * because Codex offers one in each request.
+ * images or the vendor's own tools must get them, although codecs drop them. Ignores a search tool that no route can run,
+ * because Codex always offers one.
  */
 export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -29,9 +29,9 @@ export function isResumable(request: ClientRequest, translator: CallTranslator, 
     const { conversation, notes } = translator.decode();
     const { candidates, output, tools, wantsImages, topLogprobs } = conversation;
     const isText = output === undefined && wantsImages !== true && topLogprobs === undefined;
-    const mayBeSearched =
+    const mayUseHostedSearch =
       tools.some(({ form }) => form === 'web_search') && routes.some((route) => hasHostedSearch(route, request));
-    const isPlain = candidates === 1 && isText && !mayBeSearched;
+    const isPlain = candidates === 1 && isText && !mayUseHostedSearch;
     return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
     // A route of the client's format may still accept the request.
@@ -99,10 +99,10 @@ class Resumption implements RouteCalls {
 function appendAnswer(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
   const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sentText }] };
-  const request: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: continueInstruction }] };
+  const continuation: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: continueInstruction }] };
   return {
     ...conversation,
-    items: [...items, answer, ...(isPrefilled ? [] : [request])],
+    items: [...items, answer, ...(isPrefilled ? [] : [continuation])],
     maxOutputTokens: maxOutputTokens && Math.max(minOutputTokens, maxOutputTokens - estimateTokens(sentText.length)),
   };
 }

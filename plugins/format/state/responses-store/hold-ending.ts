@@ -35,7 +35,7 @@ export function holdEnding(
     if (output.push(chunk)) source.resume();
     else source.pause();
   };
-  /** Keeps later chunks and the end behind a held chunk. The source is paused, so no chunk arrives between the two steps. */
+  /** Delivers in order, after the store. No chunk arrives between the end of holding and `deliver`, because the source is paused. */
   const afterStore = (deliver: () => void): void => {
     if (isHolding) storing?.then(deliver).catch((error: Error) => output.breakOff(error));
     else deliver();

@@ -92,7 +92,7 @@ export class Recorder {
 
   /** @returns the note on the response */
   #reportFailure({ id }: NewRow, error: unknown): string {
-    const suffix = this.#logThrottle.pass('storing');
+    const suffix = this.#logThrottle.admit('storing');
     if (suffix !== undefined)
       logFailure(this.#host.log, `response ${id} could not be stored; its client cannot continue it${suffix}`, error);
     return databaseFailedNote;

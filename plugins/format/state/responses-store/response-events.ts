@@ -2,7 +2,7 @@ import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
-import { nextSequence, secondSequence } from './run-rows.ts';
+import { nextSequence, followingSequence } from './run-rows.ts';
 
 /** A streamed event. */
 export interface WrittenEvent {
@@ -69,7 +69,7 @@ export function writeEndEvent(response: JsonObject, sequence?: number): string {
 export function writeStreamEnd(response: JsonObject, first: number = nextSequence): string {
   const { error, status }: ResponsesReply = response;
   if (status !== 'failed' || !isJsonObject(error)) return writeEndEvent(response, first);
-  const second = first === nextSequence ? secondSequence : first + 1;
+  const second = first === nextSequence ? followingSequence : first + 1;
   return writeError(error, first) + writeEndEvent(response, second);
 }
 

@@ -15,13 +15,13 @@ type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
 
-/** Placeholder for the sequence number of the event that ends a response. Only the database has the last number. */
+/** Placeholder for the sequence number of the event that ends a response. Only the database knows the last number. */
 export const nextSequence = -1;
 /** Placeholder for the sequence number after `nextSequence`. */
-export const secondSequence = -2;
+export const followingSequence = -2;
 
-const quotedMember = `'"sequence_number":'`;
-const quoteSequence = (number: number): string => `'"sequence_number":${number}'`;
+const sequencePrefixSql = `'"sequence_number":'`;
+const sequenceSql = (number: number): string => `'"sequence_number":${number}'`;
 
 /** Maximum number of rows read at once. Each has at most the events of one flush. */
 const pageSize = 32;
@@ -58,23 +58,28 @@ export class RunRows {
   /**
    * Ends a running response with its final object.
    *
-   * @param ending events that end its stream, numbered `nextSequence` and `secondSequence`; undefined if already appended
+   * @param finalEvents events that end its stream, numbered `nextSequence` and `followingSequence`; undefined if already appended
    * @returns false if the response has already ended
    */
-  async end({ accountId, id }: RunKey, response: JsonObject, now: number, ending?: string): Promise<boolean> {
+  async end({ accountId, id }: RunKey, response: JsonObject, now: number, finalEvents?: string): Promise<boolean> {
     const update = `UPDATE response_store SET response = ?, running_until = NULL,
       item_ids = ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) WHERE ${runningCondition} RETURNING account_id, id`;
     const values = [JSON.stringify(response), JSON.stringify(listItemIds(response)), accountId, id];
-    if (ending === undefined) return (await this.#database.query(update, values)).length > 0;
+    if (finalEvents === undefined) return (await this.#database.query(update, values)).length > 0;
     const endedRows = await this.#database.query(
       `WITH ended AS (${update}), numbered AS (
          SELECT account_id, id, 1 + coalesce((SELECT max(last_sequence) FROM response_event
            WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
        )
        INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
-       SELECT account_id, id, number + ?, replace(replace(?, ${quoteSequence(nextSequence)}, ${quotedMember} || number),
-         ${quoteSequence(secondSequence)}, ${quotedMember} || (number + 1)), ? FROM numbered RETURNING 1`,
-      [...values, ending.includes(`"sequence_number":${secondSequence}`) ? 1 : 0, ending, toTimestamp(now)],
+       SELECT account_id, id, number + ?, replace(replace(?, ${sequenceSql(nextSequence)}, ${sequencePrefixSql} || number),
+         ${sequenceSql(followingSequence)}, ${sequencePrefixSql} || (number + 1)), ? FROM numbered RETURNING 1`,
+      [
+        ...values,
+        finalEvents.includes(`"sequence_number":${followingSequence}`) ? 1 : 0,
+        finalEvents,
+        toTimestamp(now),
+      ],
     );
     return endedRows.length > 0;
   }
@@ -98,7 +103,7 @@ export class RunRows {
     );
   }
 
-  /** Lists running responses whose lease has expired, except expired responses, which are deleted in any state. */
+  /** Lists running responses whose lease has expired. Skips expired responses, which are deleted in any state. */
   async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
       `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? AND expires_at > ? LIMIT ?`,

@@ -47,13 +47,14 @@ export class ReasoningStore {
    * Adds the stored reasoning to a request. Queries the store only if the history has calls whose reasoning a route of the
    * model accepts and the client did not send back.
    */
-  open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
+  attachReasoning(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
     const { findHistoryCalls: listCalls, hidesReasoning } = format.client.text ?? {};
-    const isReturned = hidesReasoning?.(outline) === false;
-    const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isOff || isReturned || listCalls === undefined || !Array.isArray(outline['tools'])) return request;
+    const clientReturnsReasoning = hidesReasoning?.(outline) === false;
+    const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
+    if (isDisabled || clientReturnsReasoning || listCalls === undefined || !Array.isArray(outline['tools']))
+      return request;
     const routes = findReplayingRoutes(model, request);
     if (!routes.withState && !routes.withText) return request;
     const { body } = request;
@@ -81,7 +82,7 @@ export class ReasoningStore {
   }
 
   #warn(error: unknown): void {
-    if (!this.#warningThrottle.pass()) return;
+    if (!this.#warningThrottle.tryPass()) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#host.log.warn(`reasoning of earlier turns is not restored: ${reason}`);
   }
@@ -89,11 +90,11 @@ export class ReasoningStore {
 
 /** The stored reasoning of one conversation. */
 class ConversationReasoning implements StoredReasoning {
-  #turnsByName: ReadonlyMap<string, readonly Turn[]> = new Map();
+  #thoughtsByName: ReadonlyMap<string, readonly CallThoughts[]> = new Map();
   readonly #conversation: string;
   readonly #history: readonly HistoryCall[];
   #historyCounts: Map<string, number> | undefined;
-  readonly #storeEntries: (entries: ReadonlyMap<string, Buffer>) => void;
+  readonly #saveEntries: (entries: ReadonlyMap<string, Buffer>) => void;
 
   constructor(
     body: JsonObject,
@@ -102,11 +103,11 @@ class ConversationReasoning implements StoredReasoning {
   ) {
     this.#conversation = digest(writeFirstUserMessage(body));
     this.#history = history;
-    this.#storeEntries = store;
+    this.#saveEntries = store;
   }
 
   get hasFound(): boolean {
-    return this.#turnsByName.size > 0;
+    return this.#thoughtsByName.size > 0;
   }
 
   /** Lists the names of the entries for calls whose reasoning the client did not send back. */
@@ -118,7 +119,7 @@ class ConversationReasoning implements StoredReasoning {
   }
 
   addEntries(entries: ReadonlyMap<string, Buffer>): this {
-    this.#turnsByName = new Map([...entries].map(([name, stored]) => [name, readTurns(stored)]));
+    this.#thoughtsByName = new Map([...entries].map(([name, stored]) => [name, decodeThoughts(stored)]));
     return this;
   }
 
@@ -131,34 +132,34 @@ class ConversationReasoning implements StoredReasoning {
         const name = this.#createEntryName(call);
         const fromEnd = (counts.get(name) ?? 0) + 1;
         counts.set(name, fromEnd);
-        return readThoughts(this.#turnsByName.get(name)?.at(-fromEnd) ?? []);
+        return readThoughts(this.#thoughtsByName.get(name)?.at(-fromEnd) ?? []);
       })
       .toReversed();
   }
 
   store(reply: CompleteReply): void {
-    const entries = new Map<string, readonly Turn[]>();
+    const entries = new Map<string, readonly CallThoughts[]>();
     for (const [call, thoughts] of listThoughtsByCall(reply)) {
       const name = this.#createEntryName(call);
-      const turns = entries.get(name) ?? this.#findEarlierTurns(name);
+      const turns = entries.get(name) ?? this.#findEarlierThoughts(name);
       if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
     }
     const encodedEntries = [...entries].flatMap(([name, turns]) => {
-      const bytes = writeTurns(turns);
-      return bytes === undefined ? [] : [[name, bytes] as const];
+      const encoded = encodeThoughts(turns);
+      return encoded === undefined ? [] : [[name, encoded] as const];
     });
-    if (encodedEntries.length > 0) this.#storeEntries(new Map(encodedEntries));
+    if (encodedEntries.length > 0) this.#saveEntries(new Map(encodedEntries));
   }
 
   /** Finds the stored thoughts of equal calls in the history. The list has an element for each call, in order. */
-  #findEarlierTurns(name: string): readonly Turn[] {
+  #findEarlierThoughts(name: string): readonly CallThoughts[] {
     this.#historyCounts ??= countNames(this.#history.map((call) => this.#createEntryName(call)));
     const count = this.#historyCounts.get(name) ?? 0;
-    const turns = count === 0 ? [] : (this.#turnsByName.get(name) ?? []).slice(-count);
-    return [...Array.from({ length: count - turns.length }, (): Turn => []), ...turns];
+    const turns = count === 0 ? [] : (this.#thoughtsByName.get(name) ?? []).slice(-count);
+    return [...Array.from({ length: count - turns.length }, (): CallThoughts => []), ...turns];
   }
 
-  /** Names an entry by conversation, id and input. Some vendors only number their calls, so ids repeat across conversations and turns. */
+  /** Names an entry by conversation, id, name and input. Some vendors only number their calls, so ids repeat across conversations and turns. */
   #createEntryName({ id, name, input }: CallIdentity): string {
     return digest([this.#conversation, id, name, normalizeInput(input)].join('\n'));
   }
@@ -171,25 +172,25 @@ function countNames(names: readonly string[]): Map<string, number> {
 }
 
 /** The thoughts before one of several equal calls. */
-type Turn = readonly StoredThought[];
+type CallThoughts = readonly StoredThought[];
 
-/** Reads the turns of an entry; empty if another version of the gateway wrote a different form. */
-function readTurns(stored: Buffer): Turn[] {
+/** Decodes the thoughts of an entry; empty if another version of the gateway wrote a different form. */
+function decodeThoughts(stored: Buffer): CallThoughts[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
     (Array.isArray(turn) ? turn : []).filter(isJsonObject).map((thought) => thought as unknown as StoredThought),
   );
 }
 
-/** Encodes turns without the oldest turns that do not fit; undefined if the last turn alone is too large. */
-function writeTurns(turns: readonly Turn[]): Buffer | undefined {
-  for (let keptTurns = turns; ;) {
-    const bytes = Buffer.from(JSON.stringify({ turns: keptTurns }));
-    if (bytes.length <= bounds.storedReasoning) return bytes;
-    const oldest = keptTurns.findIndex(({ length }) => length > 0);
-    if (oldest === -1 || oldest === keptTurns.length - 1) return undefined;
-    keptTurns = keptTurns.with(oldest, []);
+/** Encodes the thoughts of an entry, without the oldest that do not fit; undefined if the last alone are too large. */
+function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
+  const keptTurns = [...turns];
+  for (const oldest of turns.keys()) {
+    const encoded = Buffer.from(JSON.stringify({ turns: keptTurns }));
+    if (encoded.length <= bounds.storedReasoning) return encoded;
+    keptTurns[oldest] = [];
   }
+  return undefined;
 }
 
 /** Returns a digest of more than 128 bits. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BatchFull, BatchLoader } from '#core/business/accounts/batch-loader.ts';
+import { TooManyLookups, BatchLoader } from '#core/business/accounts/batch-loader.ts';
 
 /** A source whose batches are answered one by one, by hand. */
 function createSource() {
@@ -86,7 +86,7 @@ describe('BatchLoader', () => {
   it('rejects look-ups over the limit', async () => {
     const { loader, batches } = createSource();
     const asked = Array.from({ length: 2_000 }, (_, index) => loader.load(`k${index}`));
-    await expect(loader.load('one more')).rejects.toThrow(BatchFull);
+    await expect(loader.load('one more')).rejects.toThrow(TooManyLookups);
     await turn();
     for (let index = 0; index < 10; index++) {
       batches[index]?.answer.resolve(new Map());

@@ -101,7 +101,7 @@ describe('a database with a Turkish collation', () => {
     const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
     await ensureUniqueAddresses(database, log);
     expect(lines).toEqual([
-      `accounts ${first.accountId} and ${second.accountId} have e-mail addresses that differ only in case: change the address of one, or delete it`,
+      `accounts ${first.accountId} and ${second.accountId} have email addresses that differ only in case: change or delete all but one`,
     ]);
     const [, migrations] = databaseDiagnoses({ DATABASE_URL: url }, []);
     const [check] = migrations?.checks(createStageHost(database) as never) ?? [];

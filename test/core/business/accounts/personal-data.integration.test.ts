@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { cleanRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
+import { removeLateRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import type { Column } from '#core/gateway/records/column.ts';
@@ -177,7 +177,7 @@ it('records are cleaned by no more than 500 rows at once, so that nobody waits f
     if (sql.startsWith('update "request_log" ')) batches.push(rows.length);
     return rows;
   }) as Database['query'];
-  await cleanRecords({ fork: () => database.fork(), query }, accountId);
+  await removeLateRecords({ fork: () => database.fork(), query }, accountId);
   expect(batches).toEqual([500, 500, 200]);
 });
 

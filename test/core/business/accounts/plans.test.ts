@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currencySection, labelFor, plansSection } from '#core/business/accounts/plans.ts';
+import { currencySection, selectLabel, plansSection } from '#core/business/accounts/plans.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import { mistakesIn, readYaml } from './yaml-fixture.ts';
 
@@ -25,8 +25,8 @@ describe('plans', () => {
     const [both, one, none] = read(
       'plans: [{ days: 1, price: 1, label: { en: a try, id: coba } }, { days: 2, price: 2, label: x }, { days: 3, price: 3 }]',
     ).get(plansSection);
-    expect([labelFor('en', both?.label), labelFor('id', both?.label)]).toEqual(['a try', 'coba']);
-    expect([labelFor('id', one?.label), labelFor('id', none?.label)]).toEqual(['x', undefined]);
+    expect([selectLabel('en', both?.label), selectLabel('id', both?.label)]).toEqual(['a try', 'coba']);
+    expect([selectLabel('id', one?.label), selectLabel('id', none?.label)]).toEqual(['x', undefined]);
   });
 
   it.each([

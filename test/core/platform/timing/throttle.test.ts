@@ -10,23 +10,23 @@ it('a throttle passes at once, then once an interval', () => {
   const throttle = new Throttle(100, () => now);
   const passes = [0, 1, 98, 1, 99, 1].map((elapsed) => {
     now += elapsed;
-    return throttle.pass();
+    return throttle.tryPass();
   });
   expect(passes).toEqual([true, false, false, true, false, true]);
 });
 
 it('a throttle passes at once after a reset', () => {
   const throttle = new Throttle(100, () => 0);
-  throttle.pass();
+  throttle.tryPass();
   throttle.reset();
-  expect(throttle.pass()).toBe(true);
+  expect(throttle.tryPass()).toBe(true);
 });
 
 it('lines of each kind pass once an interval, with the number of those held back', () => {
   const lines = new LineThrottle(100);
-  const passes = ['a', 'a', 'b', 'a'].map((kind) => lines.pass(kind));
+  const passes = ['a', 'a', 'b', 'a'].map((kind) => lines.admit(kind));
   vi.advanceTimersByTime(100);
-  expect([...passes, lines.pass('a'), lines.pass('b')]).toEqual([
+  expect([...passes, lines.admit('a'), lines.admit('b')]).toEqual([
     '',
     undefined,
     '',
@@ -38,15 +38,15 @@ it('lines of each kind pass once an interval, with the number of those held back
 
 it('errors of the same work are distinguished by their place, not by their message', () => {
   const lines = new LineThrottle(100);
-  expect([fail('1'), fail('2'), new Error('1')].map((error) => lines.pass('a', error))).toEqual(['', undefined, '']);
+  expect([fail('1'), fail('2'), new Error('1')].map((error) => lines.admit('a', error))).toEqual(['', undefined, '']);
 });
 
 it('kinds of lines are bounded, and all are forgotten over the bound', () => {
   const lines = new LineThrottle(100);
-  for (let kind = 0; kind < bounds.lineKinds; kind++) lines.pass(String(kind));
-  expect(lines.pass('0')).toBeUndefined();
-  lines.pass('one more');
-  expect(lines.pass('0')).toBe('');
+  for (let kind = 0; kind < bounds.lineKinds; kind++) lines.admit(String(kind));
+  expect(lines.admit('0')).toBeUndefined();
+  lines.admit('one more');
+  expect(lines.admit('0')).toBe('');
 });
 
 function fail(message: string): Error {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { iconSvg } from '#core/web/pages/icons.ts';
+import { renderIcon } from '#core/web/pages/icons.ts';
 import { listNavigation } from '#core/web/pages/list-navigation.ts';
 import { formatContactLink, getInitials } from '#core/web/serving/layout.ts';
 import { pageAt } from '../page-fixture.ts';
@@ -93,5 +93,5 @@ it.each([
 });
 
 it('the navigation draws nothing for an icon that does not exist', () => {
-  expect([iconSvg('ok').startsWith('<svg class="icon"'), iconSvg('toString')]).toEqual([true, '']);
+  expect([renderIcon('ok').startsWith('<svg class="icon"'), renderIcon('toString')]).toEqual([true, '']);
 });

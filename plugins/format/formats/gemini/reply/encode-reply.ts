@@ -7,11 +7,11 @@ import { readObject } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiCandidate,
   GeminiContent,
-  GeminiGeneration,
+  GeminiGenerationConfig,
   GeminiPart,
   GeminiReply,
   GeminiRequest,
-  GeminiThinking,
+  GeminiThinkingConfig,
   GeminiUsage,
 } from '../../../wire/gemini.ts';
 import { writeUsage } from './finish.ts';
@@ -109,8 +109,8 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
 /** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
 export function wantsThoughts(request: JsonObject): boolean {
   const { generationConfig } = readObject<GeminiRequest>(request);
-  const { thinkingConfig } = readObject<GeminiGeneration>(generationConfig);
-  return readObject<GeminiThinking>(thinkingConfig).includeThoughts === true;
+  const { thinkingConfig } = readObject<GeminiGenerationConfig>(generationConfig);
+  return readObject<GeminiThinkingConfig>(thinkingConfig).includeThoughts === true;
 }
 
 function writeEvent(chunk: GeminiReply): string {

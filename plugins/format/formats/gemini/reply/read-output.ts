@@ -5,7 +5,7 @@ import { correctMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
 import type {
   GeminiBlob,
-  GeminiCall,
+  GeminiFunctionCall,
   GeminiCandidate,
   GeminiContent,
   GeminiFile,
@@ -77,7 +77,7 @@ export class PartReader {
     return [{ type: 'text', text }];
   }
 
-  #readCall(call: GeminiCall): Fragment[] {
+  #readCall(call: GeminiFunctionCall): Fragment[] {
     const { id, name, args } = call;
     const isNew = typeof name === 'string' && name !== '';
     const endOfOpen = isNew ? this.finish() : [];

@@ -3,7 +3,13 @@ import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
+import type {
+  GeminiFunctionCall,
+  GeminiCandidate,
+  GeminiContent,
+  GeminiPart,
+  GeminiReply,
+} from '../../../wire/gemini.ts';
 import { asList, asText, member, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
@@ -99,7 +105,9 @@ class CandidateCalls {
   /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
   repairPart(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
-    const call: GeminiCall | undefined = member<GeminiPart>(part, 'functionCall') as GeminiCall | undefined;
+    const call: GeminiFunctionCall | undefined = member<GeminiPart>(part, 'functionCall') as
+      | GeminiFunctionCall
+      | undefined;
     if (!isJsonObject(part) || !isJsonObject(call)) return part;
     if (asText(call.name) === '') return this.#continueCall(part, call);
     this.#close();
@@ -128,14 +136,14 @@ class CandidateCalls {
     return Object.keys(remaining).length === 0 ? part : remaining;
   }
 
-  #continueCall(part: JsonObject, call: GeminiCall): JsonValue {
+  #continueCall(part: JsonObject, call: GeminiFunctionCall): JsonValue {
     const openCall = this.#openCall;
     if (openCall === undefined) return part;
     this.#addPieces(call, openCall);
     return asText(call.id) === '' ? part : setId(part, call, openCall.call.id);
   }
 
-  #addPieces(call: GeminiCall, openCall: { readonly call: SentCall; readonly args: PartialArgs }): void {
+  #addPieces(call: GeminiFunctionCall, openCall: { readonly call: SentCall; readonly args: PartialArgs }): void {
     this.#openCall = openCall;
     openCall.args.add(call.partialArgs);
     if (call.willContinue !== true) this.#close();
@@ -147,6 +155,6 @@ class CandidateCalls {
   }
 }
 
-function setId(part: GeminiPart, call: GeminiCall, id: string): JsonObject {
+function setId(part: GeminiPart, call: GeminiFunctionCall, id: string): JsonObject {
   return call.id === id ? part : { ...part, functionCall: { ...call, id } };
 }

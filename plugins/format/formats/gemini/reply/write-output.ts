@@ -9,7 +9,7 @@ import {
   paragraph,
 } from '../../../canonical/reply.ts';
 import type {
-  GeminiCall,
+  GeminiFunctionCall,
   GeminiCandidate,
   GeminiGrounding,
   GeminiGroundingChunk,
@@ -111,7 +111,7 @@ function writeImage({ source }: ImageBlock): GeminiPart {
   return { inlineData: { mimeType: source.mediaType, data: source.data } };
 }
 
-function writeCall(call: CallBlock): GeminiCall {
+function writeCall(call: CallBlock): GeminiFunctionCall {
   const { id, name } = call;
   return { id, name, args: readArguments(call) };
 }

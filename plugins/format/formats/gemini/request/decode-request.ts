@@ -3,7 +3,12 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { renameToCamelCase, readObject, maybeFields, readEnum } from '../../../wire/gemini-fields.ts';
-import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } from '../../../wire/gemini.ts';
+import type {
+  GeminiRequest,
+  GeminiGenerationConfig,
+  GeminiSchema,
+  GeminiThinkingConfig,
+} from '../../../wire/gemini.ts';
 import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { readSchema } from '../schema/read-schema.ts';
@@ -43,13 +48,13 @@ function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 
-function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<GeminiGeneration> {
-  const config = maybeFields<GeminiGeneration, GeminiRequest>(request, 'generationConfig');
-  return config ?? new BodyObject<GeminiGeneration>({}, request.pathOf('generationConfig'));
+function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<GeminiGenerationConfig> {
+  const config = maybeFields<GeminiGenerationConfig, GeminiRequest>(request, 'generationConfig');
+  return config ?? new BodyObject<GeminiGenerationConfig>({}, request.pathOf('generationConfig'));
 }
 
 /** Turns the values of an output of the type `text/x.enum` into an instruction, because no other format has this type. */
-function readEnumInstruction(config: BodyObject<GeminiGeneration>, notes: Notes): string[] {
+function readEnumInstruction(config: BodyObject<GeminiGenerationConfig>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
   const values = new BodyObject(readObject<GeminiSchema>(responseSchema), config.pathOf('responseSchema')).texts(
@@ -60,7 +65,7 @@ function readEnumInstruction(config: BodyObject<GeminiGeneration>, notes: Notes)
   return [`Answer with exactly one of these values and nothing else: ${values.join(', ')}`];
 }
 
-function readOutput(config: BodyObject<GeminiGeneration>, notes: Notes): OutputFormat | undefined {
+function readOutput(config: BodyObject<GeminiGenerationConfig>, notes: Notes): OutputFormat | undefined {
   const mediaType = config.maybeText('responseMimeType') || 'text/plain';
   const subsetSchema = config.maybeObject('responseSchema');
   const jsonSchema = config.maybeObject('responseJsonSchema') ?? config.maybeObject('_responseJsonSchema');
@@ -78,8 +83,8 @@ function readOutput(config: BodyObject<GeminiGeneration>, notes: Notes): OutputF
  *
  * @throws GatewayError `invalid_request`
  */
-export function readThinking(generation: BodyObject<GeminiGeneration>): ReasoningRequest | undefined {
-  const config = maybeFields<GeminiThinking, GeminiGeneration>(generation, 'thinkingConfig');
+export function readThinking(generation: BodyObject<GeminiGenerationConfig>): ReasoningRequest | undefined {
+  const config = maybeFields<GeminiThinkingConfig, GeminiGenerationConfig>(generation, 'thinkingConfig');
   if (config === undefined) return undefined;
   const budget = config.maybeInteger('thinkingBudget', -1);
   const level = readEnum(config, 'thinkingLevel');

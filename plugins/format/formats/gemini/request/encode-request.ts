@@ -6,7 +6,12 @@ import { enforceSchema } from '../../../canonical/enforce-schema.ts';
 import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
 import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
 import { selectSubset } from '../../../canonical/schema-subsets.ts';
-import type { GeminiContent, GeminiGeneration, GeminiRequest, GeminiThinking } from '../../../wire/gemini.ts';
+import type {
+  GeminiContent,
+  GeminiGenerationConfig,
+  GeminiRequest,
+  GeminiThinkingConfig,
+} from '../../../wire/gemini.ts';
 import { withoutUndefined } from '../../../wire/members.ts';
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
@@ -41,12 +46,12 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
 
 /** The request for an output format: members of `generationConfig`, an instruction, or both. */
 interface GeminiOutputFormat {
-  readonly config?: GeminiGeneration;
+  readonly config?: GeminiGenerationConfig;
   /** Follows all other instructions. */
   readonly instruction?: string;
 }
 
-const jsonConfig: GeminiGeneration = { responseMimeType: 'application/json' };
+const jsonConfig: GeminiGenerationConfig = { responseMimeType: 'application/json' };
 
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
@@ -58,7 +63,7 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
   const support = isCombined ? 'none' : capabilities.structured_output;
   if (output.type === 'json_object' && support !== 'none') return { config: jsonConfig };
   if (output.type === 'json_schema' && support === 'schema') {
-    const schema: GeminiGeneration =
+    const schema: GeminiGenerationConfig =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
         : { responseJsonSchema: enforceSchema(output.schema, true, selectSubset(profile, 'gemini'), notes)?.schema };
@@ -80,7 +85,7 @@ const dynamicBudget = -1;
 export function writeThinking(
   reasoning: ReasoningRequest | undefined,
   target: ThinkingTarget,
-): GeminiThinking | undefined {
+): GeminiThinkingConfig | undefined {
   const wantedEffort = readRequestedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, quirks } = target.profile;
@@ -96,7 +101,7 @@ export function writeThinking(
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function writeLevel(wantedEffort: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinking {
+function writeLevel(wantedEffort: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinkingConfig {
   if (wantedEffort === undefined) return {};
   const level = clampEffort(clampEffort(wantedEffort, profile.quirks.efforts), thinkingLevels);
   if (level !== wantedEffort) notes.approximate(`reasoning effort as ${level}`);

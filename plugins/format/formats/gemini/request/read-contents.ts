@@ -4,7 +4,13 @@ import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { toCamelFields, iterateList, maybeFields, readFields, readList } from '../../../wire/gemini-fields.ts';
-import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
+import type {
+  GeminiFunctionCall,
+  GeminiContent,
+  GeminiPart,
+  GeminiRequest,
+  GeminiFunctionResponse,
+} from '../../../wire/gemini.ts';
 import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { readPart } from './read-content.ts';
 import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
@@ -129,7 +135,7 @@ export class ContentReader {
     return last.text;
   }
 
-  #readCall(side: Side, call: BodyObject<GeminiCall>): void {
+  #readCall(side: Side, call: BodyObject<GeminiFunctionCall>): void {
     const name = readName(call);
     const id = call.maybeText('id') || undefined;
     const input = JSON.stringify(call.maybeObject('args')?.value ?? {});
@@ -139,13 +145,13 @@ export class ContentReader {
     this.items.push({ type: 'tool_call', id: callId, name, namespace: undefined, form: 'function', input });
   }
 
-  #readResult(side: Side, result: BodyObject<GeminiResult>): void {
+  #readResult(side: Side, result: BodyObject<GeminiFunctionResponse>): void {
     this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result);
     const id = result.maybeText('id') || undefined;
     const { text, isError } = unwrapResponse(result.maybeObject('response')?.value ?? {});
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
-    for (const part of iterateList<GeminiPart, GeminiResult>(result, 'parts'))
+    for (const part of iterateList<GeminiPart, GeminiFunctionResponse>(result, 'parts'))
       parts.push(...readPart(part, this.#notes));
     this.#flush(side);
     this.items.push({ type: 'tool_result', id: this.#calls.matchResult(name, id), parts, isError });

@@ -5,8 +5,8 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
 import { iterateList, maybeFields, readFields, readEnum } from '../../../wire/gemini-fields.ts';
 import type {
-  GeminiCalling,
-  GeminiFunction,
+  GeminiFunctionCallingConfig,
+  GeminiFunctionDeclaration,
   GeminiRequest,
   GeminiTool,
   GeminiToolConfig,
@@ -32,7 +32,7 @@ export function readTools(request: BodyObject<GeminiRequest>, notes: Notes): Too
 }
 
 function addTools(entry: BodyObject<GeminiTool>, tools: ToolSet, notes: Notes): void {
-  for (const declared of iterateList<GeminiFunction, GeminiTool>(entry, 'functionDeclarations'))
+  for (const declared of iterateList<GeminiFunctionDeclaration, GeminiTool>(entry, 'functionDeclarations'))
     tools.add(readDeclaration(declared, notes));
   for (const name of Object.keys(entry.value) as (keyof GeminiTool & string)[]) {
     if (name === 'functionDeclarations' || entry.isMissing(name)) continue;
@@ -48,7 +48,7 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
   return { form: 'web_search', options: blocked.length === 0 ? {} : { blockedDomains: blocked } };
 }
 
-function readDeclaration(declared: BodyObject<GeminiFunction>, notes: Notes): ClientTool {
+function readDeclaration(declared: BodyObject<GeminiFunctionDeclaration>, notes: Notes): ClientTool {
   if (readEnum(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
   notes.dropMembers(declared.value, ['response', 'responseJsonSchema'], 'a function');
   const jsonSchema = declared.maybeObject('parametersJsonSchema')?.value;
@@ -78,7 +78,7 @@ export function readToolChoice(
   for (const [name, member] of Object.entries(config?.value ?? {})) {
     if (name !== 'functionCallingConfig' && !isEmpty(member)) notes.drop(`toolConfig.${name}`);
   }
-  const calling = config && maybeFields<GeminiCalling, GeminiToolConfig>(config, 'functionCallingConfig');
+  const calling = config && maybeFields<GeminiFunctionCallingConfig, GeminiToolConfig>(config, 'functionCallingConfig');
   if (calling === undefined) return undefined;
   const mode = readEnum(calling, 'mode');
   const names = readAllowed(calling, tools);
@@ -100,7 +100,10 @@ export function readToolChoice(
   }
 }
 
-function readAllowed(calling: BodyObject<GeminiCalling>, tools: readonly Tool[]): readonly string[] | undefined {
+function readAllowed(
+  calling: BodyObject<GeminiFunctionCallingConfig>,
+  tools: readonly Tool[],
+): readonly string[] | undefined {
   const names = calling.texts('allowedFunctionNames');
   for (const [index, name] of names.entries()) {
     if (!tools.some((tool) => isClientTool(tool) && tool.name === name)) {

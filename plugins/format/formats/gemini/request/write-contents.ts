@@ -5,7 +5,7 @@ import { type AssistantTurn, type DialogueTurn, textOf } from '../../../canonica
 import { isMedia } from '../../../canonical/media.ts';
 import { toObjectInput } from '../../../canonical/tools.ts';
 import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
-import type { GeminiCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
+import type { GeminiFunctionCall, GeminiContent, GeminiPart } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { requiresSignatures, signaturePlaceholder } from './thought-signature.ts';
 import { writeInput, writeOutput } from './write-content.ts';
@@ -55,11 +55,11 @@ function readOwnSignature({ state }: Reasoning, { findOwnState, notes }: EncodeT
 }
 
 /** Returns the id for models that support ids. Older models match calls and results by their order. */
-function writeId(id: string, { quirks }: Profile): GeminiCall {
+function writeId(id: string, { quirks }: Profile): GeminiFunctionCall {
   return quirks.tool_schema === 'subset' ? {} : { id };
 }
 
-function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: GeminiCall): GeminiPart {
+function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: GeminiFunctionCall): GeminiPart {
   const text = textOf(parts);
   const response = isError ? { error: text === '' ? 'Error without a message.' : text } : { result: text };
   return { functionResponse: inner.length === 0 ? { ...head, response } : { ...head, response, parts: inner } };
@@ -95,7 +95,7 @@ class TurnParts {
     }
   }
 
-  addCall(functionCall: GeminiCall): void {
+  addCall(functionCall: GeminiFunctionCall): void {
     // Google rejects a history whose first call has no signature.
     this.#addSigned({ functionCall }, this.#needsSignature && !this.#hasCalled);
     this.#hasCalled = true;

@@ -3,7 +3,12 @@ import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/co
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeAsFunction, wantsEnforcedInput } from '../../../canonical/tools.ts';
 import { noteSearchOptions } from '../../../canonical/web-search.ts';
-import type { GeminiCalling, GeminiFunction, GeminiRequest, GeminiSchema } from '../../../wire/gemini.ts';
+import type {
+  GeminiFunctionCallingConfig,
+  GeminiFunctionDeclaration,
+  GeminiRequest,
+  GeminiSchema,
+} from '../../../wire/gemini.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 
 /** Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig". */
@@ -41,8 +46,8 @@ function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 
-function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): GeminiFunction[] {
-  const declarations = new Map<string, GeminiFunction>();
+function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): GeminiFunctionDeclaration[] {
+  const declarations = new Map<string, GeminiFunctionDeclaration>();
   for (const tool of tools) {
     const name = target.names.toWire(tool.name, tool.namespace);
     if (!declarations.has(name)) declarations.set(name, writeDeclaration(tool, name, target));
@@ -50,7 +55,7 @@ function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): 
   return [...declarations.values()];
 }
 
-function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunction {
+function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunctionDeclaration {
   const { profile, notes } = target;
   const { description, schema } = describeAsFunction(tool, notes);
   if (wantsEnforcedInput(tool) && !profile.quirks.strict_tools) notes.drop('strict of tools');
@@ -61,7 +66,7 @@ function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget):
   };
 }
 
-function writeParameters(schema: GeminiSchema, { profile, notes }: EncodeTarget): GeminiFunction {
+function writeParameters(schema: GeminiSchema, { profile, notes }: EncodeTarget): GeminiFunctionDeclaration {
   const object = schema.type === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters: GeminiSchema = cleanSchema(object, notes);
@@ -73,7 +78,7 @@ function writeChoice(
   choice: ToolChoice | undefined,
   functions: readonly ClientTool[],
   target: EncodeTarget,
-): GeminiCalling | undefined {
+): GeminiFunctionCallingConfig | undefined {
   const isStrict = target.profile.quirks.strict_tools && functions.some(wantsEnforcedInput);
   if (choice?.type === 'none') return { mode: 'NONE' };
   if (choice === undefined || choice.type === 'auto') {

@@ -66,15 +66,15 @@ describe('the store is not asked', () => {
     ['where no route wants anything back', chatRequest(history), modelOf('test', ['chat'])],
   ])('%s', async (_name, request, to = model) => {
     const host = hostWith({});
-    await new ReasoningStore(host, 24).open(exchangeOf(), request, to);
+    await new ReasoningStore(host, 24).attachReasoning(exchangeOf(), request, to);
     expect(host.groups.get).not.toHaveBeenCalled();
   });
 
   it('for a caller without an account, nor where it is switched off', async () => {
     const host = hostWith({});
     const request = chatRequest(history);
-    expect(await new ReasoningStore(host, 24).open(createExchange(), request, model)).toBe(request);
-    expect(await new ReasoningStore(host, 0).open(exchangeOf(), request, model)).toBe(request);
+    expect(await new ReasoningStore(host, 24).attachReasoning(createExchange(), request, model)).toBe(request);
+    expect(await new ReasoningStore(host, 0).attachReasoning(exchangeOf(), request, model)).toBe(request);
     expect(host.groups.get).not.toHaveBeenCalled();
   });
 });
@@ -82,20 +82,20 @@ describe('the store is not asked', () => {
 describe('the reasoning before a call', () => {
   it('kept reasoning is found by the id of its call', async () => {
     const store = new ReasoningStore(createTestHost(), 24);
-    const first = await store.open(exchangeOf(), chatRequest([asks]), model);
+    const first = await store.attachReasoning(exchangeOf(), chatRequest([asks]), model);
     first.storedReasoning?.store(reply('Hm.'));
-    const next = await store.open(exchangeOf(), chatRequest(history), model);
+    const next = await store.attachReasoning(exchangeOf(), chatRequest(history), model);
     expect(next.storedReasoning?.findBefore([kept('call_2'), kept('call_1')])).toMatchObject([
       [],
       [{ text: 'Hm.', state: { data: 'rs_1:ENC' }, followsText: false }],
     ]);
-    const other = await store.open(exchangeOf('acc_2'), chatRequest(history), model);
+    const other = await store.attachReasoning(exchangeOf('acc_2'), chatRequest(history), model);
     expect(other.storedReasoning?.findBefore([kept('call_1')])).toEqual([[]]);
   });
 
   it('reasoning over its size limit is not kept', async () => {
     const host = hostWith({});
-    const opened = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
+    const opened = await new ReasoningStore(host, 24).attachReasoning(exchangeOf(), chatRequest([asks]), model);
     opened.storedReasoning?.store(reply('x'.repeat(bounds.storedReasoning)));
     expect(host.groups.set).not.toHaveBeenCalled();
   });
@@ -103,7 +103,7 @@ describe('the reasoning before a call', () => {
   it('the reasoning of all calls is read in one round trip', async () => {
     const host = hostWith({});
     const messages = [...history, ...[2, 3].map((id) => ({ ...called, tool_calls: [{ id: `call_${id}` }] }))];
-    await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(messages), model);
+    await new ReasoningStore(host, 24).attachReasoning(exchangeOf(), chatRequest(messages), model);
     expect(host.groups.get).toHaveBeenCalledExactlyOnceWith('reasoning:acc_1', Array(3).fill(expect.any(String)));
   });
 });
@@ -116,7 +116,7 @@ describe('ids that repeat', () => {
   async function played(steps: readonly Step[]): Promise<ReasoningStore> {
     const store = new ReasoningStore(createTestHost(), 24);
     for (const [index, [id, input, thoughts]] of steps.entries()) {
-      const request = await store.open(exchangeOf(), chatRequest(historyOf(steps.slice(0, index))), model);
+      const request = await store.attachReasoning(exchangeOf(), chatRequest(historyOf(steps.slice(0, index))), model);
       request.storedReasoning?.store(reply(thoughts, id, input));
     }
     return store;
@@ -132,7 +132,7 @@ describe('ids that repeat', () => {
 
   /** The thoughts that each call of a history gets back. */
   async function restored(store: ReasoningStore, steps: readonly Step[]): Promise<string[]> {
-    const request = await store.open(exchangeOf(), chatRequest(historyOf(steps)), model);
+    const request = await store.attachReasoning(exchangeOf(), chatRequest(historyOf(steps)), model);
     const found = request.storedReasoning?.findBefore(steps.map(([id, input]) => kept(id, input))) ?? [];
     return found.map((thoughts) => thoughts.map(({ text }) => text).join());
   }
@@ -162,7 +162,7 @@ describe('ids that repeat', () => {
   it('the loop goes on after its first turns were pruned', async () => {
     const store = await played(steps);
     const left = steps.slice(4);
-    const request = await store.open(exchangeOf(), chatRequest(historyOf(left)), model);
+    const request = await store.attachReasoning(exchangeOf(), chatRequest(historyOf(left)), model);
     request.storedReasoning?.store(reply('seven', 'call_0', '{"at":1}'));
     expect(await restored(store, [...left, ['call_0', '{"at":1}', 'seven']])).toEqual(['', 'six', 'seven']);
   });
@@ -193,7 +193,7 @@ describe('a failing store of reasoning', () => {
   it('a slow store delays a request by at most 50 ms', async () => {
     const host = hostWith({ get: vi.fn<GroupCache['get']>(() => new Promise(() => undefined)) });
     const opened = vi.fn<(request: ClientRequest) => void>();
-    const opening = new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(history), model);
+    const opening = new ReasoningStore(host, 24).attachReasoning(exchangeOf(), chatRequest(history), model);
     void Promise.resolve(opening).then(opened);
     await vi.advanceTimersByTimeAsync(49);
     expect(opened).not.toHaveBeenCalled();
@@ -204,14 +204,14 @@ describe('a failing store of reasoning', () => {
   it('a store that has failed is asked again by the next request', async () => {
     const get = vi.fn<GroupCache['get']>(async () => new Map()).mockImplementationOnce(down);
     const store = new ReasoningStore(hostWith({ get }), 24);
-    for (let count = 0; count < 2; count++) await store.open(exchangeOf(), chatRequest(history), model);
+    for (let count = 0; count < 2; count++) await store.attachReasoning(exchangeOf(), chatRequest(history), model);
     expect(get).toHaveBeenCalledTimes(2);
   });
 
   it('a failing store fails no request and is reported once', async () => {
     const host = hostWith({ get: down, set: down });
     const store = new ReasoningStore(host, 24);
-    const request = await store.open(exchangeOf(), chatRequest(history), model);
+    const request = await store.attachReasoning(exchangeOf(), chatRequest(history), model);
     expect(request.storedReasoning?.findBefore([kept('call_1')])).toEqual([[]]);
     request.storedReasoning?.store(reply('Hm.'));
     await vi.advanceTimersByTimeAsync(0);
@@ -224,11 +224,11 @@ it.each<[TextFormat, JsonObject]>([
   ['gemini', {}],
 ])('a client of %s that returns the state is not served', async (format, asked) => {
   const request = requestOf(format, { tools: [{}], ...asked });
-  expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, model)).toBe(request);
+  expect(await new ReasoningStore(createTestHost(), 24).attachReasoning(exchangeOf(), request, model)).toBe(request);
 });
 
 it('a client of Messages is not served where all routes speak its format', async () => {
   const request = requestOf('messages', { tools: [{}], messages: [asks] });
   const own = modelOf('test', ['messages']);
-  expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, own)).toBe(request);
+  expect(await new ReasoningStore(createTestHost(), 24).attachReasoning(exchangeOf(), request, own)).toBe(request);
 });

@@ -168,7 +168,7 @@ class Loop {
     const tools = [{ name: 'look', input_schema: { type: 'object' } }];
     const body = { model: 'test', max_tokens: 20_000, messages: [...this.#messages], tools, ...this.#settings };
     const request = requestOf('messages', body).with({ isStream: this.#isStream });
-    const opened = await this.#store.open(this.#exchange, request, this.#model);
+    const opened = await this.#store.attachReasoning(this.#exchange, request, this.#model);
     const call = openCall(this.#exchange, this.#model, opened);
     const [route = routeTo(upstreamAt(''))] = this.#model.routes;
     const sent = JSON.parse(String(call.encode(route).body)) as JsonObject;

@@ -67,7 +67,8 @@ const leaveForm = defineForm({
   },
 });
 
-function selectErrorText({ kind }: CheckoutError): string {
+/** Selects the text of a failure that the buyer can resolve. Other failures are errors of the page. */
+function selectErrorText(error: CheckoutError): string {
   const texts: Partial<Record<CheckoutError['kind'], string>> = {
     unknown_plan: 'payments.buy.plan_gone',
     no_gifts: 'payments.buy.no_gifts',
@@ -79,7 +80,9 @@ function selectErrorText({ kind }: CheckoutError): string {
     blocked: 'payments.buy.blocked',
     no_provider: 'payments.buy.no_provider',
   };
-  return texts[kind] ?? 'payments.buy.provider_down';
+  const text = texts[error.kind];
+  if (text === undefined) throw error;
+  return text;
 }
 
 /** Creates the page of the plans, with the start and the price of each if bought now. */

@@ -189,17 +189,29 @@ function checkLabels({ tree, allKeys }: Pages): string[] {
   const files = tree.find('{core,plugins}/**/*.ts');
   const picked = new Set(files.flatMap((file) => tree.derive(file, pickedIn)));
   const areas = new Set([...allKeys].map((key) => key.split('.')[0]));
+  const groups = new Set([...allKeys].filter((key) => groupOf(key) !== key).map(groupOf));
+  const prefixes = new Set([...allKeys].map((key) => key.slice(0, key.lastIndexOf('.'))));
   return files.flatMap((file) => {
     const fields = tree.derive(file, fieldsIn).filter(({ name, isColumn }) => isColumn || picked.has(name));
     // `label: 'gateway.yaml'` is the name of a file.
     const named = tree.derive(file, labelsIn).filter((key) => areas.has(key.split('.')[0]));
-    const keys = [...named, ...fields.map(({ key }) => key)];
+    const quoted = tree.derive(file, longKeysIn).filter((key) => groups.has(groupOf(key)) && !prefixes.has(key));
+    const keys = [...named, ...quoted, ...fields.map(({ key }) => key)];
     return [...new Set(keys)].filter((key) => !allKeys.has(key)).map((key) => `${file}: text "${key}" does not exist`);
   });
 }
 
 function labelsIn(text: string): string[] {
   return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
+}
+
+/** Keys of three parts or more, wherever they are: `?? 'payments.buy.blocked'`. Where their first two parts are those of texts, they are texts. */
+function longKeysIn(text: string): string[] {
+  return [...text.matchAll(/'([a-z_]+\.[a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
+}
+
+function groupOf(key: string): string {
+  return key.split('.', 2).join('.');
 }
 
 /** Fields that pages list one by one: `orderView.paid`. */

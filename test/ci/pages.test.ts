@@ -106,6 +106,17 @@ describe('the label of a field', () => {
       'plugins/shop/fields.ts: text "shop.more" does not exist',
     ]);
   });
+
+  it('that code takes as a default is reported where others of its page are there', () => {
+    const all = texts(['gift.title', 'gift.buy.title', 'gift.buy.error.blocked']);
+    const changed = {
+      'plugins/shop/page.ts':
+        "show(errors[kind] ?? 'gift.buy.down', 'gift.buy.title', 'gift.buy.error', `gift.buy.error.${kind}`, 'gift.not.one')",
+      'plugins/gifts/texts/en.json': all,
+      'plugins/gifts/texts/id.json': all,
+    };
+    expect(mistakesIn(changed)).toEqual(['plugins/shop/page.ts: text "gift.buy.down" does not exist']);
+  });
 });
 
 describe('a class', () => {

@@ -228,3 +228,14 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
     expectBroken(client, await ask(client, playing(events, send(done))), events);
   });
 });
+
+it('a Chat client gets the texts of several choices, of which LiteLLM reports one finish reason', async () => {
+  const choiceOf = (index: number, delta: object, finish: string | null = null) =>
+    chunkOf({}, null, { choices: [{ index, delta, finish_reason: finish }] });
+  const texts = [choiceOf(0, { role: 'assistant', content: 'A' }), choiceOf(1, { content: 'B' })];
+  const finish = choiceOf(0, {}, 'stop');
+  await ask('chat', playing([...texts, finish, choiceOf(1, {}, 'stop')], send(done)), 'b');
+  const { text, isWhole } = await ask('chat', playing([...texts, finish], send(done)), 'b');
+  expect({ isWhole, hasError: text.includes('"error"') }).toEqual({ isWhole: true, hasError: false });
+  expect(text).toContain('[DONE]');
+});

@@ -3,6 +3,7 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import { parseOutputLimit } from './output-limit.ts';
 import { parseRetryDelay } from './retry-after.ts';
 import { codesMean, messageMeans, findServerMeaning } from './upstream-words.ts';
+import { unwrapError } from './wrapped-error.ts';
 
 /** An error reported by an upstream, in one of many shapes. */
 export interface ReportedError {
@@ -30,7 +31,7 @@ export interface ReportedError {
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;
   const { error } = body;
-  if (isJsonObject(error) && isFilled(error)) return toReportedError(error);
+  if (isJsonObject(error) && isFilled(error)) return readWrapped(body, error);
   if (typeof error === 'string' && error !== '') return { ...toReportedError(body), message: error };
   if (body['object'] === 'error') return toReportedError(body);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;
@@ -39,6 +40,16 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   const type = minimaxTypes.get(code ?? '');
   const isRejection = minimaxRejections.has(code ?? '');
   return { message: toText(status['status_msg']), type, code, param: undefined, isRejection };
+}
+
+/** Reads an error, which another gateway may have wrapped. What its upstream reported has precedence. */
+function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
+  const outer = toReportedError(error);
+  const unwrapped = unwrapError(body, error);
+  if (unwrapped === undefined) return outer;
+  const { message = outer.message, code = outer.code } = unwrapped;
+  const inner = Object.entries(unwrapped.body === undefined ? {} : readRefusal(unwrapped.body));
+  return { ...outer, message, code, ...Object.fromEntries(inner.filter(([, value]) => value !== undefined)) };
 }
 
 /** Types of MiniMax's error codes, which have status 200. Source: MiniMax API docs, "Error Codes". */

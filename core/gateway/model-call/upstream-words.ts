@@ -145,6 +145,7 @@ const table: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'several',
         source: 'reports',
       },
+      { pattern: /\bInvalid model name passed in model=/, vendor: 'LiteLLM', source: '1.108.7' },
     ],
   },
   missing: {
@@ -192,6 +193,8 @@ const table: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'Ollama',
         source: '0.17.4, source',
       },
+      // It does not know whether the model has the parameter.
+      { pattern: /\blitellm\.drop_params\b/, vendor: 'LiteLLM', source: '1.108.7' },
       // Reply to a wrong type, to a missing or empty list of messages, and to tool calls whose arguments are not JSON.
       {
         pattern: /^Internal Server Error$/,

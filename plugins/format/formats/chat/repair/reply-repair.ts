@@ -178,7 +178,9 @@ export class ChatReplyRepair implements ReplyRepair {
       this.failure = truncatedCallError();
       return [];
     }
-    const ending = classifyMissingFinish(this.#profile);
+    // Of several choices, LiteLLM 1.108.7 loses some or all finish reasons.
+    const missing = classifyMissingFinish(this.#profile);
+    const ending = missing === 'cut' && repairs.length > 1 ? 'unknown' : missing;
     if (ending === 'cut') this.failure = missingFinishError();
     if (ending === 'unknown') this.#notes.noteMissing('finish reason');
     const lastChunk = this.#lastChunk;

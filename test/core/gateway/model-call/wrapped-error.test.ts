@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { findErrorMeaning, isModeration, readRefusal } from '#core/gateway/model-call/upstream-error.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+
+const failed = "\n\nLiteLLM: model group 'tiny' failed with the error above. No fallback was attempted.";
+const noImages = 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj';
+const tooLong = 'request (9238 tokens) exceeds the available context size (512 tokens), try increasing it';
+const inBody = (error: JsonObject): string => JSON.stringify({ error });
+
+/** Bodies of LiteLLM 1.108.7 and Portkey 1.15.2 before llama.cpp b11549, and of OpenRouter's documented form. */
+const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
+  [
+    'LiteLLM, Chat',
+    {
+      error: {
+        message: `litellm.InternalServerError: InternalServerError: OpenAIException - ${noImages}${failed}`,
+        type: 'internal_server_error',
+        param: null,
+        code: '500',
+      },
+    },
+    { message: noImages, type: 'internal_server_error', code: '500' },
+  ],
+  [
+    'LiteLLM, Messages',
+    {
+      type: 'error',
+      error: {
+        type: 'api_error',
+        message: `litellm.InternalServerError: InternalServerError: OpenAIException - ${inBody({ code: 500, message: noImages, type: 'server_error' })}${failed}`,
+      },
+    },
+    { message: noImages, type: 'server_error', code: '500' },
+  ],
+  [
+    'LiteLLM, a prompt that is too long',
+    {
+      error: {
+        message: `litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - ${tooLong}\nmodel=tiny. context_window_fallbacks=None. fallbacks=None.\n\nSet 'context_window_fallback' - https://docs.example.com/fallbacks${failed}`,
+        type: 'invalid_request_error',
+        param: null,
+        code: '400',
+      },
+    },
+    { message: tooLong, code: 'context_length_exceeded' },
+  ],
+  [
+    'LiteLLM, with the body of a server that says its window',
+    {
+      error: {
+        message: `litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - ${inBody({ code: 400, message: tooLong, type: 'exceed_context_size_error', n_ctx: 512 })}${failed}`,
+        type: 'invalid_request_error',
+        param: null,
+        code: '400',
+      },
+    },
+    { message: tooLong, type: 'exceed_context_size_error', contextSize: 512 },
+  ],
+  [
+    'LiteLLM before 1.100',
+    {
+      error: {
+        message: `litellm.BadRequestError: VertexAIException BadRequestError - b'${inBody({ code: 400, message: 'Bad.', status: 'INVALID_ARGUMENT' })}'. Received Model Group=g\nAvailable Model Group Fallbacks=None`,
+        type: null,
+        code: '400',
+      },
+    },
+    { message: 'Bad.', type: 'INVALID_ARGUMENT', code: '400' },
+  ],
+  [
+    'Portkey',
+    {
+      error: { message: `openai error: ${noImages}`, type: 'server_error', param: null, code: null },
+      provider: 'openai',
+    },
+    { message: noImages, type: 'server_error' },
+  ],
+  [
+    'OpenRouter',
+    {
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { provider_name: 'OpenAI', raw: inBody({ message: 'Too long.', code: 'context_length_exceeded' }) },
+      },
+    },
+    { message: 'Too long.', code: 'context_length_exceeded' },
+  ],
+  [
+    'OpenRouter, with words',
+    { error: { message: 'Provider returned error', code: 500, metadata: { provider_name: 'X', raw: noImages } } },
+    { message: noImages, code: '500' },
+  ],
+];
+
+describe('an error that another gateway has wrapped', () => {
+  it.each(wrapped)('has the words and codes of its upstream: %s', (_name, body, expected) => {
+    expect(readRefusal(body)).toMatchObject(expected);
+  });
+
+  it.each([
+    [`litellm.InternalServerError: InternalServerError: OpenAIException - ${noImages}${failed}`, 'unsupported'],
+    ['litellm.ContextWindowExceededError: BedrockException: Context Window Error - Input is long', 'overflow'],
+    [
+      `litellm.UnsupportedParamsError: tiny doesn't support \`reasoning.effort\` (its model cost map entry lacks \`supports_reasoning\`). To drop unsupported params set \`litellm.drop_params = True\`${failed}`,
+      'unsupported',
+    ],
+    [
+      '/chat/completions: Invalid model name passed in model=nobody. Call `/v1/models` to view available models for your key.',
+      'model',
+    ],
+    [
+      `litellm.InternalServerError: InternalServerError: OpenAIException - The server had an error.${failed}`,
+      undefined,
+    ],
+  ])('is understood: %s', (message, meaning) => {
+    expect(findErrorMeaning(readRefusal({ error: { message, type: null, code: '500' } }))).toBe(meaning);
+  });
+
+  it('about refused content is a refusal, whatever its words are', () => {
+    const message = 'litellm.ContentPolicyViolationError: AzureException - No.';
+    expect(isModeration(readRefusal({ error: { message } }))).toBe(true);
+  });
+
+  it.each([
+    ['no words', { provider_name: 'X', raw: '' }],
+    ['a page', { provider_name: 'X', raw: '<html>Bad Gateway</html>' }],
+    ['nothing', { provider_name: 'X' }],
+  ])('keeps the gateway’s words when its upstream sent %s', (_name, metadata) => {
+    const error = { message: 'Provider returned error', code: 502, metadata };
+    expect(readRefusal({ error })).toMatchObject({ message: 'Provider returned error', code: '502' });
+  });
+
+  it('keeps words that only look wrapped', () => {
+    const message = 'openai error: no';
+    expect(readRefusal({ error: { message }, provider: 'azure' }).message).toBe(message);
+  });
+});

@@ -1,3 +1,4 @@
+import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** Average across languages and tokenizers. */
@@ -30,6 +31,15 @@ type EstimateText = (text: string) => number;
 /** Estimates tokens cheaply if the upstream did not count them, because the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
+}
+
+/**
+ * Removes counts of zero tokens, which cannot be those of an answer with content. Ollama 0.17.4 reports them for an answer that it aborts
+ * because it repeats itself, LiteLLM 1.108.7 in a stream of Completions whose client requested no usage.
+ */
+export function withoutEmptyCounts(reported: Usage): Usage {
+  const { input, output, cacheRead = 0, ...others } = reported;
+  return input === 0 && output === 0 && cacheRead === 0 ? others : reported;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { member } from '../wire/members.ts';
-import { estimateTokens, estimatePromptTokens } from './estimate.ts';
+import { estimateTokens, estimatePromptTokens, withoutEmptyCounts } from './estimate.ts';
 
 /** Number of deltas with text that are measured, and of deltas that are parsed at most to find them. */
 const maxDeltas = { measured: 4, parsed: 16 };
@@ -68,7 +68,8 @@ export class UsageMeter {
    * @param isOver false for a truncated reply, whose counts are not final
    */
   complete(reported: Usage | undefined, isOver: boolean): Usage {
-    const { input, output } = reported ?? {};
+    const counted = reported !== undefined && this.output > 0 ? withoutEmptyCounts(reported) : reported;
+    const { input, output } = counted ?? {};
     const isFinal = isOver && !this.#isOutputUnreliable;
     if (isFinal && input !== undefined && output !== undefined) return reported as Usage;
     const estimate = isFinal ? (output ?? this.output) : Math.max(output ?? 0, this.output);

@@ -1,5 +1,5 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { estimateTokens } from './estimate.ts';
+import { estimateTokens, withoutEmptyCounts } from './estimate.ts';
 import type { CompleteUsage } from './reply.ts';
 
 /**
@@ -37,17 +37,16 @@ export class UsageTally {
   }
 
   get reported(): Usage {
-    return this.#reported;
+    return this.#writtenCharacters > 0 ? withoutEmptyCounts(this.#reported) : this.#reported;
   }
 
   get input(): number {
-    return this.#reported.input ?? (this.#estimatedInput ??= this.#estimateInput());
+    return this.reported.input ?? (this.#estimatedInput ??= this.#estimateInput());
   }
 
   get isEstimated(): boolean {
-    return (
-      this.#truncatedRoutes.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined
-    );
+    const { input, output } = this.reported;
+    return this.#truncatedRoutes.length > 0 || input === undefined || output === undefined;
   }
 
   /** Usage for the client. The prompt counts once, and the outputs of all routes are added up. */
@@ -74,7 +73,7 @@ export class UsageTally {
   }
 
   get #routeUsage(): CompleteUsage {
-    const { output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#reported;
+    const { output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.reported;
     return {
       input: Math.max(this.input, cacheRead + cacheWrite),
       output: output ?? estimateTokens(this.#writtenCharacters),

@@ -33,7 +33,7 @@ const transformersAcceptedMembers = [
 /** Servers that operators run. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
-    // From the source of ollama/ollama 0.17.4 to 0.33.0-rc2; not run.
+    // Observed: 0.17.4. Read in the source: 0.33.0-rc2.
     name: 'ollama',
     title: 'Ollama',
     formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
@@ -44,6 +44,8 @@ export const serverVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       replay_as: 'reasoning',
+      // It rejects calls whose arguments are empty.
+      strict_calls: true,
       // 0.17.4 rejects other efforts.
       efforts: ['none', 'low', 'medium', 'high'],
       // tool_choice is not supported in any format.

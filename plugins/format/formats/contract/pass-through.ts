@@ -2,6 +2,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { withoutEmptyCounts } from '../../canonical/estimate.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 
@@ -56,11 +57,13 @@ export function tagMember(text: string, name: string, tag: string): string {
   return text.replace(new RegExp(`("${name}"\\s*:\\s*")(?=[^"])`, 'g'), `$1${tag}`);
 }
 
-/** Returns true if the upstream has reported counts for both the prompt and the reply. */
+/** Returns true if the upstream has reported counts, other than zero, for the prompt and the reply. */
 export function hasTokenCounts(
   usage: Usage | undefined,
 ): usage is Usage & { readonly input: number; readonly output: number } {
-  return usage?.input !== undefined && usage.output !== undefined;
+  if (usage === undefined) return false;
+  const { input, output } = withoutEmptyCounts(usage);
+  return input !== undefined && output !== undefined;
 }
 
 /**

@@ -119,6 +119,15 @@ describe('counts', () => {
     });
   });
 
+  it('counts of zero are none beside a text', () => {
+    expect(meterOf().complete({ input: 0, output: 0, reasoning: 0 }, true)).toMatchObject({
+      output: 20,
+      isEstimated: true,
+    });
+    const empty = { input: 0, output: 0 };
+    expect(new UsageMeter({ body: {} }).complete(empty, true)).toBe(empty);
+  });
+
   it('counts of a broken reply are at least what has passed', () => {
     expect(meterOf().complete({ input: 7, output: 1 }, false)).toEqual({ input: 7, output: 20, isEstimated: true });
   });

@@ -52,6 +52,11 @@ describe('thinking for a server whose Messages endpoint signs none', () => {
   });
 });
 
+it('a call without arguments is written anew for servers that reject it', () => {
+  const strict = vendors.filter(({ quirks }) => quirks?.strict_calls).map(({ name }) => name);
+  expect(strict).toEqual(expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'transformers-serve']));
+});
+
 it('a late system message stays one at vLLM’s Messages endpoint, and is user text at Ollama’s', () => {
   const body = { max_tokens: 9, messages: [hi, { role: 'system', content: 'Be brief.' }, hi] };
   expect(adapted('vllm', 'messages', body).body).toEqual(body);

@@ -400,3 +400,21 @@ describe('a stream that leaves something out', () => {
     expect(adapter.failure(error)).toBe(error);
   });
 });
+
+it('a Chat reply of Ollama, which counts nothing when it aborts an answer that repeats itself, gets a guess', () => {
+  const messages = [{ role: 'user', content: 'x'.repeat(80) }];
+  const content = 'E'.repeat(40);
+  const body = {
+    id: 'chatcmpl-363',
+    object: 'chat.completion',
+    created: 1,
+    model: 'tiny',
+    system_fingerprint: 'fp_ollama',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: null }],
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  };
+  const zero = { input: 0, output: 0 };
+  const { usage } = JSON.parse(adapterOf('chat', { messages }).whole(JSON.stringify(body), zero)) as JsonObject;
+  expect(usage).toMatchObject({ completion_tokens: 10, prompt_tokens: expect.any(Number) });
+  expect((usage as JsonObject)['prompt_tokens']).toBeGreaterThan(9);
+});

@@ -21,6 +21,8 @@ const chunkOf = (delta: object, finish: string | null = null, more: object = {})
     choices: [{ index: 0, delta, finish_reason: finish }],
     ...more,
   });
+const choiceOf = (index: number, delta: object, finish: string | null = null) =>
+  chunkOf({}, null, { choices: [{ index, delta, finish_reason: finish }] });
 const call = (entry: object) => chunkOf({ tool_calls: [entry] });
 const opening = (index: number, id: string) =>
   call({ index, id, type: 'function', function: { name: 'get_weather', arguments: '' } });
@@ -230,8 +232,6 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
 });
 
 it('a Chat client gets the texts of several choices, of which LiteLLM reports one finish reason', async () => {
-  const choiceOf = (index: number, delta: object, finish: string | null = null) =>
-    chunkOf({}, null, { choices: [{ index, delta, finish_reason: finish }] });
   const texts = [choiceOf(0, { role: 'assistant', content: 'A' }), choiceOf(1, { content: 'B' })];
   const finish = choiceOf(0, {}, 'stop');
   await ask('chat', playing([...texts, finish, choiceOf(1, {}, 'stop')], send(done)), 'b');

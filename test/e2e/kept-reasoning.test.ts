@@ -51,6 +51,10 @@ function modelLine(name: string, quirks = '{}'): string {
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
+interface WithDetails {
+  readonly reasoning_details: readonly JsonObject[];
+}
+
 const tools = ['look', 'wait'].map((name) => ({
   type: 'function' as const,
   function: { name, parameters: { type: 'object', properties: {} } },
@@ -132,6 +136,21 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
         { functionCall: expect.objectContaining({ name: 'wait' }) },
       ]);
     }
+  });
+
+  // As `@openrouter/ai-sdk-provider` 3.1.0 returns it: `{"type":"reasoning.encrypted","data":"dps1s…","index":0}`.
+  it.each([
+    ['messages', thoughts.text],
+    ['responses', thoughts.state], // Valid without its text.
+  ])('that returns the state with neither text nor length has what %s needs restored', async (model, needed) => {
+    const asked: Message = { role: 'user', content: `d ${isStream} ${model}` };
+    const message = (await ask(model, [asked], isStream)) as OpenAI.ChatCompletionMessage & WithDetails;
+    const { content, tool_calls = [], reasoning_details: details } = message;
+    const results = tool_calls.map(({ id }): Message => ({ role: 'tool', tool_call_id: id, content: 'ok' }));
+    const kept = { reasoning_details: details.map(({ text_length: _length, ...entry }) => entry) };
+    const answer = await ask(model, [asked, { role: 'assistant', content, tool_calls, ...kept }, ...results], isStream);
+    expect(answer.content).toBe('Done.');
+    expect(JSON.stringify(lastRequest(thinker))).toContain(needed);
   });
 
   it('has the text of its reasoning restored for a Chat upstream', async () => {

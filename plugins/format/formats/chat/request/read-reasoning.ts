@@ -58,6 +58,7 @@ function keepSignatures(states: readonly StateEntry[]): Reasoning[] {
 
 /** Assigns every state its text; undefined if the division is ambiguous, because upstreams reject a state with the wrong text. */
 function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
+  if (text === '' && states.some(hasLostText)) return undefined;
   const [only] = states;
   if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
     return [{ type: 'reasoning', text, state: only.state }];
@@ -71,6 +72,11 @@ function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] |
     if (length > 0 && remaining.startsWith(reasoningSeparator)) remaining = remaining.slice(reasoningSeparator.length);
   }
   return remaining === '' ? reasoning : undefined;
+}
+
+/** True if the state is useless without its text, whose length the client has dropped as well. */
+function hasLostText({ state, length }: StateEntry): boolean {
+  return length === undefined && (state.kind === 'signature' || state.kind === 'none');
 }
 
 /**
@@ -103,5 +109,11 @@ export function readKeptCall(entry: JsonValue): CallIdentity {
 /** Returns true for a state with its text. Some SDKs drop either, and most vendors reject a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
-  return hasText || details.every((entry) => (asCount(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);
+  return hasText || details.every((entry) => !lacksText(entry));
+}
+
+function lacksText(entry: JsonValue): boolean {
+  const length = asCount(member<ChatReasoningDetail>(entry, 'text_length'));
+  const state = readTaggedState(asText(member<ChatReasoningDetail>(entry, 'data')));
+  return (length ?? 0) > 0 || (state !== undefined && hasLostText({ state, length }));
 }

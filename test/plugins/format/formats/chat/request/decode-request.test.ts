@@ -151,10 +151,22 @@ describe('decoding reasoning of a Chat request', () => {
   });
 
   it('Chat reasoning may have a state without text', () => {
-    expect(read({ role: 'assistant', content: 'x', reasoning_details: [tagged('sig')] }).items[0]).toMatchObject({
+    const details = [tagged('sig', { text_length: 0 })];
+    expect(read({ role: 'assistant', content: 'x', reasoning_details: details }).items[0]).toMatchObject({
       text: '',
       state,
     });
+  });
+
+  it.each([
+    ['signature', false],
+    ['redacted', true],
+    ['encrypted', true],
+    ['thought', true],
+  ] as const)('a state of kind %s without text and length is valid: %s', (kind, isValid) => {
+    const details = [{ type: 'reasoning.encrypted', data: tagState({ ...state, kind }) }];
+    const { items } = read({ role: 'assistant', content: 'x', reasoning_details: details });
+    expect(items.some((item) => item.type === 'reasoning' && item.state !== undefined)).toBe(isValid);
   });
 
   it('Chat reasoning keeps its text and loses the state of another upstream', () => {

@@ -149,7 +149,7 @@ export class ContentReader {
     this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result);
     const id = result.maybeText('id') || undefined;
-    const { text, isError } = unwrapResponse(result.maybeObject('response')?.value ?? {});
+    const { text, isError } = unwrapResponse(result.maybeObject('response')?.value ?? {}, name);
     const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
     for (const part of iterateList<GeminiPart, GeminiFunctionResponse>(result, 'parts'))
       parts.push(...readPart(part, this.#notes));
@@ -171,9 +171,14 @@ function isWorthKeeping(state: OpaqueState | undefined): boolean {
 /** Members that can hold the whole result, documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
-/** Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. */
-function unwrapResponse(response: JsonObject): { text: string; isError: boolean } {
-  const [firstEntry, ...others] = Object.entries(response);
+/**
+ * Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. The wrapper may
+ * name the function again, as in older samples of Google and in genai for Rust: `{ name: "ls", content: … }`.
+ */
+function unwrapResponse(response: JsonObject, functionName: string): { text: string; isError: boolean } {
+  const [firstEntry, ...others] = Object.entries(response).filter(
+    ([key, value]) => key !== 'name' || value !== functionName || !('content' in response),
+  );
   if (firstEntry === undefined) return { text: '', isError: false };
   const isError = others.length === 0 && firstEntry[0] === 'error';
   const isWrapper = others.length === 0 && resultNames.has(firstEntry[0]);

@@ -146,6 +146,8 @@ describe('decoding calls and results of a Gemini request', () => {
     [{ error: { code: 5 } }, '{"code":5}', true],
     [{ error: 'x', output: 'y' }, '{"error":"x","output":"y"}', false],
     [{ temperature: 5 }, '{"temperature":5}', false],
+    [{ name: 'ls', content: 'ok' }, 'ok', false],
+    [{ name: 'Ada', content: 'ok' }, '{"name":"Ada","content":"ok"}', false],
   ])('the Gemini result %j is decoded as text', (response, said, isError) => {
     expect(resultOf(response)).toMatchObject({ parts: [text(said)], isError });
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
@@ -20,7 +20,12 @@ function read(files: Readonly<Record<string, string | Buffer>>, yaml = '', folde
   return validate(parseDocument(complete(yaml), join(folder, 'gateway.yaml'), {}), registry);
 }
 
-const shop = () => mkdtempDisposableSync(join(tmpdir(), 'daypass-pages-')).path;
+let folders = new DisposableStack();
+afterEach(() => {
+  folders.dispose();
+  folders = new DisposableStack();
+});
+const shop = () => folders.use(mkdtempDisposableSync(join(tmpdir(), 'daypass-pages-'))).path;
 const namesOf = (config: Config) => [...readShopPages(config.files?.(pagesSection) ?? new Map()).texts.keys()];
 
 it('pages are the files of the folder, by name and language', () => {

@@ -3,13 +3,17 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { Conversation, OpaqueState } from './conversation.ts';
+import type { Conversation, OpaqueState, StateKind } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
-import type { ToolNames } from './tool-names.ts';
+import type { NameRules, ToolNames } from './tool-names.ts';
 
 /** The upstream side of a format: requests are encoded, replies are decoded. */
 export interface UpstreamCodec {
+  /** The tool names that the format allows. */
+  readonly toolNames: NameRules;
+  /** Kinds of opaque reasoning state that endpoints of the format create and accept. */
+  readonly stateKinds: readonly StateKind[];
   /**
    * Writes the request for an upstream. Features that the format cannot express are dropped or approximated, and noted.
    *
@@ -37,7 +41,10 @@ export interface ClientCodec {
 }
 
 /** A format in its four directions. */
-export interface Codec extends UpstreamCodec, ClientCodec {}
+export interface Codec extends UpstreamCodec, ClientCodec {
+  /** Minimal dialogue without which a request cannot be decoded. */
+  readonly minimalDialogue: JsonObject;
+}
 
 /** Route that a request is encoded for. */
 export interface EncodeTarget {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
+import type { EncodeTarget, UpstreamCodec } from './codec.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
@@ -43,4 +44,12 @@ export function tagState({ kind, origin, data }: OpaqueState): string {
 export function readTaggedState(text: string): OpaqueState | undefined {
   const kind = tagPattern.test(text) ? kindsByLetter.get(text.charAt(prefix.length)) : undefined;
   return kind && { kind, origin: text.slice(prefix.length + 1, tagLength - 1), data: text.slice(tagLength) };
+}
+
+/** Creates the lookup of state data, which finds only states that the upstream created and accepts in its format. */
+export function createStateLookup(
+  { stateKinds }: Pick<UpstreamCodec, 'stateKinds'>,
+  origin: string,
+): EncodeTarget['findOwnState'] {
+  return (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined);
 }

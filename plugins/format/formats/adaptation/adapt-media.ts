@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { Codec } from '../../canonical/codec.ts';
 import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
-import { type Adaptation, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
+import { type Adaptation, reencodeMembers } from '../contract/adaptation.ts';
 
 type Medium = 'images' | 'files' | 'audio' | 'video';
 const allMedia: readonly Medium[] = ['images', 'files', 'audio', 'video'];
@@ -27,7 +28,7 @@ const partHolders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 
  * @param nameOf returns the name of a member that has several spellings
  */
 export function adaptMedia(
-  memberCodec: MemberCodec,
+  codec: Codec,
   names: readonly string[],
   nameOf: (name: string) => string = (name) => name,
 ): Adaptation {
@@ -37,7 +38,7 @@ export function adaptMedia(
     if (rejectedMedia.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => containsMedium(value, new Set(rejectedMedia)))) return body;
-    const encoded = reencodeMembers(memberCodec, Object.fromEntries(dialogue), target);
+    const encoded = reencodeMembers(codec, Object.fromEntries(dialogue), target);
     const otherMembers = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
     const encodedMembers = names.flatMap((name) =>
       encoded[name] === undefined ? [] : [[name, encoded[name]] as const],

@@ -1,12 +1,13 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import type { Codec } from '../../canonical/codec.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { writeInstruction } from '../../canonical/output-format.ts';
 import { fitBudget } from '../../canonical/reasoning.ts';
 import { noteLocalStops } from '../../canonical/stop-cutter.ts';
 import { listTexts } from '../../wire/members.ts';
-import { type Adaptation, type MemberCodec, decodeMembers } from '../contract/adaptation.ts';
+import { type Adaptation, decodeMembers } from '../contract/adaptation.ts';
 import { canOmit, omitMembers, undefinedIfEmpty, withMember } from './adapt-members.ts';
 
 /** Removes sampling parameters that the model rejects. */
@@ -104,13 +105,13 @@ export interface OutputFormatEditor {
 }
 
 /** Requests JSON in the strictest way that the model supports: by a parameter, otherwise by an instruction. */
-export function adaptOutput(memberCodec: MemberCodec, { find, replace, instruct }: OutputFormatEditor): Adaptation {
+export function adaptOutput(codec: Codec, { find, replace, instruct }: OutputFormatEditor): Adaptation {
   return (body, { profile, notes }) => {
     const support = profile.capabilities.structured_output;
     if (support === 'schema') return body;
     const outputMembers = find(body);
     if (outputMembers === undefined) return body;
-    const { output } = decodeMembers(memberCodec, outputMembers, new Notes());
+    const { output } = decodeMembers(codec, outputMembers, new Notes());
     if (output === undefined || (output.type === 'json_object' && support === 'object')) return body;
     notes.approximate(`${output.type} as instruction`);
     return instruct(replace(body, support === 'object'), writeInstruction(output), profile);

@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { createLengthRules } from '../../canonical/call-ids.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
-import { commonNameRules } from '../../canonical/tool-names.ts';
 import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 import { asList, member } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
@@ -32,25 +31,12 @@ import {
   forcesCall,
   removeStrict,
 } from '../adaptation/adapt-tools.ts';
-import {
-  type Adaptation,
-  chainAdaptations,
-  type MemberCodec,
-  type AdaptationTarget,
-  reencodeMembers,
-} from '../contract/adaptation.ts';
+import { type Adaptation, chainAdaptations, type AdaptationTarget, reencodeMembers } from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
 import { chatCodec } from './codec.ts';
 import { maxCallIdLength, writeCallIds } from './request/call-ids.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
 import { isSingleChoice } from './request/parameters.ts';
-
-const memberCodec: MemberCodec = {
-  codec: chatCodec,
-  toolNames: commonNameRules,
-  stateKinds: [],
-  dialogue: { messages: [{ role: 'user', content: '.' }] },
-};
 
 const adaptLimitName: Adaptation = (body: ChatRequest, { profile }) => {
   const name = profile.quirks.max_tokens_name;
@@ -88,7 +74,7 @@ const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
   if (!messages.some((message) => member<ChatMessage>(message, 'images') !== undefined)) return body;
-  return withMember(body, 'messages', reencodeMembers(memberCodec, { messages }, target)['messages']);
+  return withMember(body, 'messages', reencodeMembers(chatCodec, { messages }, target)['messages']);
 };
 
 /** Joins the system messages at the start of the dialogue. */
@@ -174,7 +160,7 @@ export const adaptChat = chainAdaptations(
   adaptSystemRole,
   adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true }),
   joinLeadingInstructions,
-  adaptMedia(memberCodec, ['messages']),
+  adaptMedia(chatCodec, ['messages']),
   adaptGeneratedImages,
   adaptStrictTools(removeToolStrict),
   adaptTools(toolMembers),
@@ -187,7 +173,7 @@ export const adaptChat = chainAdaptations(
   requireNamedTool,
   adaptParallelCalls,
   adaptReasoning,
-  adaptOutput(memberCodec, outputEditor),
+  adaptOutput(chatCodec, outputEditor),
   adaptMessages,
   adaptCallIds(writeCallIds, createLengthRules(maxCallIdLength)),
   adaptRefused(() => fallbackModelMembers),
@@ -209,7 +195,7 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
 
 function rewriteReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const requested = Object.fromEntries(reasoningMembers.map((name) => [name, body[name]]));
-  const encoded: ChatRequest = reencodeMembers(memberCodec, requested, target);
+  const encoded: ChatRequest = reencodeMembers(chatCodec, requested, target);
   const { thinking } = encoded;
   const names = reasoningMembers.filter((name) => name !== 'thinking' && isSet(encoded[name]));
   const adapted = {

@@ -1,4 +1,5 @@
 import type { Codec } from '../../canonical/codec.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
 import { ChatDecoder } from './reply/decode-reply.ts';
 import { ChatEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
@@ -6,6 +7,9 @@ import { encodeRequest } from './request/encode-request.ts';
 
 /** Decodes and encodes requests and replies of Chat Completions. */
 export const chatCodec: Codec = {
+  toolNames: commonNameRules,
+  stateKinds: [],
+  minimalDialogue: { messages: [{ role: 'user', content: '.' }] },
   decodeRequest,
   encodeRequest,
   createDecoder: (profile) => new ChatDecoder(profile),

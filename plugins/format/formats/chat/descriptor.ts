@@ -1,5 +1,4 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { commonNameRules } from '../../canonical/tool-names.ts';
 import { createContentReaders } from '../../content/read-content.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 import { asCount, hasToolOfType, member, listTexts } from '../../wire/members.ts';
@@ -55,8 +54,6 @@ export const chat: ClientTextFormat = {
   },
   text: {
     ...chatCodec,
-    toolNames: commonNameRules,
-    stateKinds: [],
     features: {
       freeformTools: true,
       forcedTools: true,

@@ -1,10 +1,11 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { Codec } from '../../canonical/codec.ts';
-import type { Conversation, StateKind } from '../../canonical/conversation.ts';
+import type { Conversation } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import { createStateLookup } from '../../canonical/opaque-state.ts';
 import type { StoredReasoning } from '../../canonical/stored-reasoning.ts';
-import { type NameRules, ToolNames } from '../../canonical/tool-names.ts';
+import { ToolNames } from '../../canonical/tool-names.ts';
 
 /** The route that a request is adapted to, and the notes on losses. */
 export interface AdaptationTarget {
@@ -44,22 +45,13 @@ export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptat
   };
 }
 
-/** How single members of a format's requests are decoded and re-encoded. */
-export interface MemberCodec {
-  readonly codec: Codec;
-  readonly toolNames: NameRules;
-  readonly stateKinds: readonly StateKind[];
-  /** Minimal dialogue without which a request cannot be decoded. */
-  readonly dialogue: JsonObject;
-}
-
 /**
  * Decodes members of a request exactly as a translation would.
  *
  * @throws GatewayError `invalid_request` if they cannot be decoded
  */
-export function decodeMembers({ codec, dialogue }: MemberCodec, members: JsonObject, notes: Notes): Conversation {
-  return codec.decodeRequest({ ...dialogue, ...members }, notes);
+export function decodeMembers(codec: Codec, members: JsonObject, notes: Notes): Conversation {
+  return codec.decodeRequest({ ...codec.minimalDialogue, ...members }, notes);
 }
 
 /**
@@ -67,16 +59,15 @@ export function decodeMembers({ codec, dialogue }: MemberCodec, members: JsonObj
  *
  * @throws GatewayError `invalid_request` if they cannot be decoded, `not_supported` if the route cannot serve them
  */
-export function reencodeMembers(memberCodec: MemberCodec, members: JsonObject, target: AdaptationTarget): JsonObject {
+export function reencodeMembers(codec: Codec, members: JsonObject, target: AdaptationTarget): JsonObject {
   const { profile, notes, origin } = target;
-  const { codec, toolNames, stateKinds } = memberCodec;
-  const conversation = decodeMembers(memberCodec, members, notes);
+  const conversation = decodeMembers(codec, members, notes);
   return codec.encodeRequest(conversation, {
     model: '',
     profile,
     isStream: false,
-    names: new ToolNames(conversation, toolNames),
+    names: new ToolNames(conversation, codec.toolNames),
     notes,
-    findOwnState: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
+    findOwnState: createStateLookup(codec, origin),
   });
 }

@@ -7,10 +7,8 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { IdRules } from '../../canonical/call-ids.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
-import type { StateKind } from '../../canonical/conversation.ts';
 import type { AnswerImages } from '../../canonical/generated-images.ts';
 import type { HistoryCall } from '../../canonical/stored-reasoning.ts';
-import type { NameRules } from '../../canonical/tool-names.ts';
 import type { ContentForm } from '../../content/sent-content.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
 import type { ReplyListeners } from './fragment-observer.ts';
@@ -167,10 +165,6 @@ interface ClientTextSide extends ClientCodec {
 
 /** The upstream side of a format for conversations. */
 interface TextSide extends UpstreamCodec {
-  /** The tool names that the format allows. */
-  readonly toolNames: NameRules;
-  /** Kinds of opaque reasoning state that endpoints of the format create and accept. */
-  readonly stateKinds: readonly StateKind[];
   readonly features: FormatFeatures;
   /** Form of streams; default: server-sent events. */
   readonly stream?: StreamFormat;

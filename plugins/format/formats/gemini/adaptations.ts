@@ -16,9 +16,9 @@ import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-
 import { adaptOutput, type OutputFormatEditor } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import { adaptHostedTools, adaptForcedTools, adaptTools } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type AdaptationTarget, chainAdaptations, type MemberCodec } from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, chainAdaptations } from '../contract/adaptation.ts';
 import { adaptGeneration } from './adapt-generation.ts';
-import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { geminiCodec } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
 
 /** Members that hold a JSON Schema, mapped to the members that hold the same schema in the OpenAPI subset. */
@@ -53,13 +53,6 @@ function translateInside(value: JsonValue, notes: Notes): JsonValue {
   if (Array.isArray(value)) return mapEntries(value, (entry) => translateInside(entry, notes));
   return isJsonObject(value) ? translateSchemas(value, notes) : value;
 }
-
-const memberCodec: MemberCodec = {
-  codec: geminiCodec,
-  toolNames,
-  stateKinds,
-  dialogue: { contents: [{ role: 'user', parts: [{ text: '.' }] }] },
-};
 
 function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   if (toCamelCase(name) !== 'toolConfig' || !isJsonObject(config)) return config;
@@ -120,11 +113,11 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
 /** Adapts a Gemini request to the capabilities and quirks of a route. */
 export const adaptGemini = chainAdaptations(
   adaptGeneration,
-  adaptMedia(memberCodec, ['contents', 'systemInstruction'], toCamelCase),
+  adaptMedia(geminiCodec, ['contents', 'systemInstruction'], toCamelCase),
   adaptTools(['tools', 'toolConfig', 'tool_config']),
   adaptHostedTools(removeHostedSearch),
   adaptForcedTools(relaxToolConfig),
   adaptSchemas,
-  adaptOutput(memberCodec, outputEditor),
+  adaptOutput(geminiCodec, outputEditor),
   adaptRefused(),
 );

@@ -16,7 +16,7 @@ import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { asObject } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
-import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { geminiCodec } from './codec.ts';
 import { wantsThoughts } from './reply/encode-reply.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
@@ -92,8 +92,6 @@ export const gemini: ClientTextFormat = {
   },
   text: {
     ...geminiCodec,
-    toolNames,
-    stateKinds,
     features: {
       freeformTools: false,
       forcedTools: true,

@@ -11,24 +11,23 @@ import type {
   MessagesThinking,
 } from '../../wire/messages.ts';
 import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
-import { type Adaptation, type AdaptationTarget, type MemberCodec, reencodeMembers } from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, reencodeMembers } from '../contract/adaptation.ts';
+import { messagesCodec } from './codec.ts';
 
 /** Requests thinking in the route's style. Changes only members that the route is known to reject. */
-export function adaptThinking(probe: MemberCodec): Adaptation {
-  return (body: MessagesRequest, target) => {
-    const { thinking } = body;
-    const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
-    if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
-    if (!canReason(target.profile)) return dropThinking(body, target);
-    const usesBudget = target.profile.quirks.reasoning === 'budget';
-    const isThinkingRejected = isForeignThinking(body, target.profile);
-    const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
-    if (!isThinkingRejected && !isEffortRejected) return body;
-    const rewritten: MessagesRequest = rewriteThinking(body, probe, target);
-    const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
-    return withEffort(adapted, member<MessagesOutputConfig>(rewritten.output_config, 'effort'));
-  };
-}
+export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
+  const { thinking } = body;
+  const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
+  if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
+  if (!canReason(target.profile)) return dropThinking(body, target);
+  const usesBudget = target.profile.quirks.reasoning === 'budget';
+  const isThinkingRejected = isForeignThinking(body, target.profile);
+  const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
+  if (!isThinkingRejected && !isEffortRejected) return body;
+  const rewritten: MessagesRequest = rewriteThinking(body, target);
+  const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
+  return withEffort(adapted, member<MessagesOutputConfig>(rewritten.output_config, 'effort'));
+};
 
 function dropThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
   const isOff = member<MessagesThinking>(body.thinking, 'type') === 'disabled';
@@ -54,7 +53,7 @@ function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { q
 }
 
 /** Rewrites thinking and effort for the route. Keeps a client's budget and drops an additional effort, which is only a hint. */
-function rewriteThinking(body: MessagesRequest, probe: MemberCodec, target: AdaptationTarget): MessagesRequest {
+function rewriteThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = member<MessagesThinking>(thinking, 'type');
   const hasClientBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
@@ -69,7 +68,7 @@ function rewriteThinking(body: MessagesRequest, probe: MemberCodec, target: Adap
     ...(isSet(effort) && !hasClientBudget && { output_config: { effort } }),
     messages: isPrefilled ? [userMessage, { role: 'assistant', content: '.' }] : [userMessage],
   };
-  return reencodeMembers(probe, request, target);
+  return reencodeMembers(messagesCodec, request, target);
 }
 
 function withEffort(body: MessagesRequest, effort: JsonValue | undefined): MessagesRequest {

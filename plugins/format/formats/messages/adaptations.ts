@@ -35,15 +35,9 @@ import {
   forcesCall,
   removeStrict,
 } from '../adaptation/adapt-tools.ts';
-import {
-  type Adaptation,
-  type AdaptationTarget,
-  type MemberCodec,
-  reencodeMembers,
-  chainAdaptations,
-} from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, reencodeMembers, chainAdaptations } from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
-import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { messagesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
 import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
@@ -55,23 +49,19 @@ import { applyToolChanges, withoutBlocks } from './request/tool-changes.ts';
  *
  * @throws GatewayError `not_supported` if no tool is left or the forced tool is removed
  */
-function adaptServerTools(probe: MemberCodec): Adaptation {
-  return adaptHostedTools((tool: MessagesTool, target) => {
-    const { type } = tool;
-    const { hosted_search, betas } = target.profile.quirks;
-    if (typeof type === 'string' && isWebSearch(type)) {
-      if (!hosted_search) target.notes.drop('web_search');
-      return hosted_search ? tool : undefined;
-    }
-    if (betas) return tool;
-    if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
-    const { tools }: MessagesRequest = reencodeMembers(probe, { tools: [tool] }, target);
-    const [converted] = Array.isArray(tools) ? tools : [];
-    return isJsonObject(converted)
-      ? withMember<MessagesTool>(converted, 'cache_control', tool.cache_control)
-      : undefined;
-  });
-}
+const adaptServerTools = adaptHostedTools((tool: MessagesTool, target) => {
+  const { type } = tool;
+  const { hosted_search, betas } = target.profile.quirks;
+  if (typeof type === 'string' && isWebSearch(type)) {
+    if (!hosted_search) target.notes.drop('web_search');
+    return hosted_search ? tool : undefined;
+  }
+  if (betas) return tool;
+  if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
+  const { tools }: MessagesRequest = reencodeMembers(messagesCodec, { tools: [tool] }, target);
+  const [converted] = Array.isArray(tools) ? tools : [];
+  return isJsonObject(converted) ? withMember<MessagesTool>(converted, 'cache_control', tool.cache_control) : undefined;
+});
 
 /** Writes references to the tools of a search result as text on routes of other vendors. */
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
@@ -106,13 +96,6 @@ function writeReference(block: JsonValue): JsonValue {
   const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
   return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
 }
-
-const probe: MemberCodec = {
-  codec: messagesCodec,
-  toolNames,
-  stateKinds,
-  dialogue: { messages: [{ role: 'user', content: '.' }] },
-};
 
 /** Members of beta features. Anthropic rejects them without their header; other vendors always reject them. */
 const betaMembers = [
@@ -188,8 +171,8 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptToolChanges,
   adaptForeignBlocks,
   adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true, instructions: 'system' }),
-  adaptMedia(probe, ['messages', 'system']),
-  adaptServerTools(probe),
+  adaptMedia(messagesCodec, ['messages', 'system']),
+  adaptServerTools,
   adaptToolReferences,
   adaptStrictTools(removeStrict),
   adaptTools(['tools', 'tool_choice']),
@@ -199,10 +182,10 @@ export const adaptMessagesRequest = chainAdaptations(
   ),
   adaptParallelCalls,
   adaptForcedTools(relaxToolChoice),
-  adaptThinking(probe),
+  adaptThinking,
   replayThinking,
   adaptCallIds(writeCallIds, plainIdRules),
-  adaptOutput(probe, outputWording),
+  adaptOutput(messagesCodec, outputWording),
   adaptRefused(listUnsupportedMembers),
   adaptVertex,
 );

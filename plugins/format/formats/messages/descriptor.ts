@@ -10,7 +10,7 @@ import { type ClientTextFormat, defineModelEndpoint, type Purpose } from '../con
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { dropForeignThinking, dropThinkingInToolLoop } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
-import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { messagesCodec } from './codec.ts';
 import { separatorBetween } from './reply/encode-reply.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
@@ -74,8 +74,6 @@ export const messages: ClientTextFormat = {
   },
   text: {
     ...messagesCodec,
-    toolNames,
-    stateKinds,
     features: {
       freeformTools: false,
       forcedTools: true,

@@ -3,7 +3,6 @@ import { createLengthRules } from '../../canonical/call-ids.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
-import { commonNameRules } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { asList, member, scalarText } from '../../wire/members.ts';
 import type {
@@ -36,17 +35,9 @@ import {
   adaptUnusedTools,
   relaxToolChoice,
 } from '../adaptation/adapt-tools.ts';
-import {
-  type Adaptation,
-  type AdaptationTarget,
-  chainAdaptations,
-  type MemberCodec,
-  reencodeMembers,
-} from '../contract/adaptation.ts';
-import { responsesCodec, stateKinds } from './codec.ts';
+import { type Adaptation, type AdaptationTarget, chainAdaptations, reencodeMembers } from '../contract/adaptation.ts';
+import { responsesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
-
-const probe: MemberCodec = { codec: responsesCodec, toolNames: commonNameRules, stateKinds, dialogue: { input: '.' } };
 
 /** Members of WebSocket events that do not exist in a POST. */
 const socketMembers = ['generate', 'stream_id'];
@@ -73,7 +64,7 @@ const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
 };
 
 function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  const { reasoning: rewritten }: ResponsesRequest = reencodeMembers(probe, { reasoning: requested }, target);
+  const { reasoning: rewritten }: ResponsesRequest = reencodeMembers(responsesCodec, { reasoning: requested }, target);
   if (!isJsonObject(rewritten) || !isJsonObject(requested)) return rewritten;
   const { effort }: ResponsesReasoningOptions = rewritten;
   return { ...rewritten, ...requested, effort };
@@ -113,7 +104,7 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptEndUser(openaiEndUser),
   adaptLateSystem({ member: 'input', textType: 'input_text', mustAlternate: false }),
-  adaptMedia(probe, ['input', 'instructions']),
+  adaptMedia(responsesCodec, ['input', 'instructions']),
   adaptHostedTools(adaptSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
@@ -121,7 +112,7 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
   adaptReasoning,
-  adaptOutput(probe, outputWording),
+  adaptOutput(responsesCodec, outputWording),
   adaptCallIds(writeCallIds, createLengthRules(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

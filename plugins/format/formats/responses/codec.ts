@@ -1,5 +1,5 @@
 import type { Codec } from '../../canonical/codec.ts';
-import type { StateKind } from '../../canonical/conversation.ts';
+import { commonNameRules } from '../../canonical/tool-names.ts';
 import { ResponsesDecoder } from './reply/decode-reply.ts';
 import { ResponsesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
@@ -7,11 +7,11 @@ import { encodeRequest } from './request/encode-request.ts';
 
 /** Reads and writes the Responses format. */
 export const responsesCodec: Codec = {
+  toolNames: commonNameRules,
+  stateKinds: ['encrypted'],
+  minimalDialogue: { input: '.' },
   decodeRequest,
   encodeRequest,
   createDecoder: () => new ResponsesDecoder(),
   createEncoder: (context) => new ResponsesEncoder(context),
 };
-
-/** Kinds of opaque reasoning state that endpoints of the Responses format create. */
-export const stateKinds: readonly StateKind[] = ['encrypted'];

@@ -1,5 +1,4 @@
 import type { JsonObject } from '#core/platform/json.ts';
-import { commonNameRules } from '../../canonical/tool-names.ts';
 import { createContentReaders } from '../../content/read-content.ts';
 import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
@@ -9,7 +8,7 @@ import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import { type ClientTextFormat, defineModelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponsesRequest } from './adaptations.ts';
-import { responsesCodec, stateKinds } from './codec.ts';
+import { responsesCodec } from './codec.ts';
 import { ResponsesReplyRepair } from './repair/reply-repair.ts';
 import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
 import { renderStreamError, responseEvents } from './reply/reply-object.ts';
@@ -54,8 +53,6 @@ export const responses: ClientTextFormat = {
   },
   text: {
     ...responsesCodec,
-    toolNames: commonNameRules,
-    stateKinds,
     features: {
       freeformTools: true,
       forcedTools: true,

@@ -3,8 +3,9 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, isJsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
-import type { Conversation, OpaqueState } from '../../canonical/conversation.ts';
+import type { Conversation } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import { createStateLookup } from '../../canonical/opaque-state.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearchNote } from '../../canonical/tools.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
@@ -40,7 +41,7 @@ export function encodeForRoute(
   }
   const encoded = text.encodeRequest(conversation, {
     ...target,
-    findOwnState: createStateLookup(format, origin),
+    findOwnState: createStateLookup(text, origin),
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;
@@ -68,12 +69,6 @@ function orderForCaching(body: JsonObject): JsonObject {
   others.filter((name) => !dialogueMembers.has(name)).forEach(copyMember);
   others.filter((name) => dialogueMembers.has(name)).forEach(copyMember);
   return ordered;
-}
-
-/** Creates the lookup of state data, which finds only states that the upstream created and accepts in this format. */
-export function createStateLookup({ text }: TextFormat, origin: string): EncodeTarget['findOwnState'] {
-  return (state: OpaqueState | undefined) =>
-    state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
 }
 
 /** Matches notes on dropped tools that only a vendor can run. */

@@ -11,7 +11,7 @@ import { estimatePromptTokens } from '../../canonical/estimate.ts';
 import type { GuardOptions } from '../../canonical/guard-options.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
 import { Notes } from '../../canonical/notes.ts';
-import { originOf, tagState } from '../../canonical/opaque-state.ts';
+import { createStateLookup, originOf, tagState } from '../../canonical/opaque-state.ts';
 import { StopCutter } from '../../canonical/stop-cutter.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import { TranslatedContent } from '../../content/translated-content.ts';
@@ -31,7 +31,7 @@ import {
   stripIdPrefix,
 } from '../../request/client-request.ts';
 import { restoreReasoning, acceptsReasoningText } from '../../state/stored-reasoning/restore.ts';
-import { encodeForRoute, createStateLookup } from './encode-for-route.ts';
+import { encodeForRoute } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
@@ -176,7 +176,7 @@ export class Translation implements PreparedCall {
   #restoreReasoning(conversation: Conversation): Conversation {
     const { storedReasoning } = this.#client;
     if (storedReasoning === undefined) return conversation;
-    const ownState = createStateLookup(this.#upstreamFormat, this.#origin);
+    const ownState = createStateLookup(this.#upstreamFormat.text, this.#origin);
     const takesText = acceptsReasoningText(this.#upstreamFormat, this.#route);
     return restoreReasoning(conversation, storedReasoning, { acceptsText: takesText, origin: this.#origin, ownState });
   }

@@ -8,7 +8,7 @@ import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import type { Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
 import { ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
-import { geminiCodec, toolNames } from '../../../../../plugins/format/formats/gemini/codec.ts';
+import { geminiCodec } from '../../../../../plugins/format/formats/gemini/codec.ts';
 import { gemini } from '../../../../../plugins/format/formats/gemini/descriptor.ts';
 import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../../codec-fixture.ts';
 
@@ -42,7 +42,7 @@ export function guarded(
 ): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     ...options,
-    names: new ToolNames({ tools: [], items: [] }, toolNames),
+    names: new ToolNames({ tools: [], items: [] }, geminiCodec.toolNames),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x',
     inputTokens: () => 25,
@@ -69,7 +69,7 @@ export function encode(
     model: 'gemini-there',
     profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,
-    names: new ToolNames({ ...nothing, ...wanted }, toolNames),
+    names: new ToolNames({ ...nothing, ...wanted }, geminiCodec.toolNames),
     findOwnState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });

@@ -64,7 +64,7 @@ export type Fragment =
   | { readonly type: 'progress' }
   /** The vendor's id of the answer. */
   | { readonly type: 'id'; readonly id: string }
-  /** The model named by the vendor; emitted once. */
+  /** The model named by the vendor; later names are ignored. */
   | { readonly type: 'model'; readonly model: string }
   /** The state of another answer to the same request, named by its index. That answer continues, has ended, or has failed. */
   | {
@@ -111,7 +111,7 @@ export function isContent(fragment: Fragment): boolean {
   return contentTypes.has(fragment.type) || (fragment.type === 'dropped' && fragment.isAnswer === true);
 }
 
-export const progress: Fragment = { type: 'progress' };
+export const progress = { type: 'progress' } as const satisfies Fragment;
 
 /** Characters counted for each block, call or item in addition to its content. */
 export const charactersPerBlock = 256;
@@ -237,6 +237,11 @@ export function readFailure(body: JsonObject, isCertain = false): GatewayError |
 /** Creates the fragment of an error that the upstream sent instead of a reply. */
 export function errorFragment(body: JsonObject): Fragment {
   return { type: 'error', error: readFailure(body, true) };
+}
+
+/** Creates the fragment of an unusable reply, with the sentence about it. */
+export function failureFragment(...reason: Parameters<typeof upstreamReason>): Extract<Fragment, { type: 'error' }> {
+  return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason(...reason)) };
 }
 
 /** Wraps reported counts in a list of fragments, which is empty without counts. */

@@ -1,8 +1,12 @@
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
-import { readFailure, type FinishReason, type Fragment, modelFragment } from '../../canonical/reply.ts';
+import {
+  failureFragment,
+  readFailure,
+  type FinishReason,
+  type Fragment,
+  modelFragment,
+} from '../../canonical/reply.ts';
 import { asCount, asFilledText, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
@@ -72,5 +76,5 @@ function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: 
 }
 
 function missingReply(): Fragment {
-  return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_response')) };
+  return failureFragment('upstream.reason.no_response');
 }

@@ -1,12 +1,11 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { isDeeperThan, isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   errorFragment,
+  failureFragment,
   type Fragment,
   isContent,
   modelFragment,
@@ -27,7 +26,6 @@ import { PartReader } from './read-output.ts';
 export class GeminiDecoder implements ReplyDecoder {
   readonly #parts = new PartReader();
   #index: JsonValue | undefined;
-  #hasModel = false;
 
   readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
@@ -52,10 +50,8 @@ export class GeminiDecoder implements ReplyDecoder {
     const fragments = this.#readReply(body);
     const hasEnded = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (hasEnded) return [...fragments, ...this.#end()];
-    if (!fragments.some(({ type }) => type !== 'usage' && type !== 'model')) {
-      const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.without_content'));
-      return [{ type: 'error', error }];
-    }
+    if (!fragments.some(({ type }) => type !== 'usage' && type !== 'model'))
+      return [failureFragment('upstream.reason.without_content')];
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
   }
 
@@ -63,7 +59,7 @@ export class GeminiDecoder implements ReplyDecoder {
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrap(envelope);
     if (readReportedError(body) !== undefined) return [errorFragment(body)];
-    const metadata = [...this.#readModel(body), ...usageFragment(readUsage(body.usageMetadata))];
+    const metadata = [...modelFragment(body.modelVersion), ...usageFragment(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isCompatibleWithBlock(candidate));
@@ -76,14 +72,6 @@ export class GeminiDecoder implements ReplyDecoder {
     const isOnlyProgress = hasFilledParts(ownCandidate) && !content.some(isContent);
     const finish = readFinish(ownCandidate, this.#parts.hasContent);
     return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...otherFragments, ...finish];
-  }
-
-  /** Reads the model version, which every event repeats. */
-  #readModel({ modelVersion }: GeminiReply): Fragment[] {
-    if (this.#hasModel) return [];
-    const fragments = modelFragment(modelVersion);
-    this.#hasModel = fragments.length > 0;
-    return fragments;
   }
 
   /** Returns true for the decoded candidate. The gateway requests only one, but clients may request several. */

@@ -1,8 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
-import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
+import { failureFragment, type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
 import { asText, member, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
@@ -51,10 +49,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
   const members: MessagesEnding = isJsonObject(ending) ? ending : {};
   const { stop_reason: reported, stop_sequence: sequence } = members;
   if (typeof reported !== 'string' || reported === '') return undefined;
-  if (failureReasons.has(reported)) {
-    const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish: reported }));
-    return { type: 'error', error };
-  }
+  if (failureReasons.has(reported)) return failureFragment('upstream.reason.finished', { finish: reported });
   const reason = mapStopReason(members) ?? 'stop';
   return { type: 'finish', reason, stopSequence: typeof sequence === 'string' ? sequence : undefined };
 }

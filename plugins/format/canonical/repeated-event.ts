@@ -1,10 +1,26 @@
 import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
+import { type DeltaFragment, type Fragment, onlyDelta, progress, withText } from './reply.ts';
 
 /** Failed attempts before giving up, because some vendors put a different number into each event. */
 const maxAttempts = 8;
 /** Characters that a JSON string must escape. */
 const escapedCharacter = /["\\\p{Cc}]/u;
+
+/** Matches the number of an event in a numbered stream. Quotes inside strings are escaped and do not match. */
+const numberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
+
+/** A piece of an event; split in two around the number of the event if it has the number. */
+type NumberedPiece = readonly [string, string?];
+
+function splitAtNumber(piece: string): NumberedPiece {
+  const match = numberPattern.exec(piece);
+  return match === null ? [piece] : [piece.slice(0, match.index), piece.slice(match.index + match[0].length)];
+}
+
+function insertNumber([head, rest]: NumberedPiece, number: number | undefined): string {
+  return rest === undefined ? head : `${head}${number}${rest}`;
+}
 
 type ReadText = (event: JsonObject) => JsonValue | undefined;
 
@@ -33,32 +49,39 @@ export function readTail(data: string, start: number, searchStart = start): Even
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
-export function hasTail(data: string, start: number, [tail, afterPadding]: EventTail): boolean {
+export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
   return data.slice(start, paddingStart) === tail && data.slice(findStringEnd(data, paddingStart - 1)) === afterPadding;
 }
 
 /**
- * Reads events without parsing them if only one text differs from the last parsed event, which is true for nearly all tokens of an
- * answer.
+ * Reads events without parsing them if only one text, and the number of the event, differs from the last parsed event, which is true
+ * for nearly all tokens of an answer.
  */
 export class RepeatedEvent {
   #name: string | undefined;
   /** The event up to and including the opening quote of the text; undefined until an event was learned. */
-  #prefix: string | undefined;
-  /** The event from the closing quote of the text. */
-  #tail: EventTail = [''];
+  #prefix: NumberedPiece | undefined;
+  /** The event from the closing quote of the text, split in two around padding. */
+  #tail: NumberedPiece = [''];
+  #afterPadding: NumberedPiece | undefined;
   #attempts = 0;
 
-  /** Reads the text of an event; undefined if the event must be parsed. */
-  read(name: string | undefined, data: string): string | undefined {
-    const prefix = this.#prefix;
-    if (prefix === undefined || name !== this.#name || data.slice(0, prefix.length) !== prefix) return undefined;
-    const [tail, afterPadding] = this.#tail;
+  /**
+   * Reads the text of an event; undefined if the event must be parsed.
+   *
+   * @param number the number that the event must have, in a numbered stream
+   */
+  read(name: string | undefined, data: string, number?: number): string | undefined {
+    if (this.#prefix === undefined || name !== this.#name) return undefined;
+    const prefix = insertNumber(this.#prefix, number);
+    if (data.slice(0, prefix.length) !== prefix) return undefined;
+    const tail = insertNumber(this.#tail, number);
+    const afterPadding = this.#afterPadding && insertNumber(this.#afterPadding, number);
     // Without padding, no search is needed, because the text itself is checked below.
     const end = afterPadding === undefined ? data.length - tail.length : findStringEnd(data, prefix.length - 1);
-    if (end < prefix.length || !hasTail(data, end, this.#tail)) return undefined;
+    if (end < prefix.length || !hasTail(data, end, tail, afterPadding)) return undefined;
     const literal = data.slice(prefix.length, end);
     const text = escapedCharacter.test(literal) ? parseJson(`"${literal}"`) : literal;
     if (typeof text !== 'string') return undefined;
@@ -76,14 +99,42 @@ export class RepeatedEvent {
     this.#prefix = undefined;
     if (text === undefined || text === '' || this.#attempts >= maxAttempts) return;
     this.#attempts++;
-    const literal = JSON.stringify(text);
+    const literal = [JSON.stringify(text), toAscii(JSON.stringify(text))].find((form) => data.includes(form));
+    if (literal === undefined) return;
     const start = data.indexOf(literal);
-    if (start === -1) return;
     const end = start + literal.length - 1;
     // The text may also occur elsewhere in the event: appending a character here must change the event's text.
     if (readText(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
     this.#name = name;
-    this.#prefix = data.slice(0, start + 1);
-    this.#tail = readTail(data, end);
+    const [tail, afterPadding] = readTail(data, end);
+    this.#prefix = splitAtNumber(data.slice(0, start + 1));
+    this.#tail = splitAtNumber(tail);
+    this.#afterPadding = afterPadding === undefined ? undefined : splitAtNumber(afterPadding);
+  }
+}
+
+/** Escapes all characters outside of ASCII, as JSON writers of Python do. */
+function toAscii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Reads the fragments of repeated events that carry only text. */
+export class RepeatedDelta {
+  readonly #event = new RepeatedEvent();
+  #last: DeltaFragment | undefined;
+
+  /** Reads an event like `RepeatedEvent`. */
+  read(name: string | undefined, data: string, number?: number): [DeltaFragment | typeof progress] | undefined {
+    const last = this.#last;
+    const text = last && this.#event.read(name, data, number);
+    if (last === undefined || text === undefined) return undefined;
+    return [text === '' ? progress : withText(last, text)];
+  }
+
+  /** Learns the last parsed event. Returns its fragments. */
+  learn(name: string | undefined, data: string, fragments: Fragment[], readText: ReadText): Fragment[] {
+    this.#last = onlyDelta(fragments);
+    this.#event.learn(name, data, this.#last?.text, readText);
+    return fragments;
   }
 }

@@ -85,6 +85,25 @@ describe('an event that repeats another but for its text', () => {
     expect(known.read('delta', '{"text":"\\u00e9\\n","by":"b"}')).toBe('é\n');
   });
 
+  it('is read without being parsed where all letters outside of ASCII are escaped', () => {
+    const known = new RepeatedEvent();
+    known.learn('delta', '{"text":"\\u00e9","by":"b"}', 'é', textOf);
+    expect(known.read('delta', '{"text":"\\u00fc","by":"b"}')).toBe('ü');
+  });
+
+  it.each([
+    ['before', (value: string, number: string) => `{"sequence_number": ${number},"text":"${value}","by":"b"}`],
+    ['behind', (value: string, number: string) => `{"text":"${value}","sequence_number": ${number},"by":"b"}`],
+  ])('is read without being parsed when it has the next number %s its text', (_place, write) => {
+    const known = new RepeatedEvent();
+    known.learn('delta', write('a', '9'), 'a', textOf);
+    expect(known.read('delta', write('b', '10'), 10)).toBe('b');
+    expect(known.read('delta', write('\\"sequence_number\\": 11', '11'), 11)).toBe('"sequence_number": 11');
+    expect(known.read('delta', write('b', '10'), 1)).toBeUndefined();
+    expect(known.read('delta', write('b', '12'), 11)).toBeUndefined();
+    expect(known.read('delta', write('b', '10'))).toBeUndefined();
+  });
+
   it('is read without being parsed, whatever its padding', () => {
     const known = new RepeatedEvent();
     known.learn('delta', '{"text":"a","by":"b","obfuscation":"Xy1","to":"c"}', 'a', textOf);

@@ -105,7 +105,7 @@ export class CleanChunks {
 function readShaped(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
   const end = findTextEnd(chunk, before);
   if (end === undefined) return undefined;
-  const isPlain = remainder !== undefined && hasTail(chunk, end, remainder);
+  const isPlain = remainder !== undefined && hasTail(chunk, end, ...remainder);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
   return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain);
 }

@@ -1,22 +1,18 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
-import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
+import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import {
-  type DeltaFragment,
   droppedPart,
   errorFragment,
+  failureFragment,
   type Fragment,
   idFragment,
   modelFragment,
-  onlyDelta,
   progress,
   tierFragment,
   usageFragment,
-  withText,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
 import type {
@@ -39,19 +35,13 @@ export class MessagesDecoder implements ReplyDecoder {
   readonly #blocks = new BlockReader();
   /** Data of the first event; empty once there is content, because an identical event would then start a second answer. */
   #startData: string | undefined;
-  readonly #deltaTemplate = new RepeatedEvent();
-  #lastDelta: DeltaFragment | undefined;
+  readonly #deltas = new RepeatedDelta();
   /** Output count of the first event; undefined once a later event has replaced it. */
   #earlyOutput: JsonValue | undefined;
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const text = this.#deltaTemplate.read(name, data);
-    if (text !== undefined && this.#lastDelta !== undefined)
-      return text === '' ? [progress] : [withText(this.#lastDelta, text)];
-    const fragments = this.#readEvent(name, data, event);
-    this.#lastDelta = onlyDelta(fragments);
-    this.#deltaTemplate.learn(name, data, this.#lastDelta?.text, textOfDelta);
-    return fragments;
+    const repeated = this.#deltas.read(name, data);
+    return repeated ?? this.#deltas.learn(name, data, this.#readEvent(name, data, event), textOfDelta);
   }
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -63,13 +53,12 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   #skimText(event: StreamEvent, content: SkimmedContent): readonly Fragment[] | undefined {
-    const lastDelta = this.#lastDelta;
-    const text = lastDelta && this.#deltaTemplate.read(event.name, event.data ?? '');
-    if (lastDelta === undefined || text === undefined) return undefined;
+    const [delta] = this.#deltas.read(event.name, event.data ?? '') ?? [];
+    if (delta === undefined) return undefined;
     event.isPlain = true;
-    if (lastDelta.type === 'input') content.addInput(lastDelta.key, text);
-    else if (lastDelta.type === 'reasoning') content.addReasoning(text);
-    else content.addText(text);
+    if (delta.type === 'input') content.addInput(delta.key, delta.text);
+    else if (delta.type === 'reasoning') content.addReasoning(delta.text);
+    else if (delta.type === 'text') content.addText(delta.text);
     return noFragments;
   }
 
@@ -115,8 +104,8 @@ export class MessagesDecoder implements ReplyDecoder {
     switch (type) {
       case 'message_start':
         this.#startData ??= data;
-        // Some vendors send the same event twice.
-        if (this.#startData !== data) return [createSecondStartError()];
+        // Some vendors send the same event twice. The relation of a second response to the first is unknown.
+        if (this.#startData !== data) return [failureFragment('upstream.reason.second_start')];
         return [
           ...idFragment(member<MessagesReply>(body.message, 'id')),
           ...modelFragment(member<MessagesReply>(body.message, 'model')),
@@ -188,11 +177,6 @@ const eventTypes: ReadonlySet<string> = new Set([
 ]);
 /** Members of a delta that are read. */
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
-
-/** Creates the failure of a stream in which a second response begins, whose relation to the first is unknown. */
-function createSecondStartError(): Fragment {
-  return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.second_start')) };
-}
 
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {

@@ -5,17 +5,18 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { asList, keepIfSame, scalarText, withoutUndefined } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
-import { ResponsesDecoder } from '../reply/decode-reply.ts';
-import { DeltaTemplate } from '../reply/delta-template.ts';
+import { readDelta, ResponsesDecoder } from '../reply/decode-reply.ts';
 import { EventNumbers, toSdkEventType, isKnownEvent } from '../reply/events.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
 import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
+import type { GrowingText } from '../reply/streamed-item.ts';
 import { repairResponse, repairReply } from './repair-response.ts';
 
 const startEventTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
@@ -36,7 +37,9 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #keepsUnknown: boolean;
   readonly #notes = new Notes();
   readonly #numbers = new EventNumbers();
-  readonly #template = new DeltaTemplate();
+  readonly #repeatedEvent = new RepeatedEvent();
+  /** The text that repeated events append to. */
+  #repeatedText: GrowingText | undefined;
   readonly #output: RepairedOutput;
   finishedReply: JsonObject | undefined;
   /** The response as last sent to the client. */
@@ -46,8 +49,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /** Id of the response; undefined until sent to the client. */
   #responseId: string | undefined;
   #hasEnded = false;
-  /** Number of characters kept, excluding texts that the template matched. */
-  #keptCharacters = 0;
+  /** Number of characters kept. */
+  held = 0;
 
   /** @param keepsUnknown true for OpenAI itself, whose new events and service tiers clients may support */
   constructor(context: ReplyContext, keepsUnknown: boolean) {
@@ -58,10 +61,6 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   get notes(): readonly string[] {
     return this.#notes.entries;
-  }
-
-  get held(): number {
-    return this.#keptCharacters + this.#template.matchedCharacters;
   }
 
   repairReply(body: JsonObject): JsonObject {
@@ -90,8 +89,11 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   repairEvent(event: StreamEvent): readonly StreamEvent[] {
     const { expected } = this.#numbers;
-    if (this.#template.read(event, expected) !== undefined) {
+    const text = expected === undefined ? undefined : this.#repeatedEvent.read(event.name, event.data ?? '', expected);
+    if (text !== undefined) {
       this.#numbers.pass(expected);
+      this.#repeatedText?.add(text);
+      this.held += text.length;
       return [event];
     }
     const data = event.parse();
@@ -104,13 +106,13 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (!isKnownEvent(type)) return this.#passUnknown(event, type, data);
     // Items are kept in their opening and final forms, parts only by their text.
     const { delta } = data;
-    if (typeof delta === 'string') this.#keptCharacters += delta.length;
-    else if (type.startsWith('response.output_item')) this.#keptCharacters += event.data?.length ?? 0;
+    if (typeof delta === 'string') this.held += delta.length;
+    else if (type.startsWith('response.output_item')) this.held += event.data?.length ?? 0;
     const typed = withMembers<ResponsesEvent>(data, { type });
     const drafts = this.#repairEvent(type, typed);
     const isClean = drafts.length === 1 && drafts[0] === data && (event.name ?? type) === type;
     const events = this.#writeEvents(drafts, data, isClean ? event : undefined);
-    if (events[0] === event) this.#learnTemplate(event);
+    if (events[0] === event && this.#output.lastText !== undefined) this.#learnEvent(event, scalarText(delta));
     return events;
   }
 
@@ -220,9 +222,9 @@ export class ResponsesReplyRepair implements ReplyRepair {
     });
   }
 
-  #learnTemplate(event: StreamEvent): void {
-    const { lastText: text } = this.#output;
-    if (text !== undefined) this.#template.learn(event, text);
+  #learnEvent({ name, data = '' }: StreamEvent, text: string): void {
+    this.#repeatedText = this.#output.lastText;
+    this.#repeatedEvent.learn(name, data, text, readDelta);
   }
 }
 

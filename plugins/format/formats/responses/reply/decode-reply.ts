@@ -1,20 +1,17 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
+import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import {
-  type DeltaFragment,
   errorFragment,
+  failureFragment,
   type Fragment,
   isContent,
   modelFragment,
-  onlyDelta,
   progress,
   readFailure,
   tierFragment,
   usageFragment,
-  withText,
 } from '../../../canonical/reply.ts';
 import { asList, member, readEvent, scalarNumber } from '../../../wire/members.ts';
 import type {
@@ -24,7 +21,6 @@ import type {
   ResponsesTransformation,
 } from '../../../wire/responses.ts';
 import { readEventType } from '../../contract/pass-through.ts';
-import { DeltaTemplate } from './delta-template.ts';
 import { toSdkEventType } from './events.ts';
 import { ItemFragments } from './read-output.ts';
 import { withMembers } from './repair-item.ts';
@@ -43,9 +39,6 @@ const finalEvents: ReadonlySet<string> = new Set([
 ]);
 const responseLevelEvents: ReadonlySet<string> = new Set([...responseEvents, ...finalEvents]);
 
-/** Matches a delta with log probabilities. Quotes inside strings are escaped and do not match. */
-const logprobsPattern = /"logprobs"\s*:\s*\[\s*[^\]\s]/;
-
 /** How a reply ended: as a non-streaming reply, or with this event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
@@ -58,11 +51,8 @@ type Ending = 'whole' | 'completed' | 'incomplete';
 export class ResponsesDecoder implements ReplyDecoder {
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
-  readonly #template = new DeltaTemplate();
-  /** The last event's only fragment, which the next event may continue. */
-  #lastDelta: DeltaFragment | undefined;
+  readonly #deltas = new RepeatedDelta();
   #nextNumber = 0;
-  #hasModel = false;
 
   /** Skips finished items, which repeat their deltas. */
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -77,20 +67,20 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const lastDelta = event === undefined ? this.#lastDelta : undefined;
-    const mayContinueLast = lastDelta !== undefined && !logprobsPattern.test(data);
-    const text = mayContinueLast ? this.#template.read({ name, data }, this.#nextNumber) : undefined;
-    if (lastDelta === undefined || text === undefined) return this.#readEvent(name, data, event);
+    // A caller that passes the event skims later events instead.
+    if (event !== undefined) return this.#readEvent(name, data, event);
+    const repeated = this.#deltas.read(name, data, this.#nextNumber);
+    if (repeated === undefined) return this.#deltas.learn(name, data, this.#readEvent(name, data), readDelta);
     this.#nextNumber++;
-    return text === '' ? [progress] : [withText(lastDelta, text)];
+    if (repeated[0].type !== 'progress') this.#output.lastText?.add(repeated[0].text);
+    return repeated;
   }
 
   #readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    this.#lastDelta = undefined;
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
     if (body === undefined) return readMalformed(name, data);
-    const { type: dataType }: ResponsesEvent = body;
+    const { type: dataType, sequence_number: number }: ResponsesEvent = body;
     const type = typeof dataType === 'string' ? dataType : name;
     if (
       name === 'error' ||
@@ -99,22 +89,8 @@ export class ResponsesDecoder implements ReplyDecoder {
     ) {
       return [errorFragment(body)];
     }
-    const fragments = this.#readTyped(type ?? '', body);
-    // A caller that passes the event skims later events instead.
-    if (event === undefined) this.#learnTemplate({ name, data }, body, fragments);
-    return fragments;
-  }
-
-  #learnTemplate(
-    event: Pick<StreamEvent, 'name' | 'data'>,
-    body: ResponsesEvent,
-    fragments: readonly Fragment[],
-  ): void {
-    const { lastText: text } = this.#output;
-    this.#lastDelta = text === undefined ? undefined : onlyDelta(fragments);
-    if (text === undefined || this.#lastDelta === undefined) return;
-    this.#nextNumber = scalarNumber(body.sequence_number) + 1;
-    this.#template.learn(event, text);
+    this.#nextNumber = scalarNumber(number) + 1;
+    return this.#readTyped(type ?? '', body);
   }
 
   readWhole(body: JsonObject): Fragment[] {
@@ -126,7 +102,7 @@ export class ResponsesDecoder implements ReplyDecoder {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return [...this.#readModel(body.response), ...readEarlyUsage(body.response)];
+        return [...readModel(body.response), ...readEarlyUsage(body.response)];
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
@@ -154,13 +130,6 @@ export class ResponsesDecoder implements ReplyDecoder {
     return events.flatMap((event) => this.#items.read(event));
   }
 
-  #readModel(response: JsonValue | undefined): Fragment[] {
-    if (this.#hasModel) return [];
-    const fragments = modelFragment(member<ResponsesReply>(response, 'model'));
-    this.#hasModel = fragments.length > 0;
-    return fragments;
-  }
-
   /** Reads the final response. Content that earlier events have carried is skipped. */
   #readFinalResponse(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
@@ -170,24 +139,20 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), errorFragment(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [errorFragment({ message: 'an answer without output' })];
     const missingFragments = this.#output.completeOutput(items).flatMap((event) => this.#items.read(event, true));
-    return [...missingFragments, ...this.#readModel(response), ...readEnd(response, ending === 'incomplete')];
+    return [...missingFragments, ...readModel(response), ...readEnd(response, ending === 'incomplete')];
   }
+}
+
+export function readDelta({ delta }: ResponsesEvent): JsonValue | undefined {
+  return delta;
 }
 
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string = '', data: string): Fragment[] {
   if (name === 'error') return [errorFragment({ message: data })];
-  if (finalEvents.has(name)) return [createTruncatedError()];
+  if (finalEvents.has(name)) return [failureFragment('upstream.reason.event_truncated')];
   const isItem = name.endsWith('.added') || name === 'response.output_item.done';
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
-}
-
-/** Creates the failure of a final event that is truncated. */
-function createTruncatedError(): Fragment {
-  return {
-    type: 'error',
-    error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.event_truncated')),
-  };
 }
 
 /** True for a failed response. If both event and status are `completed`, the text has been sent and errors are ignored. */
@@ -215,6 +180,10 @@ function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   )
     ? [{ type: 'dropped', feature: 'reasoning of the request at the upstream' }]
     : [];
+}
+
+function readModel(response: JsonValue | undefined): Fragment[] {
+  return modelFragment(member<ResponsesReply>(response, 'model'));
 }
 
 function readUsageFragments(response: JsonValue | undefined): Fragment[] {

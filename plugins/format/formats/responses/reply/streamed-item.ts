@@ -44,9 +44,9 @@ export class StreamedItem {
   /** The item in its opening form or, once it is done, in its final form. */
   item: ResponsesItem = {};
   isDone = false;
-  readonly input = new GrowingText(['"item_id"', '"output_index"']);
+  readonly input = new GrowingText();
   /** Text that arrived before the item was announced to the client. */
-  readonly heldInput = new GrowingText([]);
+  readonly heldInput = new GrowingText();
   hasEndedInput = false;
   citations = 0;
   readonly #parts: Record<TextPartKind['list'], StreamedPart[]> = { summary: [], content: [] };
@@ -224,7 +224,7 @@ function isEmpty(list: JsonValue | undefined): boolean {
 export class StreamedPart {
   readonly kind: TextPartKind;
   readonly index: number;
-  readonly receivedText: GrowingText;
+  readonly receivedText = new GrowingText();
   /** True once the client has the whole text. */
   hasEndedText = false;
   isClosed = false;
@@ -234,7 +234,6 @@ export class StreamedPart {
   constructor(kind: TextPartKind, index: number) {
     this.kind = kind;
     this.index = index;
-    this.receivedText = new GrowingText(['"item_id"', '"output_index"', `"${kind.index}"`]);
   }
 
   /** @param item members that identify the item */
@@ -293,13 +292,7 @@ export class StreamedPart {
 
 /** A text that arrives in deltas. Deltas after `bounds.translatedReply` characters are not kept. */
 export class GrowingText {
-  /** Quoted names of the members that locate the text in its deltas. */
-  readonly names: readonly string[];
   readonly #collected = new CollectedText();
-
-  constructor(names: readonly string[]) {
-    this.names = names;
-  }
 
   get text(): string {
     return this.#collected.text;

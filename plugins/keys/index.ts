@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyCommand } from './command.ts';
-import { describeKey } from './describe-key.ts';
+import { replyWithKey } from './describe-key.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -18,7 +18,7 @@ export const plugin: GatewayPlugin = {
       isMetered: false,
       isAliased: true,
       documentation: { summary: 'keys.docs.key' },
-      answer: (exchange) => describeKey(server.host(), exchange),
+      answer: (exchange) => replyWithKey(server.host(), exchange),
     });
   },
 };

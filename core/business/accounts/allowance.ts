@@ -2,7 +2,7 @@ import type { RateLimitState } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from './account-record.ts';
 
-/** The limits of an account's model calls, and their current remainder. */
+/** The limits of an account's model calls, and what is left of them. */
 export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
   readonly running: number; // requests in flight
 }

@@ -27,7 +27,7 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
  * to a draft file, which is renamed after the commit: after a crash in between, the next start uses the draft.
  *
- * @returns undefined in production, while the account is blocked, and if none of the accounts in the database has the key of the file
+ * @returns undefined in production, while the account is blocked, and if the database has accounts but none with the key of the file
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -63,7 +63,7 @@ async function createDemoAccount(
   });
 }
 
-/** Finds the demo account by its key in the data folder; undefined in production, without such an account, and while it is blocked. */
+/** Finds the demo account by the key in the data folder; undefined in production, if there is none, and while it is blocked. */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);

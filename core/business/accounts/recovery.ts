@@ -47,7 +47,7 @@ export async function removeSignIn(host: RecoveryHost, accountId: string, provid
     const subjects = await readAndLockSignIns(transaction, accountId, provider);
     await lockAccount(transaction, accountId);
     const removedRows = await transaction.execute<unknown[]>(
-      `delete from identity where account_id = ? and provider = ? and ${subjectCondition} returning 1`,
+      `delete from identity where account_id = ? and provider = ? and ${subjectListCondition} returning 1`,
       [accountId, provider, JSON.stringify(subjects)],
     );
     if (removedRows.length === 0) throw signInNotFound(provider);
@@ -72,7 +72,7 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
         "The other account is an operator's, so no sign-in can be moved to it.",
       );
     const movedRows = await transaction.execute<unknown[]>(
-      `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectCondition} returning 1`,
+      `update identity set account_id = ? where account_id = ? and provider = ? and ${subjectListCondition} returning 1`,
       [toId, fromId, provider, JSON.stringify(subjects)],
     );
     if (movedRows.length === 0) throw signInNotFound(provider);
@@ -81,7 +81,7 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
 }
 
 /** Condition whose parameter is a JSON array of subjects. */
-const subjectCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
+const subjectListCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**
  * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is treated as linked

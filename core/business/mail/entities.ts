@@ -20,14 +20,14 @@ export const MailMessage = defineEntity({
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Tries that ended without knowing whether the server had accepted the message. */
+    /** Attempts that ended without knowing whether the server had accepted the message. */
     uncertainTries: p.integer().default(0),
-    /** Time of the next try; while it is being sent, the time at which its sender counts as dead. */
+    /** Time of the next attempt; while it is being sent, the time after which its sender is presumed dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
-    /** Time of an operator's resend, which restarts its tries. */
+    /** Time of an operator's resend, which restarts its attempts. */
     askedAt: p.datetime().nullable(),
   },
   indexes: [

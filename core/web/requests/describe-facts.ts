@@ -17,7 +17,7 @@ interface RequestFact {
   readonly isLong?: boolean;
 }
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
+type Localization = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
@@ -30,7 +30,7 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
  */
 export function describeRequestFacts(
   record: RequestRecord,
-  reader: Reader,
+  reader: Localization,
   { hasContent = false, isForOperator = false, areRoutesNamed = false } = {},
 ): RequestFact[] {
   const { t } = reader;
@@ -69,14 +69,14 @@ const formatNames: Readonly<Record<string, string>> = {
 };
 
 /** Returns "Responses, streamed". */
-function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Reader['t']): string | undefined {
+function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Localization['t']): string | undefined {
   if (format === null) return undefined;
   const name = formatNames[format] ?? format;
   return isStream === null ? name : t(isStream ? 'requests.streamed' : 'requests.whole', { format: name });
 }
 
 /** Returns "1,284 in · 402 out", with a remark if the counts are estimates. */
-function describeTokens(record: RequestRecord, { t, format }: Reader): string | undefined {
+function describeTokens(record: RequestRecord, { t, format }: Localization): string | undefined {
   const { input_tokens: input, output_tokens: output, usage_estimated: isEstimated } = record;
   const counts = [
     input === null ? '' : t('requests.tokens.in', { tokens: format.number(input) }),
@@ -87,7 +87,7 @@ function describeTokens(record: RequestRecord, { t, format }: Reader): string | 
 }
 
 /** Returns "1,024 from prompt cache · 128 reasoning", which are included in the tokens in and out. */
-function describeTokenDetails(record: RequestRecord, { t, format }: Reader): string | undefined {
+function describeTokenDetails(record: RequestRecord, { t, format }: Localization): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],
     ['cache_write', record.cache_write_tokens],
@@ -102,7 +102,7 @@ function describeTokenDetails(record: RequestRecord, { t, format }: Reader): str
 /** Returns "34 kB in · 8.1 kB out". */
 function describeSize(
   { bytes_in: received, bytes_out: sent }: RequestRecord,
-  { t, format }: Reader,
+  { t, format }: Localization,
 ): string | undefined {
   const sizes = [
     received === null ? '' : t('requests.tokens.in', { tokens: format.bytes(received).text }),
@@ -112,26 +112,26 @@ function describeSize(
 }
 
 /** Returns "waited 2.1 s for a free slot". */
-function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Reader): string | undefined {
+function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Localization): string | undefined {
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
 /** Returns "canary 3" if the request was served by the configuration of a canary. */
-function describeCanary({ canary }: RequestRecord, t: Reader['t']): string | undefined {
+function describeCanary({ canary }: RequestRecord, t: Localization['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
 /** Returns the model named in the vendor's response, with a remark if it is not the requested one. */
 function describeAnsweredModel(
   { answered_model: model, is_other_model: isOther }: RequestRecord,
-  t: Reader['t'],
+  t: Localization['t'],
 ): string | undefined {
   if (model === null) return undefined;
   return isOther === true ? t('requests.other_model', { model }) : model;
 }
 
 /** Returns one digest, or both digests and why they differ. */
-function describeDigests(record: RequestRecord, t: Reader['t']): Fact[] {
+function describeDigests(record: RequestRecord, t: Localization['t']): Fact[] {
   const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
   if (received === sent) return [describeDigest('digest', sent)];
   const reasons = (changes ?? []).map((change) => t(`requests.change.${change}`)).join(', ');
@@ -148,7 +148,7 @@ function describeDigest(name: string, digest: string | null): Fact {
   ];
 }
 
-function describeEnd({ outcome, status }: RequestRecord, t: Reader['t']): string {
+function describeEnd({ outcome, status }: RequestRecord, t: Localization['t']): string {
   const isBroken = outcome === 'failed' && status !== null && status < 400;
   return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
 }

@@ -1,23 +1,34 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
+import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { explainFailure, importPlugin } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
 
 const builtInFolder = join(import.meta.dirname, '..', '..', 'plugins');
 const registerTimeoutMs = 10_000;
 
-/** Registers the plugins that come with the gateway: every folder in `plugins/`. */
+/**
+ * Registers the plugins that come with the gateway: every folder in `plugins/`, with the texts of its pages in `texts/`. `npm run check:pages`
+ * compares their languages.
+ */
 export async function registerOwnPlugins(server: Server): Promise<void> {
   const indexFile = `index${extname(import.meta.filename)}`;
-  const files = (await readdir(builtInFolder)).toSorted().map((name) => join(builtInFolder, name, indexFile));
-  for (const file of files.filter((path) => existsSync(path))) {
-    const { plugin } = (await import(pathToFileURL(file).href)) as { plugin: GatewayPlugin };
+  const folders = (await readdir(builtInFolder)).toSorted().map((name) => join(builtInFolder, name));
+  for (const folder of folders.filter((path) => existsSync(join(path, indexFile)))) {
+    const { plugin } = (await import(pathToFileURL(join(folder, indexFile)).href)) as { plugin: GatewayPlugin };
     await register(server, plugin);
+    if (existsSync(join(folder, 'texts'))) server.gateway.texts(readTexts(join(folder, 'texts')));
   }
+}
+
+function readTexts(folder: string): Texts {
+  const read = (language: Language) =>
+    JSON.parse(readFileSync(join(folder, `${language}.json`), 'utf8')) as Texts[Language];
+  return { en: read('en'), id: read('id') };
 }
 
 async function register(server: Server, plugin: GatewayPlugin): Promise<void> {

@@ -1,20 +1,16 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { acceptanceCommand } from './command.ts';
 import { retention } from './jobs.ts';
 import { createVersionPage } from './page.ts';
 import { acceptances } from './resource.ts';
 import { createAcceptanceStep } from './step.ts';
 import { readAcceptanceTimeline } from './story.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Buyers accept the terms by paying: records who accepted which version, and when. */
 export const plugin: GatewayPlugin = {
   name: 'acceptance',
   register({ gateway }) {
     gateway.tables({ name: 'acceptance', entities: async () => Object.values(await import('./entities.ts')) });
-    gateway.texts(defineTexts({ en, id }));
     gateway.checkoutStep(createAcceptanceStep(gateway));
     gateway.page(createVersionPage(gateway));
     gateway.story(readAcceptanceTimeline);

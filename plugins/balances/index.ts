@@ -3,14 +3,11 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { getLimitSamples, type ReportedLimits } from '#core/gateway/model-call/reported-limits.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
 import { balanceNotes, findLeastDays, getRecentBalances, renewBalances } from './state.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Seconds between two readings of the balances. */
 const intervalSeconds = 3_600;
@@ -42,7 +39,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(balancesSection);
     gateway.tables({ name: 'balance', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(askJob);
-    gateway.texts(defineTexts({ en, id }));
     gateway.problem(balanceProblems);
     gateway.routeNotes(balanceNotes);
     gateway.gauge(daysGauge);

@@ -6,14 +6,11 @@ import reasonsEn from './record/texts/en.json' with { type: 'json' };
 import reasonsId from './record/texts/id.json' with { type: 'json' };
 import { canaryGauges, rolledBackProblem } from './run/state.ts';
 import { createCanarySource } from './source.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Tries a new configuration on a share of the accounts, and rolls it back automatically if it is worse. */
 export const plugin: GatewayPlugin = {
   name: 'canary',
   register({ gateway }) {
-    gateway.texts(defineTexts({ en, id }));
     gateway.texts(defineTexts({ en: reasonsEn, id: reasonsId }));
     gateway.tables({
       name: 'configuration_canary',

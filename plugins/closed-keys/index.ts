@@ -1,15 +1,12 @@
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { retryAction } from './actions.ts';
 import { deleteOldClosures } from './closed-keys.ts';
 import { startKeeper } from './keeper.ts';
 import { closedKeysPage, retryPage } from './pages.ts';
 import { closedKeyProblems } from './problems.ts';
 import { closedKeys } from './resource.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 const forgetJob: JobDefinition = {
   name: 'forget-closed-keys',
@@ -26,7 +23,6 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'closed_key', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(forgetJob);
     gateway.onConfigured((_server, host) => startKeeper(host));
-    gateway.texts(defineTexts({ en, id }));
     gateway.problem(closedKeyProblems);
     gateway.action(retryAction);
     for (const page of [closedKeysPage, retryPage]) gateway.page(page);

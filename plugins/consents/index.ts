@@ -1,13 +1,10 @@
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { consentsPage } from './own-page.ts';
 import { consents } from './resource.ts';
 import { consentsSection } from './section.ts';
 import { consentStep } from './step.ts';
 import { readConsentTimeline } from './story.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Checkboxes for consents, records of the consented words, and the list of accounts that may be contacted. */
 export const plugin: GatewayPlugin = {
@@ -15,7 +12,6 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(consentsSection);
     gateway.tables({ name: 'consent', entities: async () => Object.values(await import('./entities.ts')) });
-    gateway.texts(defineTexts({ en, id }));
     gateway.checkoutStep(consentStep);
     gateway.page(consentsPage);
     gateway.story(readConsentTimeline);

@@ -1,5 +1,4 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { answerAction, recordAction } from './actions.ts';
 import { dataRequestCommand } from './command.ts';
 import { retention } from './job.ts';
@@ -10,8 +9,6 @@ import { answeredPage, answerPage, recordPage, requestsPage } from './pages.ts';
 import { openRequests } from './problem.ts';
 import { dataRequests } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Requests about personal data, with their deadlines and answers. */
 export const plugin: GatewayPlugin = {
@@ -19,7 +16,6 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(dataRequestsSection);
     gateway.tables({ name: 'data_request', entities: async () => Object.values(await import('./entities.ts')) });
-    gateway.texts(defineTexts({ en, id }));
     gateway.mail(answerMail);
     gateway.notices(pauseNotice);
     gateway.problem(openRequests);

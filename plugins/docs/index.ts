@@ -2,21 +2,17 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';
 import { createDocsPage, writeDocsSamples } from './page.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** API documentation for people and for programs. */
 export const plugin: GatewayPlugin = {
   name: 'docs',
   register(server) {
     const { gateway } = server;
-    gateway.texts(defineTexts({ en, id }));
     gateway.page(createDocsPage(gateway));
     gateway.onConfigured(routeDocuments);
   },

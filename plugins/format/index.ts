@@ -1,6 +1,5 @@
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { getGeminiModel, listGeminiModels, getModel, listModels } from './catalog/catalog-endpoints.ts';
 import { describeAdaptations } from './catalog/describe-adaptations.ts';
 import { documentEndpoints } from './catalog/documentation.ts';
@@ -10,8 +9,6 @@ import { formats } from './formats/formats.ts';
 import { registerSocket } from './socket/register.ts';
 import { formatStage } from './stage.ts';
 import { registerResponsesStore } from './state/responses-store/register.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Registers the client formats: their endpoints, their stage, and their lists of models. */
 export const plugin: GatewayPlugin = {
@@ -19,7 +16,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const readStates = () => readModelStates(server.gateway, server.host());
     server.gateway.stage(formatStage);
-    server.gateway.texts(defineTexts({ en, id }));
     registerResponsesStore(server);
     registerSocket(server);
     server.gateway.catalogReview({

@@ -1,14 +1,10 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { describeLanding } from './describe-landing.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** The front page. */
 export const plugin: GatewayPlugin = {
   name: 'landing',
   register(server) {
-    server.gateway.texts(defineTexts({ en, id }));
     server.gateway.page({
       path: '/',
       role: 'public',

@@ -3,7 +3,6 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
 import { journalReport } from '#core/gateway/records/journal-status.ts';
 import { usageRetentionDays } from '#core/gateway/records/usage.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { describeJournal, journalGauges } from './active-log.ts';
 import { requestReading, requestsCommand } from './commands/requests-command.ts';
 import { requests } from './commands/requests.ts';
@@ -12,8 +11,6 @@ import { usageCommand, usageReading } from './commands/usage-command.ts';
 import { partitionJob } from './partitions.ts';
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Adds recent requests to hourly usage. Readers add both, so the interval affects the number of rows they read, not the counts. */
 const usageFoldJob: JobDefinition = {
@@ -52,6 +49,5 @@ export const plugin: GatewayPlugin = {
     server.gateway.operatorReading(usageReading(server.gateway));
     for (const gauge of journalGauges) server.gateway.gauge(gauge);
     server.gateway.healthCheck(recordsCheck);
-    server.gateway.texts(defineTexts({ en, id }));
   },
 };

@@ -5,7 +5,6 @@ import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { mails } from '#core/web/resources/mails.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { watchJob } from './alerts/watch.ts';
 import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
@@ -15,8 +14,6 @@ import { sendJobs } from './jobs.ts';
 import { sendAgainAction } from './operator/actions.ts';
 import { mailsPage, sendAgainPage } from './operator/pages.ts';
 import { undeliveredMails } from './operator/problems.ts';
-import en from './pages/texts/en.json' with { type: 'json' };
-import id from './pages/texts/id.json' with { type: 'json' };
 import { oneClickRoutes } from './unsubscribe/one-click.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 
@@ -47,7 +44,6 @@ export const plugin: GatewayPlugin = {
     gateway.resource(mails);
     gateway.action(sendAgainAction);
     gateway.problem(undeliveredMails);
-    gateway.texts(defineTexts({ en, id }));
     for (const page of [unsubscribePage, mailsPage, sendAgainPage]) gateway.page(page);
     gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
     for (const gauge of mailGauges(gateway)) gateway.gauge(gauge);

@@ -1,7 +1,7 @@
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
+import en from './layout/texts/en.json' with { type: 'json' };
+import id from './layout/texts/id.json' with { type: 'json' };
 
 /** Texts of mails, in the language of each account. */
 export const mailTexts = new Translator([defineTexts({ en, id })]);

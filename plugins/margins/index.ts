@@ -1,11 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { readCostsBeside } from './beside-use.ts';
 import { exchangeRatesSection } from './exchange-rates.ts';
 import { marginsPage } from './page.ts';
 import { marginsReading } from './reading.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 import { usageFigures } from './usage-figures.ts';
 
 /** Cost of usage and the resulting margin: next to usage, on a page, by command and over the API. */
@@ -13,7 +10,6 @@ export const plugin: GatewayPlugin = {
   name: 'margins',
   register({ gateway }) {
     gateway.section(exchangeRatesSection);
-    gateway.texts(defineTexts({ en, id }));
     gateway.page(marginsPage);
     gateway.costs(readCostsBeside, usageFigures);
     gateway.operatorReading(marginsReading);

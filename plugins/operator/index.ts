@@ -1,5 +1,4 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { createAccountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
 import { createAccountsPage } from './accounts/list-page.ts';
@@ -19,8 +18,6 @@ import { createOverviewPage } from './overview/page.ts';
 import { unfinishedActions } from './overview/unfinished-problems.ts';
 import { createRoutesPage } from './routes/page.ts';
 import { RunningRequests } from './running-requests.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Pages for the accounts listed as `operators` in gateway.yaml. */
 export const plugin: GatewayPlugin = {
@@ -31,7 +28,6 @@ export const plugin: GatewayPlugin = {
     gateway.observer(running);
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
-    gateway.texts(defineTexts({ en, id }));
     const pages = [
       createOverviewPage(gateway, running),
       flagsPage,

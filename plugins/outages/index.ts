@@ -1,5 +1,4 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
 import { defineOutageCredit, defineOutageGrant } from './command.ts';
 import { creditJob, outageGauges } from './jobs.ts';
@@ -11,8 +10,6 @@ import { affectedReading } from './readings.ts';
 import { outages } from './resource.ts';
 import { outagesSection } from './section.ts';
 import { readCredits } from './status-credits.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Credits customers for downtime of models, and lets operators grant days for outages. */
 export const plugin: GatewayPlugin = {
@@ -22,7 +19,6 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'outage', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(creditJob);
     gateway.mail(creditMail);
-    gateway.texts(defineTexts({ en, id }));
     gateway.notices(creditNotices);
     gateway.credits(readCredits);
     gateway.problem(waitingOutages);

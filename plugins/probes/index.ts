@@ -1,5 +1,4 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { readCheckups } from './checkups.ts';
 import { createProbeCommand } from './command.ts';
 import { createProbeJobs } from './jobs.ts';
@@ -7,8 +6,6 @@ import { probesPage, probedRoutePage } from './pages.ts';
 import { probes } from './resource.ts';
 import { probesSection } from './section.ts';
 import { probeGauges, probesCheck } from './state.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Tests by schedule and on demand whether routes have the capabilities that they declare. Off by default. */
 export const plugin: GatewayPlugin = {
@@ -20,7 +17,6 @@ export const plugin: GatewayPlugin = {
     gateway.checkups(readCheckups);
     gateway.healthCheck(probesCheck);
     for (const gauge of probeGauges) gateway.gauge(gauge);
-    gateway.texts(defineTexts({ en, id }));
     gateway.page(probesPage);
     gateway.page(probedRoutePage);
     gateway.resource(probes);

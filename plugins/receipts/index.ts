@@ -1,7 +1,6 @@
 import { receiptSteps } from '#core/business/payments/receipts.ts';
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { companyStep } from './checkout.ts';
 import { receiptJobs } from './jobs.ts';
 import { receiptsPage } from './list-page.ts';
@@ -9,8 +8,6 @@ import { wakeNumbering } from './numbers.ts';
 import { operatorReceiptPage, ownReceiptPage, signedReceiptPage } from './pages.ts';
 import { receipts } from './resource.ts';
 import { sellerSection } from './section.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Receipts that are stored with the payment, never change, and get sequential numbers. */
 export const plugin: GatewayPlugin = {
@@ -22,7 +19,6 @@ export const plugin: GatewayPlugin = {
       entities: async () => Object.values(await import('./entities.ts')),
       steps: receiptSteps.by(() => import('./steps.ts')),
     });
-    gateway.texts(defineTexts({ en, id }));
     for (const job of receiptJobs) gateway.job(job);
     gateway.on('payment.received', (_payload, host) => wakeNumbering(host));
     gateway.on('payment.refunded', (_payload, host) => wakeNumbering(host));

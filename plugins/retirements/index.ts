@@ -1,15 +1,12 @@
 import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { readModelNotes, readRouteNotes } from './notes.ts';
 import { retirementsPage } from './page.ts';
 import { retirementProblems } from './problems.ts';
 import { readLists } from './read-lists.ts';
 import { retirements } from './resource.ts';
 import { retirementsSection } from './section.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 const listJob: JobDefinition = {
   name: 'read-model-lists',
@@ -26,7 +23,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(retirementsSection);
     gateway.tables({ name: 'retirement', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.job(listJob);
-    gateway.texts(defineTexts({ en, id }));
     gateway.problem(retirementProblems);
     gateway.routeNotes(readRouteNotes);
     gateway.modelNotes(readModelNotes);

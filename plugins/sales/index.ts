@@ -1,6 +1,5 @@
 import { placeSteps } from '#core/business/payments/places.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { salesCommand } from './command.ts';
 import { salesJobs } from './jobs.ts';
 import { placeMail } from './mail/kind.ts';
@@ -10,8 +9,6 @@ import { salesReading } from './reading.ts';
 import { salesGauges } from './sales-figures.ts';
 import { salesSection } from './section.ts';
 import { readWaitStory } from './story.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Limits the number of concurrent passes, and keeps a waiting list. */
 export const plugin: GatewayPlugin = {
@@ -25,7 +22,6 @@ export const plugin: GatewayPlugin = {
     });
     for (const job of salesJobs) gateway.job(job);
     gateway.mail(placeMail);
-    gateway.texts(defineTexts({ en, id }));
     gateway.notices(waitNotices);
     gateway.story(readWaitStory);
     gateway.page(salesPage);

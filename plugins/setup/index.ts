@@ -1,12 +1,9 @@
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { createConnectPage } from './connect-page.ts';
 import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
 import { namedModels, setupSection } from './section.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 import { scriptedFormats, textsOf, tools } from './tools.ts';
 
 /** How tools are set up for this gateway. */
@@ -15,7 +12,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.section(setupSection);
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
-    server.gateway.texts(defineTexts({ en, id }));
     for (const tool of tools) server.gateway.texts(textsOf(tool));
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);

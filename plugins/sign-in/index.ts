@@ -1,6 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { signInDiagnosis } from './diagnosis.ts';
 import { keyPage, rotatePage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
@@ -8,8 +7,6 @@ import { routeProviders } from './providers/routes.ts';
 import { configuredProviders, signInSection } from './section.ts';
 import { signInPage } from './sign-in-page.ts';
 import { signInsPage } from './sign-ins-page.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 const nobody = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
 
@@ -28,7 +25,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(localSection);
     gateway.configReview({ name: 'sign-in', describe: describeSignIn });
     gateway.diagnosis(signInDiagnosis);
-    gateway.texts(defineTexts({ en, id }));
     gateway.page(signInPage);
     gateway.page(keyPage);
     gateway.page(rotatePage);

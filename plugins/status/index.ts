@@ -3,14 +3,12 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { createFeedRoutes } from './feeds.ts';
 import { createStatusPage } from './page.ts';
-import { statusTexts } from './texts.ts';
 
 /** Monitors models and publishes their state. */
 export const plugin: GatewayPlugin = {
   name: 'status',
   register(server) {
     const { gateway } = server;
-    gateway.texts(statusTexts);
     gateway.page(createStatusPage(gateway));
     for (const route of createFeedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));

@@ -1,6 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { capacityGauges } from './capacity/gauges.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { resetRouteAction, resetRoutePage } from './health/reset.ts';
@@ -9,8 +8,6 @@ import { routesResource } from './health/routes-resource.ts';
 import { otherModelProblem } from './other-models.ts';
 import { routeGauges, readRouteStatuses } from './routes.ts';
 import { upstreamStage } from './stage.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 import { toolDiagnosis } from './tool-diagnosis.ts';
 import { vendors } from './vendors.ts';
 
@@ -24,7 +21,6 @@ export const plugin: GatewayPlugin = {
     server.gateway.action(resetRouteAction);
     server.gateway.page(resetRoutePage(server.gateway));
     server.gateway.stage(upstreamStage);
-    server.gateway.texts(defineTexts({ en, id }));
     server.gateway.problem(otherModelProblem);
     server.gateway.statusReport(routesReport(readRouteStatuses));
     server.gateway.diagnosis(upstreamDiagnosis);

@@ -1,12 +1,9 @@
 import { giftSteps } from '#core/business/payments/gifts.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { createAction, revokeAction } from './actions.ts';
 import { voucherCommand } from './command.ts';
 import { redeemPage } from './redeem-page.ts';
 import { batches, vouchers } from './resources.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
 
 /** Codes that customers redeem for days: sold or given away elsewhere, or bought here as a gift. */
 export const plugin: GatewayPlugin = {
@@ -17,7 +14,6 @@ export const plugin: GatewayPlugin = {
       entities: async () => Object.values(await import('./entities.ts')),
       steps: giftSteps.by(() => import('./gifts.ts')),
     });
-    gateway.texts(defineTexts({ en, id }));
     gateway.page(redeemPage);
     for (const action of [createAction, revokeAction]) gateway.action(action);
     for (const resource of [batches, vouchers]) gateway.resource(resource);

@@ -70,7 +70,7 @@ async function serve(home: Home = {}): Promise<Server> {
     if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
     if (hasSetup) server.gateway.page(pageAt('/dashboard/connect'));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));
-    server.gateway.texts(testTexts);
+    for (const each of [testTexts, defineTexts({ en, id })]) server.gateway.texts(each);
     await plugin.register(server);
   });
 }

@@ -10,21 +10,21 @@ declare module '#core/gateway/events/events.ts' {
   }
 }
 
-/** Maximum number of listed accounts, and of named models. */
-const maxListed = 10;
+/** Maximum number of named models. */
 const maxNamed = 3;
 
 /** Accounts at vendors that run out soon. */
 export const balanceProblems: ProblemKind = {
   name: 'balance',
   order: 30,
+  maxListed: 10,
   runbook: 'balance-low',
   async find(reader) {
     const { host, t } = reader;
     const lowBalances = selectLowBalances(host, await getRecentBalances(host));
     if (lowBalances.length === 0) return [];
     const passes = await countActivePasses(host.database);
-    const problems = lowBalances.slice(0, maxListed).map((balance) => ({
+    return lowBalances.map((balance) => ({
       severity: roundDays(balance) < 1 ? ('bad' as const) : ('warn' as const),
       title: t('balances.problem'),
       subject: balance.upstreams.join(', '),
@@ -35,7 +35,6 @@ export const balanceProblems: ProblemKind = {
       ],
       step: { path: balancesPath },
     }));
-    return Object.assign(problems, { total: lowBalances.length });
   },
   alert: {
     event: 'balance.low',

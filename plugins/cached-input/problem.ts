@@ -16,11 +16,10 @@ const maxListed = 5;
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,
+  maxListed,
   runbook: 'cached-input-fell',
   async find(reader) {
-    const fallen = await fallenReading(reader.host).get();
-    const problems = fallen.slice(0, maxListed).map((share) => describeFallen(share, reader));
-    return Object.assign(problems, { total: fallen.length });
+    return (await fallenReading(reader.host).get()).map((share) => describeFallen(share, reader));
   },
   alert: {
     event: 'cached_input.fell',

@@ -3,18 +3,16 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
 
-/** Maximum number of listed keys. */
-const maxListed = 10;
-
 /** Problems for keys and accounts that vendors have closed. */
 export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
+  maxListed: 10,
   runbook: 'key-closed',
   precondition: 'EXISTS (SELECT FROM closed_key)',
   async find(reader) {
     const keys = await listClosedKeys(reader.host);
-    const problems = keys.slice(0, maxListed).map((key) => ({
+    return keys.map((key) => ({
       severity: 'bad' as const,
       title: reader.t('closed-keys.problem'),
       subject: key.upstream,
@@ -22,7 +20,6 @@ export const closedKeyProblems: ProblemKind = {
       since: new Date(key.closedAt),
       step: { path: closedKeysPath },
     }));
-    return Object.assign(problems, { total: keys.length });
   },
   alert: {
     event: 'key.closed',

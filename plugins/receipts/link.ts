@@ -1,7 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { readSecret } from '#core/platform/database/secret.ts';
+import { isSigned, sign } from '#core/platform/database/secret.ts';
 
 export const signedPath = '/receipt';
 
@@ -17,7 +16,7 @@ export async function createSignedUrl(
   receiptId: string,
 ): Promise<string> {
   const subject = `${receiptId}.${Math.floor((now() + lifetimeMs) / 1000)}`;
-  return `${service.baseUrl}${signedPath}/${subject}.${await computeSignature(database, subject)}`;
+  return `${service.baseUrl}${signedPath}/${subject}.${await sign(database, secretName, subject)}`;
 }
 
 /**
@@ -28,12 +27,5 @@ export async function createSignedUrl(
 export async function verifyToken(database: Queries, token: string, now: number): Promise<string | undefined> {
   const [id = '', until = '', signature = ''] = token.split('.');
   if (!uuid.test(id) || !/^\d{1,12}$/.test(until) || Number(until) * 1000 <= now) return undefined;
-  const [actual, expected] = [Buffer.from(signature), Buffer.from(await computeSignature(database, `${id}.${until}`))];
-  return actual.length === expected.length && timingSafeEqual(actual, expected) ? id : undefined;
-}
-
-async function computeSignature(database: Queries, subject: string): Promise<string> {
-  return createHmac('sha256', await readSecret(database, secretName))
-    .update(subject)
-    .digest('base64url');
+  return (await isSigned(database, secretName, `${id}.${until}`, signature)) ? id : undefined;
 }

@@ -1,18 +1,17 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { getRecentRetirements } from './notes.ts';
+import { recentRetirements } from './notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, formatDay } from './retirements.ts';
-
-const maxListed = 10;
 
 /** Routes whose vendors retire their models. */
 export const retirementProblems: ProblemKind = {
   name: 'retirement',
   order: 35,
+  maxListed: 10,
   runbook: 'model-retired',
   async find(reader) {
-    const retirements = await getRecentRetirements(reader.host);
-    const problems = retirements.slice(0, maxListed).map((retirement) => ({
+    const retirements = await recentRetirements(reader.host).get();
+    return retirements.map((retirement) => ({
       severity: retirement.state !== 'ending' && retirement.lost.length > 0 ? ('bad' as const) : ('warn' as const),
       title: reader.t('retirements.problem'),
       subject: retirement.route,
@@ -20,7 +19,6 @@ export const retirementProblems: ProblemKind = {
       since: retirement.missingSince === undefined ? undefined : new Date(retirement.missingSince),
       step: { path: retirementsPath },
     }));
-    return Object.assign(problems, { total: retirements.length });
   },
   alert: {
     event: 'model.retiring',

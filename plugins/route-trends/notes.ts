@@ -1,8 +1,7 @@
-import type { Host } from '#core/gateway/host/host.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { cacheReading } from '#core/gateway/host/host.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
-import { readTrends, type RouteTrend } from './read-trends.ts';
+import { readTrends } from './read-trends.ts';
 import type { StepDown } from './trends.ts';
 
 export const trendPath = '/operator/route-trends';
@@ -11,27 +10,15 @@ export const trendPath = '/operator/route-trends';
 const maxAgeMs = 600_000;
 const timeoutMs = 30_000;
 
-const readings = new WeakMap<Host, FreshValue<readonly RouteTrend[]>>();
-
-/** Returns trends that may be ten minutes old, so that pages do not wait for a reading. */
-export function getRecentTrends(host: Host): Promise<readonly RouteTrend[]> {
-  const read = () => readTrends(host.database, host.now());
-  const options = {
-    maxAgeMs,
-    staleWhileReadMs: maxAgeMs,
-    timeoutMs,
-    staleIfErrorMs: 6 * maxAgeMs,
-    now: () => host.monotonic(),
-    read,
-  };
-  const reading = readings.get(host) ?? new FreshValue<readonly RouteTrend[]>(options);
-  readings.set(host, reading);
-  return reading.get();
-}
+/** Trends that may be ten minutes old, so that pages do not wait for a reading. */
+export const recentTrends = cacheReading(
+  { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, staleIfErrorMs: 6 * maxAgeMs },
+  ({ database, now }) => readTrends(database, now()),
+);
 
 /** Reads the notes on *Routes* about routes that have become worse. */
 export const readTrendNotes: NoteSource = async (reader) =>
-  (await getRecentTrends(reader.host)).flatMap(({ route, steps }) =>
+  (await recentTrends(reader.host).get()).flatMap(({ route, steps }) =>
     steps.map((step) => ({
       about: route,
       text: describeStep(step, reader),

@@ -5,7 +5,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { readCourseDays } from './course-days.ts';
-import { describeStep, getRecentTrends, trendPath } from './notes.ts';
+import { describeStep, recentTrends, trendPath } from './notes.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';
 import { calculateSpeed } from './trends.ts';
 
@@ -28,7 +28,9 @@ export const trendPage: Page = {
     const [byHour, byDay, trends] = await Promise.all([
       readCourse(host.database, route, { since: startOfHours(host.now(), courseHours), by: 'hour', timeZone }),
       readCourseDays(host, route),
-      getRecentTrends(host).catch(() => []),
+      recentTrends(host)
+        .get()
+        .catch(() => []),
     ]);
     return {
       route,

@@ -6,10 +6,9 @@ import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
+import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
 import { BatchLoader } from './batch-loader.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A cached account. A change notification removes it; another lookup replaces it. */
 export interface CachedAccount extends AccountRecord {

@@ -8,7 +8,6 @@ import type { EventTypes } from './events.ts';
 
 const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON
-const retriesMs = { min: 500, max: 30_000 };
 
 /** Publishes events on the shared store, and passes received events to this instance's handlers. Each handler has its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
@@ -41,7 +40,7 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     const onFailure = (error: unknown, failures: number) => {
       if (failures === 0) logFailure(this.#log, 'cannot receive events from other instances; retrying', error);
     };
-    this.#subscription = retryUntilDone(subscribe, { range: retriesMs, signal, onFailure });
+    this.#subscription = retryUntilDone(subscribe, { signal, onFailure });
     await firstTry.promise;
   }
 

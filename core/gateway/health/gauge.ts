@@ -1,3 +1,4 @@
+import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import type { Host } from '../host/host.ts';
 
 /** One value of a gauge. Label values come from gateway.yaml or from the code, never from client input. */
@@ -20,7 +21,6 @@ export interface Gauge {
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }
 
-type Awaitable<T> = T | Promise<T>;
 type LabelledValue = readonly [...labels: string[], value: number];
 
 /** Defines a gauge with a single value, omitted while it is undefined. It is a counter if the name ends with `_total`. */

@@ -1,13 +1,12 @@
 import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import type { StageDocumentation } from '../host/api-documentation.ts';
 import type { Host } from '../host/host.ts';
 import type { Exchange } from './exchange.ts';
 import type { AnyFact } from './fact.ts';
 import type { Reply } from './reply.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 /** Produces the reply after the later stages have entered. */
 export type DeferredAnswer = () => Awaitable<Reply>;

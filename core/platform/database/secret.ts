@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { isSameSecret } from '../same-secret.ts';
 import type { Queries } from './database.ts';
 import type { Row } from './rows.ts';
 import type { Secret } from './secret-entity.ts';
@@ -16,4 +17,21 @@ export async function readSecret(database: Queries, name: string): Promise<strin
   const [row] = await database.query<Row<typeof Secret, 'value'>>('select value from secret where name = ?', [name]);
   if (row === undefined) throw new Error(`the secret ${name} was deleted while it was being created`);
   return row.value;
+}
+
+/** Computes the signature of a text in a link: its HMAC-SHA-256 with the secret of this name, in base64url. */
+export async function sign(database: Queries, secretName: string, text: string): Promise<string> {
+  return createHmac('sha256', await readSecret(database, secretName))
+    .update(text)
+    .digest('base64url');
+}
+
+/** Returns true if `sign` computes this signature. */
+export async function isSigned(
+  database: Queries,
+  secretName: string,
+  text: string,
+  signature: string,
+): Promise<boolean> {
+  return isSameSecret(signature, await sign(database, secretName, text));
 }

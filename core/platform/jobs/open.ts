@@ -42,7 +42,6 @@ export interface JobQueue extends Jobs {
 }
 
 const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
-const retryRange = { min: 500, max: 30_000 };
 /** Ms between checks for schedules that the store has lost, as after a flush of Redis. */
 const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {
@@ -120,7 +119,6 @@ class QueueJobs<Context> implements JobQueue {
   work(): void {
     const { signal } = this.#closing;
     this.#startPromise = retryUntilDone(() => this.#startWorking(signal), {
-      range: retryRange,
       signal,
       onFailure: (error) => this.#recordFailure(toError(error)),
     });

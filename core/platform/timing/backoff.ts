@@ -45,8 +45,12 @@ export class Backoff {
   }
 }
 
+/** Delays (ms) of background work that must succeed at some time. */
+export const backgroundRangeMs = { min: 500, max: 30_000 };
+
 interface RetryOptions {
-  readonly range: BackoffRange;
+  /** Default: `backgroundRangeMs`. */
+  readonly range?: BackoffRange;
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, failures: number) => void;
 }
@@ -58,7 +62,7 @@ interface RetryOptions {
  */
 export async function retryUntilDone<T>(
   work: () => Promise<T>,
-  { range, signal, onFailure }: RetryOptions,
+  { range = backgroundRangeMs, signal, onFailure }: RetryOptions,
 ): Promise<T | undefined> {
   const backoff = new Backoff(range);
   while (!signal.aborted) {

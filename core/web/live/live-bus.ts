@@ -10,7 +10,6 @@ const anyChannel = 'live/any';
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const sendIntervalMs = 1_000;
 const maxAccounts = 500; // per interval; a larger change counts as a change to all accounts
-const retriesMs = { min: 500, max: 30_000 };
 
 /** A change to a topic, for these accounts or for all (undefined). Empty if this instance follows none of the changed accounts. */
 export interface LiveChange {
@@ -195,7 +194,6 @@ export class LiveBus implements AsyncDisposable {
   #listenOn(name: string, signal: AbortSignal, onGap: () => void): Promise<(() => void) | undefined> {
     const { shared, log } = this.#services;
     return retryUntilDone(() => shared.events.subscribe(name, (text) => this.#receiveMessage(text), onGap), {
-      range: retriesMs,
       signal,
       onFailure: (error, failures) => {
         if (failures === 0 && name === globalChannel)

@@ -1,7 +1,6 @@
 import type { RecordOrder } from '#core/business/payments/order-lines.ts';
+import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import type { PageRequest } from './page.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A part of a sentence; a link if it has a path. */
 export interface SentencePiece {

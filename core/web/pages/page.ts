@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import type { Formatter } from '../texts/formatter.ts';
 import type { Language, Translate } from '../texts/texts.ts';
 import type { Preference } from './cookies.ts';
@@ -9,8 +10,6 @@ import type { IconName } from './icons.ts';
 
 /** Audience of a page: anyone, a signed-in account, or an account named in `operators` of gateway.yaml. */
 export type Role = 'public' | 'account' | 'operator';
-
-type Awaitable<T> = T | Promise<T>;
 
 /**
  * A page, registered by a plugin with `server.gateway.page`. It is rendered on the server into the layout, works without

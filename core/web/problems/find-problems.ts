@@ -88,7 +88,8 @@ async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: 
   try {
     const finding = (async () => ((await isPossible(kind)) ? kind.find(reader) : []))();
     const problems = await withDeadline(finding, findTimeoutMs, 'no response in time');
-    return { problems: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
+    const listed = problems.slice(0, kind.maxListed).map((problem) => ({ ...problem, kind }));
+    return { problems: listed, total: problems.total ?? problems.length };
   } catch (error) {
     return { problems: [createUnreadable(kind, error, reader)], total: 1 };
   }

@@ -24,7 +24,7 @@ export interface Problem {
 }
 
 interface Problems extends ReadonlyArray<Problem> {
-  readonly total?: number; // if not all are listed
+  readonly total?: number; // if `find` returns not all
 }
 
 /** A piece of a sentence for a template. */
@@ -57,6 +57,8 @@ export interface ProblemKind {
    * only if the kind's condition holds.
    */
   readonly precondition?: string;
+  /** Maximum number of problems that are listed; default: all that `find` returns. */
+  readonly maxListed?: number;
   /** Finds current problems, oldest first. Must be fast. If it fails, a problem `unread` is shown instead. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
   /** Immediate alert to the operator. Kinds without one appear only in the daily report. */

@@ -1,7 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { readSecret } from '#core/platform/database/secret.ts';
+import { isSigned, sign } from '#core/platform/database/secret.ts';
 
 export const unsubscribePath = '/unsubscribe';
 
@@ -15,7 +14,7 @@ export async function unsubscribeUrl(
   { database, service }: Pick<Host, 'database' | 'service'>,
   accountId: string,
 ): Promise<string> {
-  return `${service.baseUrl}${unsubscribePath}/${accountId}.${await computeSignature(database, accountId)}`;
+  return `${service.baseUrl}${unsubscribePath}/${accountId}.${await sign(database, secretName, accountId)}`;
 }
 
 /**
@@ -24,19 +23,10 @@ export async function unsubscribeUrl(
  * @returns the account's id; undefined for an invalid link
  */
 export async function verifyToken(database: Queries, token: string): Promise<string | undefined> {
-  const [accountId = '', signature = ''] = token.split('.');
-  if (!uuid.test(accountId)) return undefined;
-  const [actual, expected] = [
-    Buffer.from(signature),
-    Buffer.from(await computeSignature(database, accountId.toLowerCase())),
-  ];
-  return actual.length === expected.length && timingSafeEqual(actual, expected) ? accountId.toLowerCase() : undefined;
-}
-
-async function computeSignature(database: Queries, accountId: string): Promise<string> {
-  return createHmac('sha256', await readSecret(database, secretName))
-    .update(accountId)
-    .digest('base64url');
+  const [id = '', signature = ''] = token.split('.');
+  if (!uuid.test(id)) return undefined;
+  const accountId = id.toLowerCase();
+  return (await isSigned(database, secretName, accountId, signature)) ? accountId : undefined;
 }
 
 /** Stops or resumes optional mails, which are not about orders, sign-ins or keys. */

@@ -12,8 +12,6 @@ export interface QueueOptions {
   readonly prefer_backup: boolean;
 }
 
-const retryRangeMs = { min: 500, max: 30_000 };
-
 /** Slots of all upstreams that declare a capacity. The pools and their waiting requests survive reloads. */
 export class SlotPools implements AsyncDisposable {
   readonly #pools = new Map<string, CapacityPool>();
@@ -76,7 +74,7 @@ export class SlotPools implements AsyncDisposable {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive slots that other instances free; retrying: ${reason}`);
     };
-    return retryUntilDone(subscribe, { range: retryRangeMs, signal: this.#closing.signal, onFailure });
+    return retryUntilDone(subscribe, { signal: this.#closing.signal, onFailure });
   }
 }
 

@@ -1,8 +1,6 @@
 import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { Backoff } from '#core/platform/timing/backoff.ts';
-
-const retryRangeMs = { min: 500, max: 30_000 };
+import { Backoff, backgroundRangeMs } from '#core/platform/timing/backoff.ts';
 
 /** Background work that is retried until it succeeds, and runs again if it is requested while running. */
 export class BackgroundWork implements Disposable {
@@ -43,7 +41,7 @@ export class BackgroundWork implements Disposable {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    const backoff = new Backoff(retryRangeMs);
+    const backoff = new Backoff(backgroundRangeMs);
     while (this.#isRequested && !this.#isDisposed) {
       this.#isRequested = false;
       this.#retryAbort = new AbortController();

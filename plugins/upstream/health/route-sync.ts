@@ -29,7 +29,6 @@ const spreadMsPerInstance = 0.25;
 const maxImmediateInstances = 20;
 /** Instances spread their corrections of an outdated report, so that the first correction suffices. */
 const correctionSpreadMs = 1_000;
-const retryRangeMs = { min: 500, max: 30_000 };
 
 /**
  * Synchronizes route states between instances. Sends changes to the other instances as events, stores them for instances that start later
@@ -125,7 +124,7 @@ export class RouteSync implements AsyncDisposable {
       if (failures === 0) log.warn(`cannot receive route states of other instances; retrying: ${reason}`);
     };
     const { signal } = this.#closing;
-    const unsubscribe = await retryUntilDone(subscribe, { range: retryRangeMs, signal, onFailure });
+    const unsubscribe = await retryUntilDone(subscribe, { signal, onFailure });
     this.#catchUpNow();
     return unsubscribe ?? (() => undefined);
   }

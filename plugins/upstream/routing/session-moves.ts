@@ -13,7 +13,6 @@ export interface SessionMove {
 }
 
 const channel = 'upstream/sessions';
-const retryRangeMs = { min: 500, max: 30_000 };
 
 type SessionMovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
 
@@ -45,7 +44,7 @@ export class SessionMoves implements AsyncDisposable {
 
   #subscribe(): Promise<(() => void) | undefined> {
     const subscribe = () => this.#host.shared.events.subscribe(channel, (message) => this.#receive(message));
-    return retryUntilDone(subscribe, { range: retryRangeMs, signal: this.#closing.signal, onFailure: () => undefined });
+    return retryUntilDone(subscribe, { signal: this.#closing.signal, onFailure: () => undefined });
   }
 
   #receive(message: string): void {

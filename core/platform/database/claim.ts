@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { applySettings, waitingSettings } from './session.ts';
+import { withClient } from './with-client.ts';
 
 /** Key of the advisory lock that gateways take on their database: "gateway" in ASCII. */
 const lockKey = '29099049505154425';
@@ -133,14 +134,9 @@ async function tryToLock(client: pg.Client, mode: ClaimMode): Promise<boolean> {
 }
 
 /** Returns true if any gateway has claimed this database. */
-export async function isClaimed(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+export function isClaimed(url: string): Promise<boolean> {
+  return withClient({ connectionString: url, connectionTimeoutMillis: 10_000 }, async (client) => {
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS free`);
     return rows[0]?.free !== true;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }

@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { listMigrations, migrationConnection, migrationTable } from './migration-files.ts';
 import type { PluginTables } from './tables.ts';
+import { withClient } from './with-client.ts';
 
 /** Key of the advisory lock that limits migrations to one process: "daypass" in ASCII, as eight bytes. */
 const lockKey = '7233193826951295840';
@@ -23,10 +24,7 @@ export async function migrate(
   hasSessions = true,
 ): Promise<string[]> {
   const sets = await listMigrations(plugins);
-  const client = new pg.Client({ connectionString: url, ...migrationConnection });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  return withClient({ connectionString: url, ...migrationConnection }, async (client) => {
     // Usually no migration is pending, so neither the lock nor the migration code is needed.
     const mistake = await findEncodingMistake(client);
     const appliedNames = await readAppliedNames(client);
@@ -39,10 +37,8 @@ export async function migrate(
     const schema = await requireSchema(client);
     await acquireLock(client, log);
     const { applyMigrations } = await import('./apply-migrations.ts');
-    return await applyMigrations({ url, schema, hasSessions }, sets, log);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+    return applyMigrations({ url, schema, hasSessions }, sets, log);
+  });
 }
 
 /**
@@ -51,14 +47,8 @@ export async function migrate(
  * @throws StartRefused if no tables can be created there
  */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
-  const client = new pg.Client({ connectionString: url, ...migrationConnection });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return { url, schema: await requireSchema(client), hasSessions: true };
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  const schema = await withClient({ connectionString: url, ...migrationConnection }, requireSchema);
+  return { url, schema, hasSessions: true };
 }
 
 async function readAppliedNames(client: pg.Client): Promise<ReadonlySet<string> | undefined> {

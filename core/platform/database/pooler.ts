@@ -2,6 +2,7 @@ import pg from 'pg';
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { expectedSettings, type SessionSettings, findUnexpectedSettings } from './session.ts';
+import { withClient } from './with-client.ts';
 
 type PoolerMode = 'session' | 'transaction' | 'statement';
 
@@ -77,16 +78,12 @@ function createRefusal(variable: string, mode: PoolerMode, remedy: string): Star
  * @throws StartRefused
  */
 export async function requireAutocommit(url: string, variable: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...connectionOptions });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+  const isOpen = await withClient({ connectionString: url, ...connectionOptions }, async (client) => {
     await client.query('UPDATE account SET name = $1 WHERE false', ['']);
     const { rows } = await client.query<{ is_open: boolean }>('SELECT now() < statement_timestamp() AS is_open');
-    if (rows[0]?.is_open !== true) return;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+    return rows[0]?.is_open === true;
+  });
+  if (!isOpen) return;
   throw new StartRefused(
     `${variable} leads to a pooler that leaves single statements in a transaction, so acknowledged changes can be lost: with Pgpool-II, set backend_clustering_mode to streaming_replication instead of raw.`,
     { isPermanent: true },
@@ -95,14 +92,13 @@ export async function requireAutocommit(url: string, variable: string): Promise<
 
 /** Logs role settings that deviate from the required ones, because the gateway cannot change them through a pooler. */
 export async function warnAboutRoleSettings(url: string, log: Logger): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...connectionOptions });
-  client.on('error', () => undefined);
+  const names = [...Object.keys(expectedSettings), 'synchronous_commit'];
   try {
-    await client.connect();
-    const names = [...Object.keys(expectedSettings), 'synchronous_commit'];
-    const { rows } = await client.query<{ settings: SessionSettings; role: string }>(
-      'SELECT json_object_agg(name, current_setting(name)) AS settings, current_user AS role FROM unnest($1::text[]) AS name',
-      [names],
+    const { rows } = await withClient({ connectionString: url, ...connectionOptions }, (client) =>
+      client.query<{ settings: SessionSettings; role: string }>(
+        'SELECT json_object_agg(name, current_setting(name)) AS settings, current_user AS role FROM unnest($1::text[]) AS name',
+        [names],
+      ),
     );
     for (const { settings, role } of rows)
       for (const { name, value, expected } of findUnexpectedSettings(settings))
@@ -111,7 +107,5 @@ export async function warnAboutRoleSettings(url: string, log: Logger): Promise<v
         );
   } catch {
     // Opening the database reports the failure.
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { isCluster } from './cluster.ts';
 import { postmasterPid } from './postmaster.ts';
+import { withClient } from './with-client.ts';
 
 /** Address and password of the embedded server, stored in a file that only its owner can read. */
 export interface ServerAccess {
@@ -43,16 +44,11 @@ export async function writeAccess(file: string, access: ServerAccess): Promise<v
  */
 export async function isResponding(access: ServerAccess): Promise<boolean> {
   if ((await postmasterPid(access.folder)) === undefined) return false;
-  const client = new pg.Client({ connectionString: buildUrl(access), connectionTimeoutMillis: 2_000 });
-  client.on('error', () => undefined);
   try {
-    await client.connect();
-    return true;
+    return await withClient({ connectionString: buildUrl(access), connectionTimeoutMillis: 2_000 }, async () => true);
   } catch (cause) {
     if (!(cause instanceof pg.DatabaseError) || cause.code !== '28P01') return false;
     const hint = 'Restore postgres.json in the data folder from a backup of the same time as the database.';
     throw new Error(`PostgreSQL in ${access.folder} refuses its password. ${hint}`, { cause });
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import pg from 'pg';
 import { describeConnectionError, isUnreachable } from '../errors/connection-error.ts';
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
+import { withClient } from './with-client.ts';
 
 const intervalsMs = { attempts: 1_000, lines: 10_000 }; // ms, between attempts and between log lines
 const connectionOptions = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
@@ -69,15 +69,10 @@ export async function waitForDatabase(
 }
 
 async function tryToConnect(url: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: url, ...connectionOptions });
-  client.on('error', () => undefined);
   try {
-    await client.connect();
-    await client.query('SELECT 1');
+    await withClient({ connectionString: url, ...connectionOptions }, (client) => client.query('SELECT 1'));
     return undefined;
   } catch (error) {
     return error;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { type DuplicateAddress, duplicatesQuery } from '#core/business/accounts/duplicate-addresses.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
@@ -9,6 +9,7 @@ import { checkUrl } from '#core/platform/database/open.ts';
 import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { readAccess, buildUrl } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
+import { withClient } from '#core/platform/database/with-client.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
 /** Share of the server's connections in use above which doctor warns. */
@@ -69,20 +70,11 @@ async function queryServer(
   if (server !== undefined) checkUrl(server.url, server.variable);
   const url = server?.url ?? (await findEmbeddedUrl(dataFolder));
   if (typeof url !== 'string') return url;
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    application_name: 'daypass-doctor',
-  });
-  client.on('error', () => undefined);
+  const timeouts = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   try {
-    await client.connect();
-    return await work(client);
+    return await withClient({ connectionString: url, ...timeouts, application_name: 'daypass-doctor' }, work);
   } catch (error) {
     return explainFailure(error, server?.variable);
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 

@@ -1,0 +1,18 @@
+import pg from 'pg';
+
+/**
+ * Connects a client of its own, and closes it after the work.
+ *
+ * @throws the error of the connection or of `work`
+ */
+export async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(config);
+  // A connection that breaks fails the query that uses it.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -50,12 +50,7 @@ export {
   type StageDefinition,
 } from '#core/gateway/pipeline/stage.ts';
 export type { BodySource, Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
-export type {
-  DocumentedHeader,
-  DocumentedLimit,
-  EndpointDocumentation,
-  StageDocumentation,
-} from '#core/gateway/host/api-documentation.ts';
+export * from '#core/gateway/host/api-documentation.ts';
 export { type AnyFact, defineFact, type Fact } from '#core/gateway/pipeline/fact.ts';
 export * from '#core/gateway/facts.ts';
 export { mapText } from '#core/gateway/pipeline/map-text.ts';
@@ -168,16 +163,7 @@ export { type AccountEvent, readEvents, recordEvent } from '#core/business/accou
 export type { EventName, EventPublisher } from '#core/gateway/events/event-handler.ts';
 
 // Emails to customers.
-export type {
-  MailButton,
-  MailContext,
-  MailDraft,
-  MailedAccount,
-  MailKind,
-  MailLink,
-  MailTexts,
-  MailWriter,
-} from '#core/gateway/mails/mail-kind.ts';
+export * from '#core/gateway/mails/mail-kind.ts';
 
 // The plugin's host and its members.
 export type { Host, Service, Services } from '#core/gateway/host/host.ts';
@@ -209,25 +195,7 @@ export type {
 } from '#core/gateway/model-call/adapter.ts';
 
 // Payment providers.
-export {
-  type Charge,
-  type ChargeReference,
-  type ChargeRequest,
-  type Money,
-  type PaymentConnection,
-  PaymentError,
-  type PaymentEvidence,
-  type PaymentNotification,
-  type PaymentProvider,
-  type PaymentState,
-  type RawNotification,
-  type Refund,
-  type RefundRequest,
-  type MovementPage,
-  type StatedMovement,
-  type StatedRefund,
-  type TimeSpan,
-} from '#core/business/payments/payment-provider.ts';
+export * from '#core/business/payments/payment-provider.ts';
 export {
   callProvider,
   failureOf,

@@ -13,7 +13,6 @@ const maxListed = 50;
 export const announcementsPage = tablesPage({
   path: announcementsPath,
   title: 'operator.announcements',
-  within: '/operator/health',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['operator.announcements_none', 'operator.announcements_text'],
   action: { path: `${announcementsPath}/new`, label: 'operator.act.announcement.create' },

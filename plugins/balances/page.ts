@@ -14,7 +14,6 @@ const maxListed = 200;
 export const balancesPage = tablesPage({
   path: balancesPath,
   title: 'balances.title',
-  within: '/operator/health',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['balances.none', 'balances.none_text'],
   async read(request) {

@@ -14,7 +14,6 @@ const maxListed = 50;
 export const closedKeysPage = tablesPage({
   path: closedKeysPath,
   title: 'closed-keys.title',
-  within: '/operator/health',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['closed-keys.none', 'closed-keys.none_text'],
   async read(request) {

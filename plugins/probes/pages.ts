@@ -15,7 +15,6 @@ const maxRoutes = 300;
 export const probesPage = tablesPage({
   path: '/operator/probes',
   title: 'probes.title',
-  within: '/operator/routes',
   back: { path: '/operator/routes', label: 'operator.routes' },
   none: ['probes.none', 'probes.none_text'],
   async read(request) {

@@ -9,7 +9,6 @@ const maxListed = 200;
 export const retirementsPage = tablesPage({
   path: retirementsPath,
   title: 'retirements.title',
-  within: '/operator/health',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['retirements.none', 'retirements.none_text'],
   async read(request) {

@@ -22,8 +22,8 @@ interface TablesContent {
   readonly isEmpty?: boolean;
 }
 
-interface TablesPage extends Pick<Page, 'path' | 'title' | 'within'> {
-  /** The parent page. All labels here are keys of texts. */
+interface TablesPage extends Pick<Page, 'path' | 'title'> {
+  /** The listed page that it belongs to. All labels here are keys of texts. */
   readonly back: { readonly path: string; readonly label: string };
   readonly none: readonly [title: string, text: string];
   /** Link next to the heading. */
@@ -35,6 +35,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'within'> {
 export function tablesPage({ back, none, action, read, ...page }: TablesPage): Page {
   return {
     ...page,
+    within: back.path,
     role: 'operator',
     template: 'parts/tables.eta',
     async show(request) {

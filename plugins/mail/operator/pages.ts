@@ -14,7 +14,6 @@ const maxListed = 200;
 export const mailsPage = tablesPage({
   path: '/operator/mails',
   title: 'operator.mails_undelivered',
-  within: '/operator/health',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['operator.mails_none', 'operator.mails_none_text'],
   async read(request) {

@@ -14,7 +14,6 @@ const pagePath = '/operator/accounts/heaviest';
 export const heaviestPage: Page = tablesPage({
   path: pagePath,
   title: 'operator.heaviest',
-  within: '/operator/accounts',
   back: { path: '/operator/accounts', label: 'operator.accounts' },
   none: ['operator.nothing', 'operator.heaviest_none'],
   async read(request) {

@@ -16,7 +16,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { OpenServices } from './services.ts';
 
-interface BuildParts {
+export interface BuildParts {
   readonly log: Logger;
   readonly assembly: Assembly;
   readonly services: OpenServices;

@@ -4,8 +4,6 @@ import { ConfigError } from '#core/config/file/mistake.ts';
 import { type EffectiveConfiguration, EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { rollbackChannel, RollbackRefused, variantName } from '#core/config/history/history.ts';
 import { listen, plugins } from '#core/config/sections/core-sections.ts';
-import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
-import type { Assembly } from '#core/extension/assembly.ts';
 import { findAddedPlugins, keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { type Config, validate, validateInSteps } from '#core/extension/validation/validate-config.ts';
@@ -18,28 +16,22 @@ import { limitListener } from '#core/gateway/http/listener.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import type { Logger } from '#core/platform/logger.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
-import { readBodyLimits, buildServing } from './build-serving.ts';
+import { type BuildParts, readBodyLimits, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
-import type { OpenServices } from './services.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
 const reloadTimeoutMs = 10_000;
 
 /** Parts of a gateway that outlive its configuration. */
-export interface GatewayParts {
+export interface GatewayParts extends BuildParts {
   /** Path of gateway.yaml. */
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
-  readonly log: Logger;
-  readonly assembly: Assembly;
   readonly handler: ExchangeHandler;
-  readonly services: OpenServices;
-  readonly vendors: VendorServers;
   /** Settings of a worker; undefined without a supervisor. */
   readonly worker?: WorkerSettings | undefined;
 }

@@ -6,7 +6,6 @@ import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-looku
 import { balancesSection } from './section.ts';
 import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
 
-/** Maximum bytes of a response. */
 const maxResponseBytes = 65_536;
 /** Maximum number of keys that one run looks up. */
 const maxKeys = 200;

@@ -1,6 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { queryBalances } from './ask-vendors.ts';
 import { type Balance, isOver, selectLowBalances, readBalances } from './balances.ts';
@@ -65,7 +65,7 @@ export function roundDays(balance: Pick<Balance, 'days' | 'amount' | 'isAvailabl
 /** Formats days: `3 days`, `0.7 days`. */
 export function describeDays(
   balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format }: Localizer,
 ): string {
   const days = roundDays(balance);
   return t('balances.day_count', { count: days, days: format.number(days) });

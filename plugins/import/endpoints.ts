@@ -1,16 +1,11 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import type { Reference } from './draft.ts';
+import type { DraftUpstream } from './draft.ts';
 
 /** Vendor presets by name. */
 export type Vendors = ReadonlyMap<string, Vendor>;
 
 /** Endpoint settings of an entry in `upstreams`. */
-export interface UpstreamEndpoint {
-  readonly vendor?: string | undefined;
-  readonly formats?: readonly string[] | undefined;
-  readonly baseUrl?: string | Reference | undefined;
-  readonly auth?: string | undefined;
-}
+export type UpstreamEndpoint = Pick<DraftUpstream, 'vendor' | 'formats' | 'baseUrl' | 'auth'>;
 
 /** Hosts of presets' `baseUrl`, by other hosts that the vendor documents. */
 const presetHosts: Readonly<Record<string, string>> = {

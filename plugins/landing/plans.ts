@@ -1,7 +1,7 @@
 import { currencySection, selectLabel, plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOutPlans } from '#core/business/payments/places.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
 /**
  * Describes the plans of gateway.yaml as cards.
@@ -39,9 +39,7 @@ export function describePlans(
   }));
 }
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
-
-function formatFreeAt(freeAt: number | undefined, { t, format }: Reader): string {
+function formatFreeAt(freeAt: number | undefined, { t, format }: Localizer): string {
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 

@@ -2,32 +2,24 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import type { Logger } from '#core/platform/logger.ts';
 import { type Disk, DiskSilent } from './disk/contract.ts';
 import type { UnwrittenLines } from './disk/ring.ts';
 import { FinishedSegments } from './finished-segments.ts';
 import { FlushSchedule } from './flush-schedule.ts';
 import { RequestsInFlight } from './in-flight.ts';
-import type { JournalFolder } from './journal-folder.ts';
 import { countLines, type LineSink, LineWriter } from './line-writer.ts';
 import { logReason } from './log-reason.ts';
 import { Losses } from './losses.ts';
 import { MissingFiles } from './missing-files.ts';
 import type { OwnSegment } from './own-segment.ts';
 import { lineStart } from './record-line.ts';
-import { type JournalTrouble, SegmentOpener } from './segment-opener.ts';
+import { type JournalTrouble, SegmentOpener, type SegmentOpenerParts } from './segment-opener.ts';
 
-export interface JournalOptions {
-  readonly disk: Disk;
-  readonly folder: JournalFolder;
-  readonly instance: string;
-  readonly log: Logger;
+export interface JournalOptions extends SegmentOpenerParts {
   /** Size at which a segment is finished; default: 4 MiB. */
   readonly segmentBytes?: number;
   /** Age at which a segment with records is finished; default: one second. */
   readonly segmentAgeMs?: number;
-  /** Time without a failure after which the journal counts as writable again; default: ten seconds. */
-  readonly recoveryMs?: number;
 }
 
 /** Number of waiting segments from which only size, not age, finishes another segment. */

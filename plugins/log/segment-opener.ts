@@ -20,12 +20,13 @@ export interface JournalTrouble {
   readonly since: number; // `performance.now()` ms; start of the trouble
 }
 
-interface SegmentOpenerParts {
+export interface SegmentOpenerParts {
   readonly disk: Disk;
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  readonly recoveryMs?: number; // default: 10 s
+  /** Time without a failure after which the journal counts as writable again; default: ten seconds. */
+  readonly recoveryMs?: number;
 }
 
 /** Opens the segments of this instance in files or in memory, and notes why they cannot be in files. */

@@ -1,18 +1,16 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageReader } from '#core/web/pages/page.ts';
 import type { CostNotes, UsageCosts, ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
 import { type ExactMoney, toSmallest } from './exact-money.ts';
 import { readMarginsBeside } from './margin-readings.ts';
 import { costsByRoute, type Margin, type Margins, sumMargins } from './margins.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 export const readCostsBeside: ReadUsageCosts = async (reader, span) => {
   const margins = await readMarginsBeside(reader.host, span);
   return margins && describeCosts(margins, reader);
 };
 
-function describeCosts(margins: Margins, reader: Reader): UsageCosts {
+function describeCosts(margins: Margins, reader: PageReader): UsageCosts {
   const selectLines = (id: string) => margins.lines.filter(({ account }) => account === id);
   return {
     total: describeNotes(sumMargins(margins.days), 'margins.beside_margin', reader),
@@ -24,7 +22,7 @@ function describeCosts(margins: Margins, reader: Reader): UsageCosts {
 }
 
 /** Describes a cost and the amount that remains of the earnings. */
-function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: Reader): CostNotes {
+function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: PageReader): CostNotes {
   const { t } = reader;
   return {
     cost: t('margins.beside_cost', { amount: formatExact(cost, reader) }),
@@ -32,7 +30,7 @@ function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: R
   };
 }
 
-export function formatExact(money: ExactMoney, { format, host }: Pick<Reader, 'format' | 'host'>): string {
+export function formatExact(money: ExactMoney, { format, host }: Pick<PageReader, 'format' | 'host'>): string {
   const currency = host.section(currencySection);
   return format.money(toSmallest(money, currency), currency);
 }

@@ -1,6 +1,6 @@
 import { calculateCacheShares, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, PageReader, Page } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { formatExact } from './beside-use.ts';
 import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
@@ -17,8 +17,6 @@ type Grouping = (typeof groupings)[number];
 const maxRows = 100;
 /** Maximum number of listed accounts that cost more than they pay. */
 const maxLosses = 10;
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /** `/operator/orders/margins`: usage, its cost and the earnings by plan, model, route, account or day. */
 export const marginsPage: Page = {
@@ -62,7 +60,6 @@ export const marginsPage: Page = {
   },
 };
 
-/** Maximum number of routes named. */
 const maxNamedRoutes = 10;
 
 function listNames(routes: readonly string[]): string {
@@ -84,7 +81,7 @@ function linkTo(query: { readonly span: MarginSpan; readonly by: Grouping }, lab
   return { path: `${marginsPath}?${new URLSearchParams(query).toString()}`, label, isCurrent };
 }
 
-function describeSpan({ span }: Margins, { t, format }: Reader): string {
+function describeSpan({ span }: Margins, { t, format }: PageReader): string {
   const [from, until] = [new Date(span.from), new Date(span.until)];
   return t('margins.span_text', { from: format.dayTime(from).text, until: format.dayTime(until).text });
 }
@@ -98,7 +95,7 @@ function compareLosses(first: Margin, second: Margin): number {
   return Number(firstMargin > secondMargin) - Number(firstMargin < secondMargin);
 }
 
-function describeTiles({ lines }: Margins, reader: Reader) {
+function describeTiles({ lines }: Margins, reader: PageReader) {
   const { t, format } = reader;
   const { counts, cost, earned } = sumMargins(lines);
   const money = (value: bigint) => formatExact(value, reader);
@@ -119,7 +116,7 @@ function describeTiles({ lines }: Margins, reader: Reader) {
 }
 
 /** Describes tokens, and the shares of input that vendor caches read and wrote, which have their own prices. */
-function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
+function describeTokens(counts: UsageCounts, { t, format }: PageReader): string {
   const cache = calculateCacheShares(counts);
   const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };
   if (cache === undefined) return t('margins.tokens', tokens);
@@ -130,7 +127,7 @@ function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
   });
 }
 
-function describeShare({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
+function describeShare({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: PageReader): string {
   if (earned === 0n || cost > earned) return '';
   return t('margins.share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
 }
@@ -139,7 +136,7 @@ function marginTable(
   by: Grouping,
   groups: readonly MarginGroup[],
   names: ReadonlyMap<string, string>,
-  reader: Reader,
+  reader: PageReader,
 ): TableSection {
   const money = (value: bigint) => formatExact(value, reader);
   const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
@@ -162,7 +159,7 @@ function marginTable(
   ]);
 }
 
-function formatCacheReads(counts: UsageCounts, { format }: Reader): string {
+function formatCacheReads(counts: UsageCounts, { format }: PageReader): string {
   const cache = calculateCacheShares(counts);
   return cache === undefined ? '—' : format.percent(cache.read);
 }
@@ -171,7 +168,7 @@ function describeKey(
   by: Grouping,
   key: string | null,
   names: ReadonlyMap<string, string>,
-  { t, format }: Reader,
+  { t, format }: PageReader,
 ): TableCell {
   if (key === null) return { text: t(`margins.none.${by}`) };
   if (by === 'plan') return { text: planName(key, t) };

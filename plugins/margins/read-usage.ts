@@ -1,6 +1,13 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import { toCounts, type CountsRow, storedCounts, selectSums, type UsageCounts } from '#core/gateway/records/usage.ts';
+import {
+  toCounts,
+  type CountsRow,
+  storedCounts,
+  selectSums,
+  type UsageCounts,
+  type UsageKeys,
+} from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
@@ -92,13 +99,9 @@ export async function readUsageCounts(
 
 interface Sum extends AccountCounts, HourCounts {}
 
-interface Row extends CountsRow {
+interface Row extends CountsRow, Pick<UsageKeys, 'hour' | 'account' | 'model' | 'route'> {
   readonly of: 'plan' | 'account' | 'hour';
-  readonly hour: number;
-  readonly account: string | null;
   readonly plan: PlanName | null;
-  readonly model: string | null;
-  readonly route: string | null;
 }
 
 /**

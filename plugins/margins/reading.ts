@@ -15,7 +15,6 @@ const marginQuery = object({
   by: { enum: ['plan', 'model', 'route', 'account', 'day'], description: 'Default: plan.' },
   account: text('Of this account alone: id, e-mail address, name, key hint or key. Not by day.'),
 });
-/** Maximum number of groups listed. */
 const maxGroups = 1_000;
 
 export const marginsReading: OperatorReading = {

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { OperatorToken } from './entities.ts';
 
 /** `read` allows readings; `act` also allows actions. */
@@ -33,9 +33,7 @@ export async function createToken(
 
 /** Lists tokens, newest first. */
 export async function listTokens(database: Queries, limit: number): Promise<TokenRecord[]> {
-  const rows = await database.query<
-    Row<typeof OperatorToken, 'id' | 'name' | 'scope' | 'created_at' | 'expires_at' | 'last_used_at' | 'revoked_at'>
-  >(
+  const rows = await database.query<RowOf<TokenRecord, typeof OperatorToken>>(
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
      from operator_token order by operator_token.created_at desc, id limit ?`,
     [limit],

@@ -1,9 +1,7 @@
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
-import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { type AccountCredit, listCredits } from './credit.ts';
 import { outagesSection } from './section.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** Days for which a credit is shown. */
 const creditDays = 30;
@@ -28,7 +26,7 @@ const namedCredits = 3;
  * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several credits with the newest outages.
  * Returns undefined without credits.
  */
-export function describeCredits(credits: readonly AccountCredit[], { t, format }: Reader): Notice | undefined {
+export function describeCredits(credits: readonly AccountCredit[], { t, format }: Localizer): Notice | undefined {
   const [first, ...others] = credits;
   if (first === undefined) return undefined;
   const formatCredit = (seconds: number) => formatMinutes(Math.max(1, Math.round(seconds / 60)), t);
@@ -50,7 +48,7 @@ export function describeCredits(credits: readonly AccountCredit[], { t, format }
 }
 
 /** Formats minutes: `23 minutes`, `5 hours`, `5 hours 12 minutes`. */
-function formatMinutes(minutes: number, t: Reader['t']): string {
+function formatMinutes(minutes: number, t: Localizer['t']): string {
   const [hours, remainingMinutes] = [Math.floor(minutes / 60), minutes % 60];
   const parts = [
     hours === 0 ? '' : t('home.credit_hours', { count: hours }),

@@ -59,7 +59,6 @@ export const declinePage: Page = plainPage(declineAction, {
   },
 });
 
-/** Maximum listed outages. */
 const maxOutages = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {

@@ -2,7 +2,6 @@ import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 import { listOutages, waitingCondition } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Maximum listed outages. */
 const maxOutages = 5;
 
 /** Reports outages that wait for an operator: all outages until the first approval, then only unconfirmed outages. */

@@ -4,7 +4,6 @@ import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-looku
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 
-/** A model on a vendor's list. */
 interface VendorModel {
   readonly id: string;
   /** First day (UTC) without the model, if listed. */
@@ -21,7 +20,6 @@ interface VendorList {
   readonly isComplete: boolean;
 }
 
-/** Maximum bytes of a list. */
 const maxListBytes = 8_388_608;
 
 /** Members of an entry that hold the end of a model and its successor, by vendor. */

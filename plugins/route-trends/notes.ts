@@ -1,7 +1,7 @@
 import { cacheReading } from '#core/gateway/host/host.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
-import { readTrends } from './read-trends.ts';
+import { readTrends, type RouteTrend } from './read-trends.ts';
 import type { StepDown } from './trends.ts';
 
 export const trendPath = '/operator/route-trends';
@@ -11,7 +11,7 @@ const maxAgeMs = 600_000;
 const timeoutMs = 30_000;
 
 /** Trends that may be ten minutes old, so that pages do not wait for a reading. */
-export const recentTrends = cacheReading(
+export const recentTrends = cacheReading<readonly RouteTrend[]>(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, staleIfErrorMs: 6 * maxAgeMs },
   ({ database, now }) => readTrends(database, now()),
 );
@@ -28,10 +28,7 @@ export const readTrendNotes: NoteSource = async (reader) =>
   );
 
 /** Describes a step, for example `429: 0.4% → 6.1%`. */
-export function describeStep(
-  { kind, before, now }: StepDown,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
-): string {
+export function describeStep({ kind, before, now }: StepDown, { t, format }: Localizer): string {
   const formatValue = {
     throttled: (value: number) => format.percent(value),
     first_token: (value: number) => format.duration(value).text,

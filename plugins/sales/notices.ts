@@ -1,7 +1,7 @@
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
-import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
@@ -22,7 +22,7 @@ export const waitNotices: NoticeSource = {
 export function describeWait(
   { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
   path: string,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format }: Localizer,
 ): Notice {
   if (reservedUntil === undefined)
     return {

@@ -1,5 +1,5 @@
 import type { ReadTimeline, TimelineEntry } from '#core/web/pages/account-timeline.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
 /** Number of waits shown, newest first. */
@@ -13,7 +13,7 @@ export const readWaitStory: ReadTimeline = async (request, accountId) => {
 
 export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format }: Localizer,
 ): TimelineEntry[] {
   const text = t('operator.days', { count: days });
   const joined: TimelineEntry = {

@@ -6,7 +6,7 @@ import { passReasons, periodsInForce } from '#core/business/accounts/periods-in-
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
 import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
@@ -213,10 +213,7 @@ export interface PastWait {
 
 /** Lists an account's waits, newest first. */
 export async function listWaits(database: Queries, accountId: string, limit: number): Promise<PastWait[]> {
-  type PastRow = Row<typeof WaitingEntry, 'days' | 'joined_at' | 'reserved_until'> & {
-    readonly reserved_at: number | null;
-  };
-  const rows = await database.query<PastRow>(
+  const rows = await database.query<RowOf<PastWait, typeof WaitingEntry>>(
     `select days, ${epochs('joined_at', 'reserved_until')}, (
        select extract(epoch from v.created_at) * 1000 from account_event v where v.dedupe_key = 'place.reserved:' || e.id
      )::float8 as reserved_at

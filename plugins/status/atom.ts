@@ -14,7 +14,6 @@ interface FeedSource {
   readonly at: Date;
 }
 
-/** Maximum entries of a feed. */
 const maxFeedEntries = 50;
 
 /** Writes `/status.atom` (RFC 4287) with one entry per incident, which is updated when the incident ends. */

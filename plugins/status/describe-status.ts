@@ -4,23 +4,20 @@ import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, formatSince } from '#core/web/pages/model-state.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { describePages } from '#core/web/pages/pagination.ts';
 import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
-
 /** Days shown on phones; the style sheet hides earlier days. */
 const phoneDays = 45;
 /** Decimals of all percentages, because healthy services differ only in the second decimal. */
 const shareDigits = 2;
-/** Maximum listed incidents. */
 const maxIncidents = 20;
 
 /** Describes the content of the page. */
-export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
+export function describeStatus(status: ServiceStatus, service: string, reader: Localizer) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
   const current = incidents.filter((incident) => endOf(incident) === undefined);
@@ -46,13 +43,13 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
 }
 
 /** Describes the notice about missing or outdated parts while the database does not respond. */
-function describeMissing(hasHistory: boolean, t: Reader['t']) {
+function describeMissing(hasHistory: boolean, t: Localizer['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };
 }
 
 /** Describes a current incident: its kind, its start, and its effect on requests. */
-function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Reader) {
+function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Localizer) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = describeIncidentTitle(incident, t);
   const since = t('status.since', { time: formatSince(startedAt, format, at.getTime()) });
@@ -79,7 +76,7 @@ function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
   return (states.has('out') || states.has('unproven')) && states.has('available');
 }
 
-function describeModel({ health, days, answered, checkup }: ModelStatus, { t, format }: Reader, now: number) {
+function describeModel({ health, days, answered, checkup }: ModelStatus, { t, format }: Localizer, now: number) {
   const { id } = health;
   const badDays = days.filter((day) => day.state === 'warn' || day.state === 'bad').toReversed();
   return {
@@ -98,13 +95,13 @@ function describeModel({ health, days, answered, checkup }: ModelStatus, { t, fo
 }
 
 /** Describes a probe: "Probed 28 Nov, 14:02: as declared, fingerprint unchanged". */
-function describeCheckup({ at, isPassed, isSameModel }: ModelCheckup, { t, format }: Reader): string {
+function describeCheckup({ at, isPassed, isSameModel }: ModelCheckup, { t, format }: Localizer): string {
   const fingerprint = isSameModel === undefined ? [] : [t(`status.fingerprint.${isSameModel ? 'same' : 'changed'}`)];
   const result = [t(`status.probe.${isPassed ? 'passed' : 'failed'}`), ...fingerprint].join(', ');
   return t('status.probe', { time: format.dayTime(new Date(at)).text, found: result });
 }
 
-function describeBars(model: string, days: readonly DayStatus[], t: Reader['t']) {
+function describeBars(model: string, days: readonly DayStatus[], t: Localizer['t']) {
   const states = days.map(({ state }) => state);
   const bad = states.filter((state) => state === 'warn' || state === 'bad').length;
   const none = states.filter((state) => state === 'none').length;
@@ -118,7 +115,7 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
   };
 }
 
-function describeDay({ day, state, answered, incidents }: DayStatus, { t, format }: Reader) {
+function describeDay({ day, state, answered, incidents }: DayStatus, { t, format }: Localizer) {
   const causes = incidents.map((incident) => describeIncidentTitle(incident, t));
   return {
     ...formatDay(day, format),
@@ -131,11 +128,11 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
 }
 
 /** Formats a day of the service's time zone, using noon in UTC, which falls on this day in nearly every reader's zone. */
-function formatDay(day: string, format: Reader['format']) {
+function formatDay(day: string, format: Localizer['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }
 
-function describePast(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Reader) {
+function describePast(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Localizer) {
   const { id, kind, lowestAnswered, startedAt } = incident;
   const endedAt = endOf(incident) ?? startedAt;
   const start = new Date(startedAt);

@@ -1,6 +1,6 @@
 import type { Service } from '#core/gateway/host/host.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from './account-error.ts';
 import type { AccountRecord } from './account-record.ts';
 import { findAccount } from './accounts.ts';
@@ -10,16 +10,11 @@ import type { Account } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
 /** A row of a list of accounts. */
-export interface AccountSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | undefined;
+export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'email' | 'requestCount' | 'createdAt'> {
   readonly hint: string | undefined;
   readonly state: AccountState;
   /** End of the last period; undefined if there never was one. */
   readonly endsAt: Date | undefined;
-  readonly requestCount: number;
-  readonly createdAt: Date;
 }
 
 /** `active`: has paid time now or later. `inactive`: has no paid time. `paused`: by its owner. `blocked`: by an operator. */
@@ -43,7 +38,7 @@ export async function listAccounts(
   const accountId =
     words !== undefined && isEndUserId(words) ? await findAccountByEndUserId(database, words) : undefined;
   const text = accountId ?? words;
-  const rows = await database.query<SummaryRow>(
+  const rows = await database.query<RowOf<AccountSummary, typeof Account>>(
     `with found as (
        select a.id, a.name, a.email, k.hint, a.request_count::float8 as request_count, a.created_at, p.ends_at,
          case when a.deleted_at is not null then 'deleted' when a.paused_at is not null then 'paused'
@@ -64,12 +59,6 @@ export async function listAccounts(
   );
   return rows.map(toRecord);
 }
-
-type SummaryRow = Row<typeof Account, 'id' | 'name' | 'email' | 'request_count' | 'created_at'> & {
-  readonly hint: string | null;
-  readonly state: AccountState;
-  readonly ends_at: number | null;
-};
 
 /**
  * Finds an account by its id, email address, key, key hint, full name or pseudonym at vendors, in any case.

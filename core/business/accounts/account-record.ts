@@ -1,6 +1,6 @@
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, ApiKey } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
@@ -83,10 +83,7 @@ const selectAccounts = `
   from account a left join api_key k on k.account_id = a.id
   where `;
 
-type AccountRow = Row<
-  typeof Account,
-  'id' | 'name' | 'email' | 'created_at' | 'blocked_at' | 'paused_at' | 'deleted_at' | 'request_count'
-> &
+type AccountRow = RowOf<Omit<AccountRecord, 'key' | 'periods'>, typeof Account> &
   Row<typeof ApiKey, 'hint'> & {
     readonly key_id: string | null;
     readonly digest: string;
@@ -95,7 +92,6 @@ type AccountRow = Row<
     readonly key_rotated_at: number | null;
     readonly is_shown: boolean;
     readonly periods: StoredPeriod[] | null;
-    readonly read_at: number;
   };
 
 /** Reads all accounts whose field has one of these values, in one query. */

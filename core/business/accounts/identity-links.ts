@@ -1,6 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { LinkedIdentity } from './entities.ts';
 import {
   adoptEmail,
@@ -14,18 +14,14 @@ import {
 import { lockAccount } from './ledger.ts';
 
 /** A way to sign in to an account. */
-export interface IdentityRecord {
-  readonly provider: string;
-  readonly subject: string;
-  readonly email: string | undefined;
-  readonly name: string;
+export interface IdentityRecord extends Omit<SignInProfile, 'avatarUrl'> {
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
 }
 
 /** Lists the identities of an account, oldest first. */
 export async function listIdentities(database: Queries, accountId: string): Promise<IdentityRecord[]> {
-  const rows = await database.query<IdentityRow>(
+  const rows = await database.query<RowOf<IdentityRecord, typeof LinkedIdentity>>(
     `select provider, subject, email, name, ${epochs('created_at', 'last_used_at')}
      from identity where account_id = ? order by created_at, provider, subject`,
     [accountId],
@@ -67,7 +63,7 @@ export async function unlinkIdentity(
   return database.fork().transactional(async (transaction) => {
     await lockIdentity(transaction, { provider, subject });
     await lockAccount(transaction, accountId);
-    const identities = await transaction.execute<Pick<IdentityRow, 'provider' | 'subject'>[]>(
+    const identities = await transaction.execute<IdentityKey[]>(
       'select provider, subject from identity where account_id = ?',
       [accountId],
     );
@@ -82,8 +78,3 @@ export async function unlinkIdentity(
     return 'unlinked';
   });
 }
-
-type IdentityRow = Row<
-  typeof LinkedIdentity,
-  'provider' | 'subject' | 'email' | 'name' | 'created_at' | 'last_used_at'
->;

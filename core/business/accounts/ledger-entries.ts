@@ -1,5 +1,5 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
 /** An entry of the ledger of paid time, as written. */
@@ -9,7 +9,7 @@ export interface LedgerEntry {
   readonly endsAt: Date;
   readonly days: number;
   readonly label: string | undefined;
-  readonly reason: EntryRow['reason'];
+  readonly reason: Row<typeof PlanPeriodSchema, 'reason'>['reason'];
   readonly note: string | undefined;
   /** The outage that it compensates: public name of the model, and times at which the model was down. */
   readonly outageModel: string | undefined;
@@ -35,7 +35,7 @@ export function isExtension({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
 
 /** Lists all entries of an account, or of one of its orders, in the order written. */
 export async function listLedger(database: Queries, accountId: string, orderId?: string): Promise<LedgerEntry[]> {
-  const rows = await database.query<EntryRow>(
+  const rows = await database.query<RowOf<LedgerEntry, typeof PlanPeriodSchema>>(
     `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epochs('p.starts_at', 'p.ends_at', 'p.created_at')},
        not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force, o.model as outage_model,
        ${epoch('o.from_at')} as outage_from_at, ${epoch('o.until_at')} as outage_until_at
@@ -47,13 +47,3 @@ export async function listLedger(database: Queries, accountId: string, orderId?:
   );
   return rows.map(toRecord);
 }
-
-type EntryRow = Row<
-  typeof PlanPeriodSchema,
-  'id' | 'days' | 'label' | 'reason' | 'note' | 'order_id' | 'replaces' | 'starts_at' | 'ends_at' | 'created_at'
-> & {
-  readonly is_in_force: boolean;
-  readonly outage_model: string | null;
-  readonly outage_from_at: number | null;
-  readonly outage_until_at: number | null;
-};

@@ -1,6 +1,6 @@
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
 /** Events whose emails are about money. A customer needs them, and no other message replaces them. */
@@ -57,7 +57,7 @@ export async function listMails(
     ...(after === undefined ? [] : [[afterCursorCondition, after] as const]),
     ...(isAboutMoney === undefined ? [] : [[`(e.name in (?)) = ?::boolean`, moneyEvents, isAboutMoney] as const]),
   ];
-  const rows = await database.query<MailRow>(
+  const rows = await database.query<RowOf<CustomerMail, typeof MailMessage>>(
     `select m.event_id::text as id, e.name as event, m.account_id, e.payload ->> 'orderId' as order_id, o.code as "order",
        m.state, m.tries, m.error, ${epochs('m.created_at', 'm.next_at', 'm.finished_at')}
      from mail_message m join account_event e on e.id = m.event_id left join plan_order o on o.id::text = e.payload ->> 'orderId'
@@ -70,14 +70,6 @@ export async function listMails(
 
 const afterCursorCondition = `(m.created_at, m.event_id) < (
   select created_at, event_id from mail_message where channel = 'customer' and event_id = ?::bigint)`;
-
-type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at' | 'next_at' | 'finished_at'> & {
-  readonly id: string;
-  readonly event: EventName;
-  readonly account_id: string;
-  readonly order_id: string | null;
-  readonly order: string | null;
-};
 
 const undeliveredCondition = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 

@@ -1,14 +1,9 @@
 import { timestamp } from '#core/gateway/records/filter.ts';
+import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /** Model calls that began within one minute. */
-export interface MinuteTraffic {
-  readonly requests: number;
-  /** Failed for the client, or interrupted by the end of the gateway's process. */
-  readonly failed: number;
-  readonly answered: number;
-  readonly failovers: number;
-}
+export type MinuteTraffic = Pick<UsageCounts, 'requests' | 'answered' | 'failed' | 'failovers'>;
 
 const minuteMs = 60_000;
 

@@ -16,14 +16,6 @@ const deadlineMs = 2_000;
 const maxWaitMs = 1_000; // of a page for a reading
 const maxStaleAgeMs = 3_600_000; // of incidents and history while the database is down
 
-interface HealthReadings {
-  readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
-  readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
-  readonly days: FreshValue<Awaited<ReturnType<typeof readDailyOutcomes>>>;
-  readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
-  readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
-}
-
 /** Reads the ms credited to customers, by incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 
@@ -41,7 +33,7 @@ export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelChec
 
 export const getHealthReadings = perCatalog(createReadings);
 
-function createReadings(host: Host): HealthReadings {
+function createReadings(host: Host) {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();

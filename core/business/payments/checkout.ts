@@ -22,15 +22,7 @@ import { providerIdColumns, settle } from './settle.ts';
 
 const checkIntervalSeconds = 5;
 
-interface Offer {
-  readonly days: number;
-  readonly price: number;
-  readonly currency: string;
-  readonly label: string | undefined;
-  readonly limits: RateLimits | undefined;
-  readonly provider: string;
-  readonly isGift: boolean;
-}
+type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'provider' | 'isGift'>;
 
 interface OrderOptions {
   /** The buyer's IP address, whose network is also rate-limited; omitted for a program. */
@@ -39,13 +31,6 @@ interface OrderOptions {
   readonly isGift?: boolean | undefined;
   /** Called at the end of the transaction; the lines it returns are stored with the order. */
   readonly record?: RecordOrder | undefined;
-}
-
-interface Quote {
-  readonly startsAt: Date;
-  readonly endsAt: Date;
-  readonly price: number;
-  readonly currency: string;
 }
 
 /**
@@ -185,7 +170,7 @@ async function recordError({ database }: Host, reference: string, error: string 
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`
  */
-export async function quotePlan(host: Host, accountId: string, days: number): Promise<Quote> {
+export async function quotePlan(host: Host, accountId: string, days: number) {
   const { price, currency } = findOffer(host, days, false);
   const [row] = await host.database.query<{ starts_at: number }>(
     `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?))`)} as starts_at`,

@@ -5,7 +5,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
-import type { FlagKind, FlagOutcome } from './order-types.ts';
+import type { FlagKind, FlagOutcome, Order } from './order-types.ts';
 import type { TimeSpan } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
@@ -154,15 +154,9 @@ export interface FlaggedMoney {
   readonly statedAmount: number | undefined;
 }
 
-interface FlaggedOrder {
-  readonly id: string;
-  readonly code: string;
-  readonly accountId: string;
+interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' | 'price' | 'currency'> {
   /** Email address, or the name of a buyer without one. */
   readonly buyer: string;
-  readonly days: number;
-  readonly price: number;
-  readonly currency: string;
 }
 
 /** Missing or wrong payments are more urgent than duplicate ones. */

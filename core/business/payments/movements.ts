@@ -1,6 +1,6 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { Payment, PlanOrder } from './entities.ts';
+import { epoch, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
+import type { Payment } from './entities.ts';
 import type { OrderFilter } from './order.ts';
 import type { TimeSpan } from './payment-provider.ts';
 
@@ -159,22 +159,8 @@ export async function sumMovements(database: Queries, { since, until }: TimeSpan
   );
 }
 
-interface MovementRow
-  extends
-    Row<typeof Payment, 'id' | 'currency' | 'provider' | 'issuer' | 'fee'>,
-    Row<typeof PlanOrder, 'account_id' | 'days' | 'label' | 'is_gift'> {
-  readonly at_text: string;
-  readonly at: number;
-  readonly kind: Movement['kind'];
-  readonly order: string;
-  readonly order_state: string;
-  readonly amount: number;
-  readonly reference: string;
-  readonly payment_id: string | null;
-  readonly outcome: string;
-  readonly is_flagged: boolean;
-  readonly is_reconciled: boolean;
-}
+type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
+  Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
 
 function toMovement({ id: _id, at_text: _text, at, ...row }: MovementRow): Movement {
   return { ...toRecord(row), at: new Date(at) };

@@ -1,4 +1,4 @@
-import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import type { PlanOrder } from './entities.ts';
 import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
@@ -34,25 +34,10 @@ export const orderColumns = `
   ${jsonList('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */
-export type OrderRow = Row<
-  typeof PlanOrder,
-  | 'id'
-  | 'code'
-  | 'account_id'
-  | 'days'
-  | 'price'
-  | 'currency'
-  | 'label'
-  | 'provider'
-  | 'is_gift'
-  | 'state'
-  | 'is_late'
-  | 'created_at'
-  | 'expires_at'
-  | 'paid_at'
+export type OrderRow = RowOf<
+  Omit<Order, 'attempt' | 'period' | 'gift' | 'payments' | 'flags' | 'refunds'>,
+  typeof PlanOrder
 > & {
-  readonly limits: Order['limits'] | null;
-  readonly read_at: number;
   readonly attempt: object | null;
   readonly period: object | null;
   readonly gift: object | null;

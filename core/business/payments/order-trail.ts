@@ -1,23 +1,19 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { PaymentAttempt, PaymentNotification } from './entities.ts';
+import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
+import type { PaymentAttempt as AttemptEntity, PaymentNotification } from './entities.ts';
+import type { PaymentAttempt } from './order-types.ts';
 
 /** An attempt to charge an order, with its checks at the provider. */
-export interface AttemptTrail {
-  readonly reference: string;
-  readonly providerReference: string | undefined;
-  readonly charge: string;
+export interface AttemptTrail extends Pick<
+  PaymentAttempt,
+  'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'
+> {
   /** Last state reported by the provider. */
   readonly state: string;
-  readonly amount: number;
-  readonly currency: string;
   readonly createdAt: Date;
-  readonly expiresAt: Date;
   readonly checks: number;
-  readonly checkedAt: Date | undefined;
   /** Undefined once the attempt is no longer checked. */
   readonly nextCheckAt: Date | undefined;
-  readonly error: string | undefined;
 }
 
 /** A notification of the provider about an attempt. */
@@ -31,7 +27,7 @@ export interface NotificationTrail {
 
 /** Lists all attempts of an order, oldest first. */
 export async function listAttempts(database: Queries, orderId: string): Promise<AttemptTrail[]> {
-  const rows = await database.query<AttemptTrailRow>(
+  const rows = await database.query<RowOf<AttemptTrail, typeof AttemptEntity>>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,
        ${epochs('created_at', 'expires_at', 'checked_at', 'next_check_at')}
      from payment_attempt where order_id = ? order by number`,
@@ -40,28 +36,11 @@ export async function listAttempts(database: Queries, orderId: string): Promise<
   return rows.map(toRecord);
 }
 
-type AttemptTrailRow = Row<
-  typeof PaymentAttempt,
-  | 'reference'
-  | 'provider_reference'
-  | 'charge'
-  | 'state'
-  | 'amount'
-  | 'currency'
-  | 'checks'
-  | 'error'
-  | 'created_at'
-  | 'expires_at'
-  | 'checked_at'
-  | 'next_check_at'
->;
-
-type NotificationRow = Row<typeof PaymentNotification, 'received_at' | 'tries' | 'outcome'> &
-  Row<typeof PaymentAttempt, 'reference'>;
-
 /** Lists the first 100 notifications about an order, oldest first. */
 export async function listNotifications(database: Queries, orderId: string): Promise<NotificationTrail[]> {
-  const rows = await database.query<NotificationRow>(
+  const rows = await database.query<
+    RowOf<Omit<NotificationTrail, 'reference'>, typeof PaymentNotification> & Pick<NotificationTrail, 'reference'>
+  >(
     `select ${epochs('received_at')}, reference, tries, outcome from payment_notification
      where reference in (select reference from payment_attempt where order_id = ?)
      order by received_at, id limit 100`,

@@ -6,7 +6,7 @@ import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
 import type { Payment, Refund } from './entities.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';
-import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
+import type { FlagKind, OrderRefund, OrderState } from './order-types.ts';
 import { storeRefundReceipt } from './receipts.ts';
 import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
@@ -183,12 +183,7 @@ async function lockOrder(transaction: EntityManager, key: string): Promise<boole
   return lockedRows.length > 0;
 }
 
-interface NewRefund {
-  readonly paymentId: string;
-  readonly amount: number;
-  readonly days: DaysBack;
-  readonly isManual: boolean;
-  readonly reason: string;
+interface NewRefund extends Pick<OrderRefund, 'paymentId' | 'amount' | 'days' | 'isManual' | 'reason'> {
   readonly providerRefundId?: string | undefined;
 }
 

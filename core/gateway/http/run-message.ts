@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type GatewayError } from '#core/platform/errors/table.ts';
 import type { OutlinedItems } from '#core/platform/json-outline/outline.ts';
-import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
+import { Exchange, type ExchangeInit } from '../pipeline/exchange.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { callerDialect } from './dialect.ts';
 import { refusingEndpoint, type Serving } from './open-exchange.ts';
@@ -10,12 +10,10 @@ import { RequestBody } from './request-body.ts';
 import type { SendProgress } from './send.ts';
 
 /** A request received as a message, on a connection other than HTTP/1.1. */
-export interface InboundMessage {
-  readonly endpoint: Endpoint;
-  readonly path: string; // without the query string
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  readonly remoteAddress: string | undefined;
+export interface InboundMessage extends Pick<
+  ExchangeInit,
+  'endpoint' | 'path' | 'query' | 'headers' | 'remoteAddress'
+> {
   /** Bytes of the body. */
   readonly body: readonly Buffer[];
   /** Called when a stage reads the body. Until then, the caller keeps memory for the body reserved. */

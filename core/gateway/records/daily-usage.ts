@@ -1,14 +1,10 @@
 import type { Queries } from '#core/platform/database/database.ts';
+import type { UsageCounts } from './usage.ts';
 
 /** Outcomes of a day's requests of all accounts, on any endpoint. */
-export interface DailyUsage {
+export interface DailyUsage extends Pick<UsageCounts, 'requests' | 'answered' | 'failed' | 'failovers'> {
   /** Date in the requested time zone, such as `2026-11-22`. An hour belongs to the day on which it starts. */
   readonly day: string;
-  readonly requests: number;
-  readonly answered: number;
-  /** Requests that failed, or were interrupted by the end of the gateway's process. */
-  readonly failed: number;
-  readonly failovers: number;
 }
 
 /**

@@ -1,22 +1,17 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
-import { startOfHour } from './usage.ts';
+import { startOfHour, type UsageCounts } from './usage.ts';
 
 /** Criteria by which accounts are ranked. */
 export const loadMeasures = ['requests', 'tokens', 'failed', 'policy'] as const;
 export type LoadMeasure = (typeof loadMeasures)[number];
 
 /** An account's requests in a time range. */
-export interface AccountLoad {
+export interface AccountLoad extends Pick<
+  UsageCounts,
+  'requests' | 'failed' | 'refused' | 'policyRefusals' | 'inputTokens' | 'outputTokens'
+> {
   readonly accountId: string;
-  readonly requests: number;
-  /** Requests that failed, or were interrupted by the end of the gateway's process. */
-  readonly failed: number;
-  readonly refused: number;
-  /** Requests that vendors refused, or whose replies they withheld or truncated, under their policy. */
-  readonly policyRefusals: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
   /** Share of the requests of all accounts, 0 to 1. */
   readonly share: number;
 }

@@ -35,6 +35,20 @@ type FieldValue<Name, Column> = Column extends null
     ? Date
     : Column;
 
+/**
+ * Row from which `toRecord` makes a record: `orderId` comes from `order_id`. Columns of the entity have its types, so that a record which
+ * contradicts the table does not compile; computed columns have those of the record.
+ */
+export type RowOf<Result, Entity extends EntitySchemaWithMeta> = {
+  readonly [Name in keyof Result & string as SnakeCase<Name>]: SnakeCase<Name> extends keyof InferKyselyTable<Entity>
+    ? RowValue<InferKyselyTable<Entity>[SnakeCase<Name>]>
+    : ColumnValue<Result[Name]>;
+};
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name;
+type ColumnValue<Value> = Value extends Date ? number : Value extends undefined ? null : Value;
+
 const timeColumn = /_(?:at|until)$/;
 
 export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {

@@ -14,7 +14,6 @@ import { createLogger, escapeControls } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
-/** Default timeout of a check. */
 const defaultTimeoutSeconds = 10;
 /** Default duration of slow calls to the public address; many proxies time out after 60 s. */
 const defaultSlowSeconds = 65;

@@ -1,8 +1,6 @@
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { PageRequest } from './page.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+import type { PageReader } from './page.ts';
 
 const statusKinds: Readonly<Record<RouteStatus['state'], string>> = {
   closed: 'ok',
@@ -12,7 +10,7 @@ const statusKinds: Readonly<Record<RouteStatus['state'], string>> = {
 };
 
 /** Describes the state of a breaker for `parts/status`. */
-export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
+export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: PageReader) {
   const state = status?.state ?? 'closed';
   const remainingMs = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
   const seconds = Math.max(1, Math.ceil(remainingMs / 1_000));

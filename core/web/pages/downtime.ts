@@ -1,9 +1,9 @@
-import type { PageRequest } from './page.ts';
+import type { PageReader } from './page.ts';
 
 /** Describes the start and the duration of a model's downtime. */
 export function describeDowntime(
   { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
-  { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
+  { t, format, host }: PageReader,
 ): string {
   const minutes = t('operator.credit_minutes', { count: Math.round((+until - +from) / 60_000) });
   return t('operator.downtime', { model, time: format.dayTime(from, host.now()).text, minutes });

@@ -1,5 +1,5 @@
 import type { ModelHealth, ModelState } from '#core/business/model-health/model-health.ts';
-import type { PageRequest } from './page.ts';
+import type { PageRequest, Localizer } from './page.ts';
 
 const statusKinds: Readonly<Record<ModelState, string>> = {
   working: 'ok',
@@ -16,7 +16,7 @@ const statusKinds: Readonly<Record<ModelState, string>> = {
  */
 export function describeModelState(
   health: ModelHealth | undefined,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format }: Localizer,
   now: number,
 ): { readonly kind: string; readonly text: string } {
   const state = health?.state ?? 'no_data';

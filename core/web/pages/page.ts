@@ -70,6 +70,11 @@ export interface Page {
   readonly live?: LiveParts;
 }
 
+/** Texts and formats in the reader's language. */
+export type Localizer = Pick<PageRequest, 't' | 'format'>;
+/** A localizer with the host, for pages that read more while they are described. */
+export type PageReader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
 /**
  * Topics that open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`.
  * For the gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.

@@ -1,4 +1,4 @@
-import type { PageRequest } from './page.ts';
+import type { Localizer } from './page.ts';
 
 /** A page of a list, numbered from 1. */
 export interface ListPage {
@@ -34,7 +34,7 @@ export function describePages(
   total: number,
   rangeKey: string,
   pathOf: (number: number) => string,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format }: Localizer,
 ) {
   if (count === 1) return undefined;
   const from = format.number((number - 1) * entriesPerPage + 1);

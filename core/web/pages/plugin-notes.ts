@@ -1,6 +1,6 @@
 import { noteFailure } from '#core/platform/background.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
-import type { PageRequest } from './page.ts';
+import type { PageReader } from './page.ts';
 
 const readTimeoutMs = 1_000;
 
@@ -14,15 +14,13 @@ interface PluginNote {
   readonly path?: string;
 }
 
-type NoteReader = Pick<PageRequest, 'host' | 't' | 'format'>;
-
 /** Returns the current notes. Must be fast, because it is called each time the page is shown or updated. */
-export type NoteSource = (reader: NoteReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
+export type NoteSource = (reader: PageReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
 /** Reads the notes of all sources by subject. A source that fails, or takes longer than a second, is skipped. */
 export async function readNotes(
   sources: readonly NoteSource[],
-  reader: NoteReader,
+  reader: PageReader,
 ): Promise<ReadonlyMap<string, readonly PluginNote[]>> {
   const notes = await Promise.all(
     sources.map(async (source) => {

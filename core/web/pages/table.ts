@@ -1,4 +1,4 @@
-import type { PageRequest } from './page.ts';
+import type { PageReader } from './page.ts';
 
 /** A cell, formatted for its reader. */
 export interface TableCell {
@@ -49,7 +49,7 @@ export interface ColumnOf<Entry> extends TableColumn {
  * @param title text key
  */
 export function describeTable<Entry>(
-  { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
+  { t, format, host }: PageReader,
   id: string,
   title: string,
   entries: readonly Entry[],

@@ -1,4 +1,4 @@
-import type { PageRequest } from './page.ts';
+import type { PageReader } from './page.ts';
 
 /** Notes on figures of usage and money: `cost Rp 40.000`. */
 export interface CostNotes {
@@ -23,7 +23,4 @@ export interface UsageCosts {
 }
 
 /** Reads the costs; undefined if none are declared or available yet. Responds quickly and never rejects. */
-export type ReadUsageCosts = (
-  reader: Pick<PageRequest, 't' | 'format' | 'host'>,
-  span: 'today' | '7d' | '30d',
-) => Promise<UsageCosts | undefined>;
+export type ReadUsageCosts = (reader: PageReader, span: 'today' | '7d' | '30d') => Promise<UsageCosts | undefined>;

@@ -1,5 +1,5 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -17,7 +17,6 @@ interface RequestFact {
   readonly isLong?: boolean;
 }
 
-type Localization = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
@@ -30,7 +29,7 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
  */
 export function describeRequestFacts(
   record: RequestRecord,
-  reader: Localization,
+  reader: Localizer,
   { hasContent = false, isForOperator = false, areRoutesNamed = false } = {},
 ): RequestFact[] {
   const { t } = reader;
@@ -69,14 +68,14 @@ const formatNames: Readonly<Record<string, string>> = {
 };
 
 /** Returns "Responses, streamed". */
-function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Localization['t']): string | undefined {
+function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Localizer['t']): string | undefined {
   if (format === null) return undefined;
   const name = formatNames[format] ?? format;
   return isStream === null ? name : t(isStream ? 'requests.streamed' : 'requests.whole', { format: name });
 }
 
 /** Returns "1,284 in · 402 out", with a remark if the counts are estimates. */
-function describeTokens(record: RequestRecord, { t, format }: Localization): string | undefined {
+function describeTokens(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const { input_tokens: input, output_tokens: output, usage_estimated: isEstimated } = record;
   const counts = [
     input === null ? '' : t('requests.tokens.in', { tokens: format.number(input) }),
@@ -87,7 +86,7 @@ function describeTokens(record: RequestRecord, { t, format }: Localization): str
 }
 
 /** Returns "1,024 from prompt cache · 128 reasoning", which are included in the tokens in and out. */
-function describeTokenDetails(record: RequestRecord, { t, format }: Localization): string | undefined {
+function describeTokenDetails(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],
     ['cache_write', record.cache_write_tokens],
@@ -102,7 +101,7 @@ function describeTokenDetails(record: RequestRecord, { t, format }: Localization
 /** Returns "34 kB in · 8.1 kB out". */
 function describeSize(
   { bytes_in: received, bytes_out: sent }: RequestRecord,
-  { t, format }: Localization,
+  { t, format }: Localizer,
 ): string | undefined {
   const sizes = [
     received === null ? '' : t('requests.tokens.in', { tokens: format.bytes(received).text }),
@@ -112,26 +111,26 @@ function describeSize(
 }
 
 /** Returns "waited 2.1 s for a free slot". */
-function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Localization): string | undefined {
+function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Localizer): string | undefined {
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
 /** Returns "canary 3" if the request was served by the configuration of a canary. */
-function describeCanary({ canary }: RequestRecord, t: Localization['t']): string | undefined {
+function describeCanary({ canary }: RequestRecord, t: Localizer['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
 /** Returns the model named in the vendor's response, with a remark if it is not the requested one. */
 function describeAnsweredModel(
   { answered_model: model, is_other_model: isOther }: RequestRecord,
-  t: Localization['t'],
+  t: Localizer['t'],
 ): string | undefined {
   if (model === null) return undefined;
   return isOther === true ? t('requests.other_model', { model }) : model;
 }
 
 /** Returns one digest, or both digests and why they differ. */
-function describeDigests(record: RequestRecord, t: Localization['t']): Fact[] {
+function describeDigests(record: RequestRecord, t: Localizer['t']): Fact[] {
   const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
   if (received === sent) return [describeDigest('digest', sent)];
   const reasons = (changes ?? []).map((change) => t(`requests.change.${change}`)).join(', ');
@@ -148,7 +147,7 @@ function describeDigest(name: string, digest: string | null): Fact {
   ];
 }
 
-function describeEnd({ outcome, status }: RequestRecord, t: Localization['t']): string {
+function describeEnd({ outcome, status }: RequestRecord, t: Localizer['t']): string {
   const isBroken = outcome === 'failed' && status !== null && status < 400;
   return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
 }

@@ -37,7 +37,6 @@ export interface TextReader {
 
 type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
-/** Presentation of a field. */
 interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
   /** Key of the label on pages; default: `PREFIX.NAME` with the prefix of the view. */
   readonly label?: string;

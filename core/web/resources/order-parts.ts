@@ -34,7 +34,6 @@ function describeFlaggedMoney({ payments, refunds }: Order, subject: string, { t
   return t(payment === undefined ? 'operator.about_refund' : 'operator.about_payment', { amount });
 }
 
-/** Creates the view of an order's flags. */
 const createFlagsView = (order: Order) =>
   defineView<OrderFlag>()(
     {
@@ -105,7 +104,6 @@ export const createPaymentsView = (order: Order) =>
 
 const refundKinds = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
-/** Creates the view of an order's refunds. */
 const createRefundsView = ({ payments }: Order) =>
   defineView<OrderRefund>()(
     {

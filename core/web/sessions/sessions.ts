@@ -8,7 +8,7 @@ import { type IdentityKey, readIdentityOwner } from '#core/business/accounts/ide
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { createToken } from '../pages/cookies.ts';
 import type { SignedInAccount } from '../pages/page.ts';
@@ -150,7 +150,7 @@ export class Sessions {
 
   /** Lists the sessions of an account, most recently used first. */
   async list(accountId: string): Promise<SessionRecord[]> {
-    const rows = await this.#database.query<SessionListRow>(
+    const rows = await this.#database.query<RowOf<SessionRecord, typeof Session>>(
       `select s.id, s.user_agent, ${epochs('s.created_at', 's.last_used_at', 's.expires_at')}
        from session s where s.account_id = ? and ${liveCondition} order by s.last_used_at desc`,
       [accountId],
@@ -207,8 +207,6 @@ function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow):
 
 type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
   Row<typeof Account, 'name' | 'email' | 'avatar_url'> & { readonly digest: string };
-
-type SessionListRow = Row<typeof Session, 'id' | 'user_agent' | 'created_at' | 'last_used_at' | 'expires_at'>;
 
 /** Requires that the account has the identity. Its lock serializes this with removals, which end the sessions of an identity. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {

@@ -1,8 +1,6 @@
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import type { Range } from './account-usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** Maximum listed models; the others are only counted. */
 const maxModels = 5;
@@ -22,7 +20,7 @@ export interface ChartBar {
  *
  * @param hours hours of the range
  */
-export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Reader) {
+export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Localizer) {
   const bars = range === '24h' ? describeHours(hours, format) : describeDays(hours, format);
   const answered = sum(bars.map((bar) => bar.answered));
   const errors = sum(bars.map((bar) => bar.errors));
@@ -38,7 +36,7 @@ export function describeChart(hours: readonly HourSum[], range: Range, { t, form
   return { bars, summary };
 }
 
-type Format = Reader['format'];
+type Format = Localizer['format'];
 
 function describeHours(hours: readonly HourSum[], format: Format): ChartBar[] {
   return hours.map((counts) => describeBar(format.shortTime(new Date(counts.hour)), [counts], format));
@@ -71,7 +69,7 @@ function describeBar(time: { iso: string; text: string }, counts: readonly HourS
  *
  * @param ranked models, most used first
  */
-export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Reader) {
+export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Localizer) {
   const maxRequests = ranked[0]?.requests ?? 1;
   const hiddenModels = ranked.length - maxModels;
   return {

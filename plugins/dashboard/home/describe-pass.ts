@@ -3,14 +3,12 @@ import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
 /** The page reminds customers of the end during the last `share` of a pass, and at most `max` ms before the end. */
 const reminderLimits = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
 /** Time for which the page shows added days. */
 const grantNoticeMs = 7 * 24 * 60 * 60 * 1000;
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** The account's current entitlement. */
 interface PassState {
@@ -31,7 +29,7 @@ export function determinePass(account: AccountRecord, now: number): PassState {
 }
 
 /** Describes the pass for the template part `pass`. */
-export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
+export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Localizer) {
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
     return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: createEmptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
@@ -47,7 +45,7 @@ export function describePass({ kind, startsAt, endsAt }: PassState, now: number,
   };
 }
 
-function describeInactive({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
+function describeInactive({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Localizer) {
   const label = t('home.pass.yours');
   if (kind === 'starts_later' && startsAt !== undefined)
     return {
@@ -69,7 +67,7 @@ export function describeReminder(
   { kind, startsAt, endsAt }: PassState,
   now: number,
   path: string,
-  { t, format }: Reader,
+  { t, format }: Localizer,
   refunded?: RefundedPass,
 ) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
@@ -88,7 +86,10 @@ export function describeReminder(
 }
 
 /** Describes an order that is unpaid or whose payment is being checked. */
-export function describeOrder({ order: { code, price, currency, expiresAt }, view }: OpenOrder, { t, format }: Reader) {
+export function describeOrder(
+  { order: { code, price, currency, expiresAt }, view }: OpenOrder,
+  { t, format }: Localizer,
+) {
   const isPaid = view === 'seen' || view === 'wrong';
   const values = { code, price: format.money(price, currency), time: format.dayTime(expiresAt).text };
   return {
@@ -103,7 +104,7 @@ export function describeOrder({ order: { code, price, currency, expiresAt }, vie
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,
-  { t, format, language, host }: Reader & Pick<PageRequest, 'language' | 'host'>,
+  { t, format, language, host }: Localizer & Pick<PageRequest, 'language' | 'host'>,
 ) {
   const grant = periods
     .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantNoticeMs)
@@ -119,7 +120,7 @@ export function describeGrant(
   };
 }
 
-function describeEnd(remainingMs: number, t: Reader['t']): string {
+function describeEnd(remainingMs: number, t: Localizer['t']): string {
   const hours = Math.floor(remainingMs / 3_600_000);
   if (hours > 0) return t('home.reminder.hours', { count: hours });
   return t('home.reminder.minutes', { count: Math.max(1, Math.ceil(remainingMs / 60_000)) });

@@ -2,10 +2,8 @@ import type { AccountAllowance } from '#core/business/accounts/allowance.ts';
 import { mergeHistograms, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { hourMs } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { type HourSum, sum } from './sum-usage.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** Minimum responses for a meaningful percentile. */
 const minTimedResponses = 20;
@@ -34,7 +32,7 @@ const isHigher = (share: number) => share > 0;
  *
  * @param hours the last 48 hours
  */
-export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
+export function describeFigures(hours: readonly HourSum[], now: number, reader: Localizer): FigureTile[] {
   const day = hours.slice(-24);
   const before = hours.slice(-48, -24);
   const since = describeStart(day[0]?.hour ?? now, now, reader);
@@ -46,7 +44,7 @@ export function describeFigures(hours: readonly HourSum[], now: number, reader: 
 }
 
 /** Describes the start: `14:00`, or `yesterday 23:00`. Both times are epoch ms. */
-function describeStart(startedAt: number, now: number, { t, format }: Reader): string {
+function describeStart(startedAt: number, now: number, { t, format }: Localizer): string {
   const time = format.shortTime(new Date(startedAt)).text;
   const isToday = format.day(new Date(startedAt)).text === format.day(new Date(now)).text;
   return isToday ? time : t('home.tile.yesterday', { time });
@@ -57,7 +55,7 @@ function describeRequests(
   before: readonly HourSum[],
   now: number,
   since: string,
-  { t, format }: Reader,
+  { t, format }: Localizer,
 ): FigureTile {
   const counts = day.map(({ requests }) => requests);
   const total = sum(counts);
@@ -78,7 +76,7 @@ function countUntilNow(hours: readonly HourSum[], now: number): number {
 }
 
 /** Compares today with yesterday; '' if there were no requests yesterday. */
-function describeChange(total: number, before: number, { t, format }: Reader): string {
+function describeChange(total: number, before: number, { t, format }: Localizer): string {
   if (before < 1) return '';
   // A change in percent, such as 50% more than two requests, is meaningless.
   if (before < minComparedRequests) return t('home.tile.before', { count: Math.round(before) });
@@ -90,7 +88,7 @@ function describeChange(total: number, before: number, { t, format }: Reader): s
   return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
 }
 
-function describeErrors(day: readonly HourSum[], since: string, { t, format }: Reader): FigureTile {
+function describeErrors(day: readonly HourSum[], since: string, { t, format }: Localizer): FigureTile {
   const errors = day.map((hour) => hour.errors);
   const requests = sum(day.map((hour) => hour.requests));
   return {
@@ -103,7 +101,7 @@ function describeErrors(day: readonly HourSum[], since: string, { t, format }: R
   };
 }
 
-function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): FigureTile {
+function describeFirstToken(day: readonly HourSum[], { t, format }: Localizer): FigureTile {
   const histogram = mergeHistograms(day.map((hour) => hour.firstContent));
   const median = quantile(histogram, 0.5);
   const percentile = quantile(histogram, 0.95);
@@ -120,7 +118,7 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): Fig
   };
 }
 
-function describePercentile(percentile: number, answers: number, { t, format }: Reader): string {
+function describePercentile(percentile: number, answers: number, { t, format }: Localizer): string {
   if (answers < minTimedResponses) return t('home.tile.of_answers', { count: answers });
   return t('home.tile.under', { duration: format.duration(percentile).text });
 }
@@ -139,7 +137,7 @@ const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3
  *
  * @param moreLink link for requesting higher limits; '' without one
  */
-export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Reader) {
+export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periods[period];
   const isPerMinute = name === 'minute' && burst === limit;

@@ -1,5 +1,5 @@
 import { modelKinds } from '#core/config/catalog/kinds.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { describePages, sliceEntries, clampPage } from '#core/web/pages/pagination.ts';
 import { listCapabilities, describeRow, listVendors } from './describe-row.ts';
 import {
@@ -14,14 +14,12 @@ import {
 } from './query.ts';
 import { type ModelReading, passesFilter, sortReadings } from './read-models.ts';
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
-
 /**
  * Describes the part of the page below the search.
  *
  * @param now epoch ms
  */
-export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Reader, now: number) {
+export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Localizer, now: number) {
   const { t, format } = reader;
   const matching = readings.filter((reading) => matchesSearch(reading, query.search, t));
   const filteredReadings = matching
@@ -51,7 +49,7 @@ export function describeList(readings: readonly ModelReading[], query: ModelsQue
   };
 }
 
-function matchesSearch({ model, abilities, aliases }: ModelReading, search: string, t: Reader['t']): boolean {
+function matchesSearch({ model, abilities, aliases }: ModelReading, search: string, t: Localizer['t']): boolean {
   const texts = [model.publicName, model.displayName, t(`models.kind.${model.kind}`), ...aliases];
   return containsWords(search, [...texts, ...listVendors(abilities), ...listCapabilities(model, abilities, t)]);
 }
@@ -61,7 +59,7 @@ function describeKinds(
   readings: readonly ModelReading[],
   matching: readonly ModelReading[],
   query: ModelsQuery,
-  { t, format }: Reader,
+  { t, format }: Localizer,
 ) {
   const presentKinds = modelKinds.filter((kind) => readings.some(({ model }) => model.kind === kind));
   if (presentKinds.length < 2) return [];
@@ -75,7 +73,7 @@ function describeKinds(
 }
 
 /** Describes switches for the filters that at least one model passes. */
-function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, t: Reader['t']) {
+function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, t: Localizer['t']) {
   return modelFilters
     .filter((filter) => query.filters.includes(filter) || readings.some((reading) => passesFilter(reading, filter)))
     .map((filter) => {
@@ -91,7 +89,7 @@ function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, 
 }
 
 /** Describes the sortable columns. A second click reverses the direction, a third click ends sorting. */
-function describeColumns(query: ModelsQuery, t: Reader['t']) {
+function describeColumns(query: ModelsQuery, t: Localizer['t']) {
   const { sort } = query;
   const columns = Object.entries(sortColumns).map(([name, direction]) => {
     const column = name as SortColumn;

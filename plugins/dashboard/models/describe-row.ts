@@ -2,12 +2,10 @@ import { bestSupport, type ModelAbilities } from '#core/config/catalog/abilities
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { tryPath } from '../paths.ts';
 import { modelPath } from './query.ts';
 import { listedDays, type ModelReading } from './read-models.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** Decimal places of uptimes, as on the status page, because healthy services differ only in the second. */
 export const uptimeDigits = 2;
@@ -36,7 +34,7 @@ const formatVendors: Readonly<Record<string, string>> = {
  * @param number number of the row, used in its ids
  * @param now epoch ms
  */
-export function describeRow(reading: ModelReading, number: number, reader: Reader, now: number) {
+export function describeRow(reading: ModelReading, number: number, reader: Localizer, now: number) {
   const { model, abilities, health } = reading;
   const { t, format } = reader;
   const { publicName } = model;
@@ -72,7 +70,7 @@ export function describeSpeed(
 }
 
 /** Describes the bars of the last days; undefined if the database is unavailable. */
-export function describeHistory(reading: ModelReading, days: number, { t }: Reader) {
+export function describeHistory(reading: ModelReading, days: number, { t }: Localizer) {
   const states = reading.history(days).map(({ state }) => state);
   if (states.length === 0) return { bars: undefined, barsLabel: '' };
   const [bad, none] = [
@@ -90,7 +88,7 @@ function formatLimit(count: number | undefined, format: PageRequest['format']): 
 /** Describes display name, aliases and notes: `Test 1 · also gpt-x, sonnet`. */
 function describeAbout(
   { model: { displayName, id, publicName }, aliases, isAlone, notes }: ModelReading,
-  { t, format }: Reader,
+  { t, format }: Localizer,
 ) {
   const prefix = publicName.slice(0, -id.length);
   const shortNames = aliases.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));

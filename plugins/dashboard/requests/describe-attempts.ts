@@ -1,7 +1,7 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import type { RouteNames } from '../route-names.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
 import { readAttempts, type KnownAttempt } from './known-attempt.ts';
@@ -18,9 +18,7 @@ interface AttemptView {
   readonly bar: LatencyBar;
 }
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
-
-export function describeAttempts(record: RequestRecord, reader: Reader, routes: RouteNames): AttemptView[] {
+export function describeAttempts(record: RequestRecord, reader: Localizer, routes: RouteNames): AttemptView[] {
   const attempts = readAttempts(record);
   const total = Math.max(record.duration_ms ?? 0, ...attempts.map(({ end }) => end));
   return attempts.map((attempt) => {
@@ -70,7 +68,7 @@ function describeBar(attempt: KnownAttempt, total: number): LatencyBar {
 function describeServing(
   { status, first }: KnownAttempt,
   { input_tokens: input, output_tokens: output }: RequestRecord,
-  { t, format }: Reader,
+  { t, format }: Localizer,
 ): string[] {
   const statusText = status === undefined ? t('requests.status.answered') : String(status);
   const statusSentence =

@@ -10,12 +10,6 @@ import {
   statusChoices,
 } from './query.ts';
 
-interface Option {
-  readonly value: string;
-  readonly text: string;
-  readonly isSelected: boolean;
-}
-
 /**
  * Describes the controls above the list: chips, form, pause and export.
  *
@@ -91,7 +85,7 @@ function describeOptions(
   values: readonly string[],
   selected: string,
   { any, nameOf }: { readonly any?: string; readonly nameOf: (value: string) => string },
-): Option[] {
+) {
   const options = values.map((value) => ({ value, text: nameOf(value), isSelected: value === selected }));
   return any === undefined ? options : [{ value: '', text: any, isSelected: selected === '' }, ...options];
 }

@@ -52,7 +52,6 @@ export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
 
-/** Finds the reason for stopping an attempt. */
 function findStopReason(
   attempt: KnownAttempt,
   attempts: readonly KnownAttempt[],

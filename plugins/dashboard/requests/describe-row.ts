@@ -1,6 +1,6 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { type LatencyBar, latencyBar } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import type { FormattedTime } from '#core/web/texts/formatter.ts';
 import type { RouteNames } from '../route-names.ts';
 import { describeStatus, type StatusView } from './describe-status.ts';
@@ -51,8 +51,6 @@ export function countColumns({ areShown }: RouteNames): number {
   return areShown ? 9 : 8;
 }
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
-
 /**
  * Describes the rows of a page by day.
  *
@@ -60,7 +58,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
  */
 export function describeRows(
   records: readonly RequestRecord[],
-  reader: Reader,
+  reader: Localizer,
   routes: RouteNames,
   now: number,
   { path = requestsPath, accounts }: { readonly path?: string; readonly accounts?: AccountNames | undefined } = {},
@@ -86,7 +84,7 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
 /** Describes the row of a request. @param longest duration of the slowest request on the page, ms */
 export function describeRow(
   record: RequestRecord,
-  { t, format }: Reader,
+  { t, format }: Localizer,
   routes: RouteNames,
   longest: number,
 ): Omit<RequestRow, 'path' | 'account'> {
@@ -129,7 +127,11 @@ export function firstTokenOf(record: RequestRecord): number | undefined {
 }
 
 /** Describes the route that served the request, or the last attempted route. */
-function describeRoute({ route, attempts, cache, model }: RequestRecord, t: Reader['t'], routes: RouteNames): string {
+function describeRoute(
+  { route, attempts, cache, model }: RequestRecord,
+  t: Localizer['t'],
+  routes: RouteNames,
+): string {
   if (cache === 'hit') return t('requests.route.cache');
   const last = route ?? attempts?.at(-1)?.route ?? undefined;
   return last === undefined ? noValue : routes.label(last, model);

@@ -1,8 +1,8 @@
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { Localizer } from '#core/web/pages/page.ts';
 import { statusCauses, explainError, tryCauses } from './explain-error.ts';
 
 /** Returns the texts for the page's scripts, which fill the placeholders in braces. */
-export function listScriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
+export function listScriptTexts({ t, format }: Localizer) {
   return {
     errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),
     causes: statusCauses,

@@ -187,7 +187,6 @@ class Fitter {
   }
 }
 
-/** Keywords that determine the type of a value. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
 /** Keywords that apply to values of one type, and so imply the type. */
 const impliedTypes: readonly (readonly [readonly string[], string])[] = [

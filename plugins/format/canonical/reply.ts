@@ -4,7 +4,7 @@ import { readRefusal, readReportedError } from '#core/gateway/model-call/upstrea
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
+import type { MediaSource, StateKind, ToolCall, ToolForm } from './conversation.ts';
 import { openaiTiers } from './service-tier.ts';
 
 /**
@@ -174,13 +174,7 @@ export interface TextHead {
 
 export const paragraph = '\n\n';
 
-export interface CallHead {
-  readonly type: 'tool_call';
-  readonly id: string;
-  readonly name: string;
-  readonly namespace: string | undefined;
-  readonly form: ToolForm;
-}
+export type CallHead = Omit<ToolCall, 'input'>;
 
 export type Block =
   | (TextHead & {

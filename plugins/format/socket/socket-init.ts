@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { MessageRunner } from '#core/gateway/http/run-message.ts';
+import type { InboundMessage, MessageRunner } from '#core/gateway/http/run-message.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { KeptConversations } from './kept-conversations.ts';
@@ -16,13 +15,9 @@ export interface SocketContext {
 }
 
 /** An accepted connection and its limits. */
-export interface SocketInit {
+export interface SocketInit extends Pick<InboundMessage, 'headers' | 'path' | 'query' | 'remoteAddress'> {
   readonly ws: WebSocket;
   readonly socket: Socket;
-  readonly headers: IncomingHttpHeaders;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly remoteAddress: string | undefined;
   readonly isCodex: boolean;
   /** False if the key is not valid. */
   readonly isAuthenticated: boolean;

@@ -2,7 +2,7 @@ import type { ImportDraft, Reference } from '../draft.ts';
 import type { ImportedObject } from '../members.ts';
 import { parseVariable } from './litellm-providers.ts';
 
-interface DeploymentTarget {
+export interface DeploymentTarget {
   readonly upstream: string;
   readonly model: string;
 }

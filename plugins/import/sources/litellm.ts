@@ -3,7 +3,7 @@ import { type ImportDraft, type DraftRoute, Reference } from '../draft.ts';
 import { type UpstreamEndpoint, findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject } from '../members.ts';
 import type { ImportSource } from '../source.ts';
-import { importBedrock, importVertex } from './litellm-clouds.ts';
+import { type DeploymentTarget, importBedrock, importVertex } from './litellm-clouds.ts';
 import {
   parseVariable,
   type Provider,
@@ -111,11 +111,6 @@ function readKind(info: ImportedObject | undefined, draft: ImportDraft): string 
   if (mode === undefined || info === undefined) return undefined;
   if (kindsByMode[mode] === undefined) draft.note(info.pathOf('mode'), 'there are no models of this mode here');
   return kindsByMode[mode];
-}
-
-interface DeploymentTarget {
-  readonly upstream: string;
-  readonly model: string;
 }
 
 /** Imports a deployment's upstream. Notes the reason and returns undefined if it cannot be served here. */

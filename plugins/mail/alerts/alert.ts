@@ -33,7 +33,6 @@ export async function composeAlert(
   return kind.alert.compose?.(payload, reader) ?? describeFirstProblem(kind, reader);
 }
 
-/** Describes the first problem of a kind. */
 async function describeFirstProblem({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
   const [problem] = await find(reader);
   if (problem === undefined) return 'the problem is over';

@@ -38,7 +38,6 @@ const maxEntries = { orders: 20, models: 8, mails: 20 };
 /** Hours of usage by model. Times to the first token cover fewer hours, because reading an hour of them takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
-/** Facts that only commands print. */
 const commandOnlyFacts = new Set(['language', 'deleted']);
 
 /** Creates `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */

@@ -3,7 +3,7 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { readAccountRevenue } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import type { CostNotes } from '#core/web/pages/usage-costs.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
@@ -69,7 +69,7 @@ function dropSeconds({ days, unit, clock }: FormattedRemaining): string {
   return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }
 
-function describeKeyUse(keyUse: KeyUse | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
+function describeKeyUse(keyUse: KeyUse | undefined, { t, format }: Localizer) {
   const label = t('operator.used_from', { count: keyUseDays });
   if (keyUse === undefined) return { label, value: '—', note: t('operator.used_never') };
   return {

@@ -3,10 +3,8 @@ import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** A list of names and values under a heading with a state. */
 export interface FactsCard {
@@ -17,7 +15,7 @@ export interface FactsCard {
 }
 
 /** Lists facts with translated names, without facts whose value is undefined. */
-export function listFacts(t: Reader['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
+export function listFacts(t: Localizer['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
@@ -56,7 +54,7 @@ function isFailing({ healthChecks }: Pick<Registry, 'healthChecks'>, host: Host)
   return journalChecks.some((name) => healthChecks.get(name)?.check(host).ok === false);
 }
 
-function describeJournalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
+function describeJournalState({ lost_records: lost }: JournalStatus, t: Localizer['t']) {
   return lost > 0
     ? { kind: 'warn', text: t('operator.journal_state.lost') }
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
@@ -86,7 +84,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   };
 }
 
-function describeJobsState(queue: QueueState | undefined, lateCount: number, t: Reader['t']) {
+function describeJobsState(queue: QueueState | undefined, lateCount: number, t: Localizer['t']) {
   if (queue === undefined) return { kind: 'bad', text: t('operator.jobs_state.away') };
   if (lateCount > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
   return queue.failed.length > 0

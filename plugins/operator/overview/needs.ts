@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, PageReader, Page } from '#core/web/pages/page.ts';
 import { findProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKinds } from '#core/web/problems/problem.ts';
 
@@ -24,7 +24,7 @@ export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): str
 /** Describes a problem for the template. @param pages pages whose titles label buttons without a text */
 export function describeNeed(
   { severity, title, pieces, since, step }: Problem,
-  { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
+  { t, format, host }: PageReader,
   pages: readonly Page[] = [],
 ) {
   const text = step.text ?? t(pages.find(({ path }) => path === step.path)?.title ?? '');

@@ -6,7 +6,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { type UsageCounts, type UsageKeys, hourMs, startOfHours } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest, PageReader } from '#core/web/pages/page.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import type { RunningRequests } from '../running-requests.ts';
@@ -17,8 +17,6 @@ const longRunningMs = 60_000;
 /** Minimum days in the sparklines of revenue and passes, because a single day would be a dot. */
 const minSparkDays = 14;
 const sparkSize = { width: 200, height: 32 };
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /** A count of requests, by hour or by day. */
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
@@ -60,7 +58,7 @@ function buildTile(label: string, value: string, notes: readonly string[], spark
   };
 }
 
-function describeRevenue(days: readonly DailyRevenue[], span: Span, balance: string, { t, format, host }: Reader) {
+function describeRevenue(days: readonly DailyRevenue[], span: Span, balance: string, { t, format, host }: PageReader) {
   const currency = host.section(currencySection);
   const { now, before } = splitDays(days, span);
   const sparkValues = days.slice(-Math.max(minSparkDays, spans[span])).map(({ amount }) => amount);
@@ -74,7 +72,7 @@ function describeRevenue(days: readonly DailyRevenue[], span: Span, balance: str
   );
 }
 
-function describePasses({ active, ending, history }: PassCounts, span: Span, { t, format }: Reader) {
+function describePasses({ active, ending, history }: PassCounts, span: Span, { t, format }: PageReader) {
   const before = format.number(history.at(-1 - spans[span]) ?? 0);
   const notes = [t('operator.passes_note', { count: ending }), t(`operator.ago.${span}`, { value: before })];
   const sparkValues = history.slice(-Math.max(minSparkDays, spans[span]));
@@ -86,7 +84,7 @@ function describeRequests(
   points: readonly Point[],
   span: Span,
   [rate, cost]: readonly [rate: string, cost: string],
-  { t, format }: Reader,
+  { t, format }: PageReader,
 ) {
   const { now, before } = splitDays(days, span);
   const previous = describePrevious(span, format.number(sum(before, 'requests')), t);
@@ -96,7 +94,7 @@ function describeRequests(
 }
 
 /** Describes the average rate of several minutes, because the last minute lacks the requests that are still running. */
-function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: Reader) {
+function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: PageReader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slowCount = running.countOlderThan(longRunningMs, host.now());
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
@@ -111,7 +109,7 @@ function describeFailures(
   days: readonly DailyUsage[],
   points: readonly Point[],
   span: Span,
-  { t, format }: Pick<Reader, 't' | 'format'>,
+  { t, format }: Pick<PageReader, 't' | 'format'>,
 ) {
   const { now, before } = splitDays(days, span);
   const failed = sum(now, 'failed');
@@ -135,7 +133,7 @@ function calculateFailureShare(days: readonly DailyUsage[]): number | undefined 
 }
 
 /** Describes the value of the span before: "Rp 2.190.000 yesterday", "… in the 7 days before". */
-function describePrevious(span: Span, value: string, t: Reader['t']): string {
+function describePrevious(span: Span, value: string, t: PageReader['t']): string {
   return t(`operator.before.${span}`, { value });
 }
 

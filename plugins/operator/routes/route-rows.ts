@@ -4,11 +4,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { canReset, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { describeBreaker } from '#core/web/pages/breaker-state.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
+import type { PageReader } from '#core/web/pages/page.ts';
 import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 import type { OverviewSources } from '../sources.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /** View model of a route of one model; '' for unknown values. */
 export type RouteRow = ReturnType<typeof describeRoutes>[number];
@@ -34,7 +32,7 @@ interface RouteListOptions {
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
   { models: health, statuses, recent: { routes } }: OverviewSources,
-  reader: Reader,
+  reader: PageReader,
   { minRows, isTroubleOnly = false, costOf = () => '' }: RouteListOptions,
 ) {
   const states = new Map(health.map(({ id, state }) => [id, state]));
@@ -113,7 +111,7 @@ function describeRoute(
   traffic: RouteTraffic | undefined,
   model: string,
   isShared: boolean,
-  reader: Reader,
+  reader: PageReader,
 ) {
   const { t, format } = reader;
   const share = calculateFailedShare(traffic);
@@ -139,21 +137,21 @@ function describeRoute(
 }
 
 /** @param coolingKeys number of keys in cooldown, including closed keys */
-function describeKeys(coolingKeys: number, closed: number, t: Reader['t']): string {
+function describeKeys(coolingKeys: number, closed: number, t: PageReader['t']): string {
   return [
     ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),
     ...(coolingKeys > closed ? [t('operator.keys_cooling', { count: coolingKeys - closed })] : []),
   ].join(', ');
 }
 
-function describeCache(cache: ServedModel['cache'], { t, format }: Reader) {
+function describeCache(cache: ServedModel['cache'], { t, format }: PageReader) {
   if (cache === undefined) return { fromCache: '', toCache: '' };
   const writtenText =
     cache.written === 0 ? '' : t('operator.written_to_cache', { share: format.percent(cache.written) });
   return { fromCache: format.percent(cache.read), toCache: writtenText };
 }
 
-function describeFault(traffic: RouteTraffic | undefined, { t, format }: Reader) {
+function describeFault(traffic: RouteTraffic | undefined, { t, format }: PageReader) {
   const fault = traffic?.lastFault;
   if (fault === undefined) return { fault: '', faultAt: '' };
   const text = describeFaultText(fault.error ?? fault.fault, t); // the time follows

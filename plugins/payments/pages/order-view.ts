@@ -4,7 +4,7 @@ import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { formatContact } from '#core/gateway/host/contact.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { type PageRequest, type Localizer, accountOf } from '#core/web/pages/page.ts';
 
 /** Reads an order of the reader's account; throws PageError 404 if it does not exist or belongs to a different account. */
 export async function readOwnOrder(request: PageRequest): Promise<Order> {
@@ -44,7 +44,7 @@ export function isPaidTwice(extra: readonly Payment[]): boolean {
 }
 
 /** Describes the refunds of an order, done or in progress; empty without any. */
-export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+export function describeRefunds(order: Order, { t, format }: Localizer): string {
   const extra = findExtraPayments(order);
   return order.refunds
     .filter(({ state }) => state !== 'failed')
@@ -65,7 +65,7 @@ export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, '
 }
 
 /** Describes the days left after a full refund of an order. */
-export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+export function describeDaysLeft({ period, readAt }: Order, { t, format }: Localizer): string {
   if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }

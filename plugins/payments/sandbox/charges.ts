@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
 /** A charge of the sandbox, from a bank's view. */
@@ -26,20 +26,7 @@ export interface SandboxRefund {
   readonly amount: number;
 }
 
-type ChargeRow = Row<
-  typeof Charge,
-  | 'reference'
-  | 'provider_reference'
-  | 'amount'
-  | 'currency'
-  | 'qr'
-  | 'state'
-  | 'expires_at'
-  | 'notification_url'
-  | 'paid_amount'
-  | 'payment_id'
-  | 'paid_at'
-> & { readonly refunds: SandboxRefund[] };
+type ChargeRow = RowOf<SandboxCharge, typeof Charge>;
 
 /** Columns of a charge; an overdue charge counts as expired even before its row is updated. */
 const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,

@@ -4,12 +4,6 @@ import { Evidence, type EvidenceOptions, storeLatest, type RouteFailure } from '
 
 /** Conditions for opening a breaker, and the cooldown. Times are ms. */
 export interface BreakerOptions extends EvidenceOptions {
-  /** Consecutive failures that open the breaker. */
-  readonly failures: number;
-  /** Share of failed calls, or of failing accounts, that opens the breaker once the window has `minimumCalls`. */
-  readonly failureRatio: number;
-  readonly minimumCalls: number;
-  readonly window: number;
   /** First cooldown; doubled after each failed probe, up to `maxCooldown`. */
   readonly cooldown: number;
   readonly maxCooldown: number;

@@ -3,9 +3,11 @@ import { AccountWindow } from './account-window.ts';
 import { CallWindow } from './call-window.ts';
 import type { Requester } from './requester.ts';
 
-/** Thresholds for opening a breaker; see `BreakerOptions`. */
+/** Thresholds for opening a breaker. */
 export interface EvidenceOptions {
+  /** Consecutive failures that open the breaker. */
   readonly failures: number;
+  /** Share of failed calls, or of failing accounts, that opens the breaker once the window has `minimumCalls`. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number; // ms

@@ -1,17 +1,10 @@
-import type { Logger } from '#core/platform/logger.ts';
-import type { Shared } from '#core/platform/shared/shared.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
 import { parseMessage, readReport, storeReport, writeMessage } from './route-report.ts';
 import type { RouteState } from './route-state.ts';
 
-export interface RouteSyncParts {
-  readonly instance: string;
-  readonly shared: Shared;
-  readonly log: Logger;
-  now(): number; // epoch ms
-  monotonic(): number; // ms
-}
+export type RouteSyncParts = Pick<Host, 'instance' | 'shared' | 'log' | 'now' | 'monotonic'>;
 
 interface RouteStates {
   getState(id: string): RouteState;

@@ -62,7 +62,6 @@ const snapshot = new RegExp(`[-@](${dates.join('|')})(?=$|[-@])`);
 /** Matches `-preview-05-20` and `-0905-preview`; vendors omit one or both parts. */
 const datedPreview = new RegExp(`-(?:preview|exp)${snapshot.source}|${snapshot.source}-preview`);
 
-/** Parsed model name. */
 interface ModelName {
   /** The name without additions of clouds and relays, and without a date. */
   readonly text: string;

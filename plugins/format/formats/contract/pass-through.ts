@@ -1,4 +1,5 @@
 import type { Usage } from '#core/gateway/facts.ts';
+import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
@@ -145,22 +146,14 @@ export interface ReplyRepair {
 }
 
 /** Observes a reply that passes through, and reports the properties that the gateway needs. */
-export interface ReplyObserver {
+export interface ReplyObserver extends Pick<
+  ReplyReader,
+  'hasContent' | 'isComplete' | 'isFinished' | 'failure' | 'usage' | 'isPolicyRefusal' | 'answeredModel'
+> {
   observeEvent(event: StreamEvent): void;
   observeReply(body: JsonObject): void;
-  readonly hasContent: boolean;
-  /** See `ReplyReader`. */
-  readonly isComplete: boolean;
-  /** See `ReplyReader`. */
-  readonly isFinished: boolean;
   /** True after the last event of the stream. Later events do not belong to the reply. */
   readonly isOver: boolean;
   /** The last event of a stream, to be added to a complete stream that lacks it; missing in formats without such an event. */
   readonly endMark?: string;
-  readonly failure: GatewayError | undefined;
-  readonly usage: Usage | undefined;
-  /** See `ReplyReader`; missing in formats whose replies do not report it. */
-  readonly isPolicyRefusal?: boolean;
-  /** See `ReplyReader`. */
-  readonly answeredModel?: string | undefined;
 }

@@ -4,30 +4,22 @@ import { createItemId } from '../../formats/responses/reply/write-output.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
 import type { StoredResponse } from './rows.ts';
 
-/** A page of items. Source: OpenAI API reference, "List input items". */
-interface ItemPage {
-  readonly object: 'list';
-  readonly data: readonly JsonObject[];
-  readonly first_id: string | null;
-  readonly last_id: string | null;
-  readonly has_more: boolean;
-}
-
 const pageLimits = { default: 20, max: 100 };
 
 /**
- * Selects a page of a response's input by `limit`, `order` and `after`. By default, the latest items come first.
+ * Selects a page of a response's input by `limit`, `order` and `after`. By default, the latest items come first. Source: OpenAI API
+ * reference, "List input items".
  *
  * @throws GatewayError `invalid_request` naming the parameter
  */
-export function selectPage(storedResponse: StoredResponse, query: URLSearchParams): ItemPage {
+export function selectPage(storedResponse: StoredResponse, query: URLSearchParams) {
   const limit = readLimit(query.get('limit'));
   const items = storedResponse.input.map((item, index) => describeItem(item, storedResponse.id, index));
   const orderedItems = readOrder(query.get('order')) === 'asc' ? items : items.toReversed();
   const startIndex = findStart(orderedItems, query.get('after'));
   const data = orderedItems.slice(startIndex, startIndex + limit);
   return {
-    object: 'list',
+    object: 'list' as const,
     data,
     first_id: idOf(data[0]),
     last_id: idOf(data.at(-1)),

@@ -88,7 +88,6 @@ export class ReasoningStore {
   }
 }
 
-/** The stored reasoning of one conversation. */
 class ConversationReasoning implements StoredReasoning {
   #thoughtsByName: ReadonlyMap<string, readonly CallThoughts[]> = new Map();
   readonly #conversation: string;

@@ -175,7 +175,6 @@ const eventTypes: ReadonlySet<string> = new Set([
   'message_delta',
   'message_stop',
 ]);
-/** Members of a delta that are read. */
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 
 /** Reads an event whose data is not JSON; its name may identify it. */

@@ -104,7 +104,6 @@ export function writeUsage({
   };
 }
 
-/** The format's names of tiers. */
 const tiers = new Map([
   ['default', 'standard'],
   ['priority', 'priority'],

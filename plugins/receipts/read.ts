@@ -1,6 +1,6 @@
 import type { ReceiptLine, ReceiptReference } from '#core/business/payments/receipts.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type RecordOf, type RowWithout, toRecord } from '#core/platform/database/rows.ts';
 import { type ReceiptContent, wholePrice } from './content.ts';
 import type { Receipt as ReceiptEntity } from './entities.ts';
 
@@ -12,28 +12,7 @@ const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account
 /** Joins each refund with the receipt `p` of its payment, because a company added to that receipt is the buyer on both. */
 const receipts = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
-type ReceiptRow = Row<
-  typeof ReceiptEntity,
-  | 'id'
-  | 'kind'
-  | 'payment_id'
-  | 'refund_key'
-  | 'order_id'
-  | 'account_id'
-  | 'code'
-  | 'currency'
-  | 'amount'
-  | 'tax'
-  | 'buyer'
-  | 'company'
-  | 'npwp'
-  | 'added_company'
-  | 'added_npwp'
-  | 'is_test'
-  | 'number'
-  | 'made_at'
-  | 'added_at'
-> & {
+type ReceiptRow = RowWithout<typeof ReceiptEntity, 'content' | 'numbered_at' | 'created_at'> & {
   readonly content: ReceiptContent;
   /** Number of the refunded payment's receipt. */
   readonly of_number: number | null;

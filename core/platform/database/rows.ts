@@ -8,6 +8,12 @@ export type Row<Entity extends EntitySchemaWithMeta, Column extends keyof InferK
   readonly [Name in Column]: RowValue<InferKyselyTable<Entity>[Name]>;
 };
 
+/** A `Row` of all columns of a table, except for these. */
+export type RowWithout<Entity extends EntitySchemaWithMeta, Column extends keyof InferKyselyTable<Entity>> = Row<
+  Entity,
+  Exclude<keyof InferKyselyTable<Entity>, Column>
+>;
+
 /** Like `Row`, with the entity's property names, for statements that select `provider_reference as "providerReference"`. */
 export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof TableByField<Entity>> = {
   readonly [Name in Field]: RowValue<TableByField<Entity>[Name]>;

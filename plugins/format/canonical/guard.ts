@@ -20,6 +20,7 @@ import {
   resolveFinish,
   truncatedCallError,
 } from './reply.ts';
+import { normalizeInput } from './stored-reasoning.ts';
 import { UsageTally } from './usage-tally.ts';
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;
@@ -43,7 +44,9 @@ export class GrammarGuard {
   #route: GuardedRoute;
   readonly #queue: BlockQueue;
   readonly #calls = new Map<string | number, CallBlock>();
-  readonly #repeatedCalls = new RepeatedCalls((key) => this.#calls.get(key)?.text ?? '');
+  readonly #repeatedCalls = new RepeatedCalls(
+    (key, input) => normalizeInput(this.#calls.get(key)?.text ?? '') === normalizeInput(input),
+  );
   readonly #callIds: UniqueIds;
   #events: ReplyEvent[] = [];
   #callCount = 0;

@@ -1,5 +1,4 @@
 import { type Fragment, isAside } from './reply.ts';
-import { normalizeInput } from './stored-reasoning.ts';
 
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
@@ -7,7 +6,7 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
 /** A call that may be a repetition, because an earlier, complete call has the same id and name. */
 interface PossibleRepeat {
   readonly key: Key;
-  readonly earlierKey: Key;
+  readonly earlierKeys: readonly Key[];
   readonly fragments: Fragment[];
   input: string;
 }
@@ -17,14 +16,19 @@ interface PossibleRepeat {
  * arguments is a new call and gets a new id from the guard. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
-  readonly #readInput: (key: Key) => string;
+  readonly #hasInput: (key: Key, input: string) => boolean;
   readonly #calls = new Map<Key, CallFragment>();
   readonly #completeCalls = new Set<Key>();
   #possibleRepeat: PossibleRepeat | undefined;
 
-  /** @param readInput returns the input of an earlier call */
-  constructor(readInput: (key: Key) => string) {
-    this.#readInput = readInput;
+  /** @param hasInput returns true if an earlier call has this input */
+  constructor(hasInput: (key: Key, input: string) => boolean) {
+    this.#hasInput = hasInput;
+  }
+
+  /** True while a call is held back. */
+  get isHolding(): boolean {
+    return this.#possibleRepeat !== undefined;
   }
 
   /** True for a fragment that need not be filtered. */
@@ -36,23 +40,29 @@ export class RepeatedCalls {
     const possibleRepeat = this.#possibleRepeat;
     if (possibleRepeat !== undefined) return this.#filterHeld(fragment, possibleRepeat);
     if (fragment.type === 'call') {
-      const earlierKey = this.#findEarlier(fragment);
-      if (earlierKey !== undefined) {
-        this.#possibleRepeat = { key: fragment.key, earlierKey, fragments: [fragment], input: '' };
+      const earlierKeys = this.#findEarlier(fragment);
+      if (fragment.id !== undefined && fragment.name !== undefined) this.#calls.set(fragment.key, fragment);
+      if (earlierKeys.length > 0) {
+        this.#possibleRepeat = { key: fragment.key, earlierKeys, fragments: [fragment], input: '' };
         return [];
       }
-      if (fragment.id !== undefined && fragment.name !== undefined) this.#calls.set(fragment.key, fragment);
     } else if (fragment.type === 'call_end') this.#completeCalls.add(fragment.key);
     return [fragment];
   }
 
-  #findEarlier({ key, id, name, isParallel }: CallFragment): Key | undefined {
-    if (id === undefined || id === '' || name === undefined || isParallel === true) return undefined;
-    for (const [earlierKey, call] of this.#calls) {
-      const isSame = earlierKey !== key && call.id === id && call.name === name;
-      if (isSame && this.#completeCalls.has(earlierKey)) return earlierKey;
-    }
-    return undefined;
+  /** Stops holding a call back, and returns its fragments. */
+  stopHolding(): readonly Fragment[] {
+    const { fragments = [] } = this.#possibleRepeat ?? {};
+    this.#possibleRepeat = undefined;
+    return fragments;
+  }
+
+  #findEarlier({ key, id, name, isParallel }: CallFragment): readonly Key[] {
+    if (id === undefined || id === '' || name === undefined || isParallel === true) return [];
+    return [...this.#completeCalls].filter((earlierKey) => {
+      const call = this.#calls.get(earlierKey);
+      return earlierKey !== key && call?.id === id && call.name === name;
+    });
   }
 
   #filterHeld(fragment: Fragment, possibleRepeat: PossibleRepeat): readonly Fragment[] {
@@ -75,14 +85,13 @@ export class RepeatedCalls {
         return this.#endHolding(possibleRepeat.input) ? [fragment] : [...possibleRepeat.fragments, fragment];
       default:
     }
-    this.#possibleRepeat = undefined;
-    return [...possibleRepeat.fragments, ...this.filter(fragment)];
+    return [...this.stopHolding(), ...this.filter(fragment)];
   }
 
   /** Stops holding the call back; returns true if it is a repetition. */
   #endHolding(input: string): boolean {
-    const earlierKey = this.#possibleRepeat?.earlierKey;
+    const { earlierKeys = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
-    return earlierKey !== undefined && normalizeInput(this.#readInput(earlierKey)) === normalizeInput(input);
+    return earlierKeys.some((key) => this.#hasInput(key, input));
   }
 }

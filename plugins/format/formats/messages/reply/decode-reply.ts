@@ -16,7 +16,6 @@ import {
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
 import type {
-  MessagesDelta,
   MessagesEnding,
   MessagesEvent,
   MessagesReply,
@@ -25,7 +24,7 @@ import type {
 } from '../../../wire/messages.ts';
 import { readEventType } from '../../contract/pass-through.ts';
 import { readFinish, UsageCounter } from './finish.ts';
-import { BlockReader, textToBlocks } from './read-output.ts';
+import { BlockReader, textOfDelta, textToBlocks } from './read-output.ts';
 
 /**
  * Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages".
@@ -175,18 +174,10 @@ const eventTypes: ReadonlySet<string> = new Set([
   'message_delta',
   'message_stop',
 ]);
-const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
-
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [errorFragment({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
-}
-
-/** Returns the only text of a delta; undefined for a delta with other content. */
-function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
-  const values = deltaMembers.map((name) => member<MessagesDelta>(delta, name)).filter((value) => value !== undefined);
-  return values.length === 1 ? values[0] : undefined;
 }
 
 /** Notes the container with the files of the vendor's code execution, because no other vendor can continue with these files. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { droppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
+import type { MessagesBlock, MessagesCitation, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 interface OpenBlock {
   /** Unique per block: vendors reuse indexes. */
@@ -121,6 +121,15 @@ export class BlockReader {
     this.hasContent ||= type === 'text';
     return [{ type, text }];
   }
+}
+
+/** Members of a delta that are read. */
+const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
+
+/** Returns the only text of a delta; undefined for a delta with other content. */
+export function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
+  const values = deltaMembers.map((name) => member<MessagesDelta>(delta, name)).filter((value) => value !== undefined);
+  return values.length === 1 ? values[0] : undefined;
 }
 
 /** Returns the blocks of a non-streaming reply whose content is a string. */

@@ -1,52 +1,41 @@
 import { createHash } from 'node:crypto';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { RepeatedCalls } from '../../../canonical/repeated-calls.ts';
+import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
+import type { Fragment } from '../../../canonical/reply.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import { asText, member, scalarNumber } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
+import { member, scalarNumber } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesEvent } from '../../../wire/messages.ts';
 import { replaceEventData } from '../../contract/pass-through.ts';
+import { BlockReader, textOfDelta } from './read-output.ts';
 
 type Index = JsonValue | undefined;
-
-type Novelty = 'new' | 'repeat';
-
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-  input: string;
-  /** True if the start of the block has the complete input, which deltas only repeat. */
-  readonly hasCompleteInput: boolean;
-}
-
-/** A call whose events are held back because a complete call has the same id and name. */
-interface PossibleRepeat {
-  readonly index: Index;
-  readonly call: OpenCall;
-  readonly events: StreamEvent[];
-}
 
 /**
  * Drops a call that repeats the id, name and input of a complete call. Its events are held back until the input is complete.
  * The blocks after a dropped call are renumbered.
  */
 export class RepeatedBlocks {
-  /** Digests of the inputs of complete calls, by call id and name. */
-  readonly #completeInputs = new Map<string, Set<string>>();
-  readonly #openCalls = new Map<Index, OpenCall>();
-  #possibleRepeat: PossibleRepeat | undefined;
+  readonly #blocks = new BlockReader();
+  readonly #deltas = new RepeatedDelta();
+  /** Inputs of open calls. */
+  readonly #inputs = new Map<unknown, string>();
+  /** Digests of the inputs of complete calls. */
+  readonly #digests = new Map<unknown, string>();
+  readonly #calls = new RepeatedCalls((key, input) => this.#digests.get(key) === digestOf(input));
+  /** Events of a call that may be a repetition, and the index of its block. */
+  #held: { readonly index: Index; readonly events: StreamEvent[] } | undefined;
   readonly #droppedIndexes: number[] = [];
-  readonly #deltaTemplate = new RepeatedEvent();
-  #lastCall: OpenCall | undefined;
 
   get heldCharacters(): number {
-    const inputs = this.#openCalls.values().reduce((sum, { input }) => sum + input.length, 0);
-    return (this.#possibleRepeat?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
+    const inputs = this.#inputs.values().reduce((sum, input) => sum + input.length, 0);
+    return (this.#held?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
   }
 
-  /** Records a call of a non-streaming reply. */
-  recordBlock(block: JsonObject): Novelty {
-    return this.#recordCall(readCall(block));
+  /** Returns false for a block of a non-streaming reply that is a repeated call. */
+  isKept(block: JsonValue, index: number): boolean {
+    return !isCall(block) || hasCall(this.#filter([...this.#blocks.start(index, block), ...this.#blocks.stop(index)]));
   }
 
   /**
@@ -56,96 +45,82 @@ export class RepeatedBlocks {
    */
   replaceEvent(event: StreamEvent, type: JsonValue | undefined): readonly StreamEvent[] {
     switch (type) {
-      case 'content_block_start':
-        return this.#startBlock(event, event.parse() ?? {});
+      case 'content_block_start': {
+        const { index, content_block: block }: MessagesEvent = event.parse() ?? {};
+        return this.#take(event, this.#blocks.start(index, block), true);
+      }
       case 'content_block_delta':
-        if (this.#openCalls.size > 0) this.#readDelta(event);
-        return this.#forward(event);
+        return this.#inputs.size === 0 ? [this.#renumber(event)] : this.#take(event, this.#readDelta(event));
       case 'content_block_stop':
-        return this.#openCalls.size > 0 ? this.#stopBlock(event) : this.#forward(event);
+        return this.#inputs.size === 0 ? [this.#renumber(event)] : this.#stopBlock(event);
       case 'message_delta':
       case 'message_stop':
-        return [...this.#resolveRepeat(), event];
+        return [...this.#endHolding(this.#held === undefined ? [] : this.#blocks.stop(this.#held.index)), event];
       case 'error':
-        return [...this.#releaseHeld(), event];
+        return [...this.#release(), event];
       default:
         return [event];
     }
   }
 
-  #startBlock(event: StreamEvent, { index, content_block: block }: MessagesEvent): readonly StreamEvent[] {
-    // Some vendors send the start of a block twice.
-    const isOpen = isCall(block) && this.#openCalls.get(index)?.id === block['id'];
-    if (!isCall(block) || isOpen) return this.#forward(event);
-    const releasedEvents = this.#releaseHeld();
-    const call = readCall(block);
-    this.#openCalls.set(index, call);
-    const mayRepeat = call.id !== '' && this.#completeInputs.has(callKey(call));
-    if (!mayRepeat) return [...releasedEvents, this.#renumber(event)];
-    this.#possibleRepeat = { index, call, events: [event] };
-    return releasedEvents;
+  #readDelta(event: StreamEvent): Fragment[] {
+    const { name, data = '' } = event;
+    const repeated = this.#deltas.read(name, data);
+    if (repeated !== undefined) return repeated;
+    const { index, delta }: MessagesEvent = event.parse() ?? {};
+    return this.#deltas.learn(name, data, this.#blocks.delta(index, delta), textOfDelta);
   }
 
-  #readDelta(event: StreamEvent): void {
-    const { name, data = '' } = event;
-    const text = this.#deltaTemplate.read(name, data);
-    if (text === undefined) {
-      const { index, delta }: MessagesEvent = event.parse() ?? {};
-      this.#lastCall = this.#openCalls.get(index);
-      const input = asText(member<MessagesDelta>(delta, 'partial_json'));
-      this.#deltaTemplate.learn(name, data, input, inputOfDelta);
-      appendInput(this.#lastCall, input);
-    } else appendInput(this.#lastCall, text);
+  /** Returns the event, or holds it back if it belongs to a possible repetition. */
+  #take(event: StreamEvent, fragments: Fragment[], isStart = false): readonly StreamEvent[] {
+    // An event of another block shows that both are open. The start of a block that is sent twice has no fragments.
+    const isOther =
+      this.#held !== undefined && (indexOf(event) !== this.#held.index || (isStart && fragments.length > 0));
+    const released = isOther ? this.#release() : [];
+    const passed = this.#filter(fragments);
+    if (!this.#calls.isHolding) return [...released, ...this.#takeHeld(hasCall(passed)), this.#renumber(event)];
+    this.#held ??= { index: indexOf(event), events: [] };
+    this.#held.events.push(event);
+    return released;
   }
 
   #stopBlock(event: StreamEvent): readonly StreamEvent[] {
-    const { index }: MessagesEvent = event.parse() ?? {};
-    const call = this.#openCalls.get(index);
-    this.#openCalls.delete(index);
-    const possibleRepeat = this.#possibleRepeat;
-    if (call === undefined || possibleRepeat?.call !== call) {
-      const events = this.#forward(event);
-      if (call !== undefined) this.#recordCall(call);
-      return events;
-    }
-    possibleRepeat.events.push(event);
-    return this.#resolveRepeat();
+    const index = indexOf(event);
+    if (this.#held === undefined || this.#held.index !== index) return this.#take(event, this.#blocks.stop(index));
+    this.#held.events.push(event);
+    return this.#endHolding(this.#blocks.stop(index));
   }
 
-  /** Returns the event, or holds it back if it belongs to the possible repeat. An event of another block shows that both are open. */
-  #forward(event: StreamEvent): readonly StreamEvent[] {
-    const possibleRepeat = this.#possibleRepeat;
-    if (possibleRepeat === undefined) return [this.#renumber(event)];
-    if (member<MessagesEvent>(event.parse(), 'index') === possibleRepeat.index) {
-      possibleRepeat.events.push(event);
-      return [];
-    }
-    return [...this.#releaseHeld(), this.#renumber(event)];
+  /** Returns the held events if the end of their call shows that the call is not a repetition. */
+  #endHolding(end: Fragment[]): readonly StreamEvent[] {
+    return this.#takeHeld(hasCall(this.#filter(end)));
   }
 
-  /** Returns the held events; empty if the call is a repeat. */
-  #resolveRepeat(): readonly StreamEvent[] {
-    const possibleRepeat = this.#possibleRepeat;
-    if (possibleRepeat === undefined) return [];
-    if (this.#recordCall(possibleRepeat.call) === 'new') return this.#releaseHeld();
-    this.#possibleRepeat = undefined;
-    if (typeof possibleRepeat.index === 'number') this.#droppedIndexes.push(possibleRepeat.index);
+  #release(): readonly StreamEvent[] {
+    this.#calls.stopHolding();
+    return this.#takeHeld(true);
+  }
+
+  #takeHeld(isKept: boolean): readonly StreamEvent[] {
+    const { index, events = [] } = this.#held ?? {};
+    this.#held = undefined;
+    if (isKept) return events.map((event) => this.#renumber(event));
+    if (typeof index === 'number') this.#droppedIndexes.push(index);
     return [];
   }
 
-  #releaseHeld(): readonly StreamEvent[] {
-    const events = this.#possibleRepeat?.events ?? [];
-    this.#possibleRepeat = undefined;
-    return events.map((event) => this.#renumber(event));
-  }
-
-  #recordCall(call: OpenCall): Novelty {
-    if (call.id === '') return 'new';
-    const inputs = this.#completeInputs.get(callKey(call)) ?? new Set();
-    const digest = createHash('sha256').update(normalizeInput(call.input)).digest('base64');
-    const novelty = inputs.has(digest) ? 'repeat' : 'new';
-    this.#completeInputs.set(callKey(call), inputs.add(digest));
-    return novelty;
+  /** Records the inputs of calls. Returns the fragments without those of a call that repeats another or may do so. */
+  #filter(fragments: readonly Fragment[]): readonly Fragment[] {
+    return fragments.flatMap((fragment) => {
+      if (fragment.type === 'call') this.#inputs.set(fragment.key, '');
+      if (fragment.type === 'input' && this.#inputs.has(fragment.key))
+        this.#inputs.set(fragment.key, `${this.#inputs.get(fragment.key)}${fragment.text}`);
+      if (fragment.type === 'call_end') {
+        this.#digests.set(fragment.key, digestOf(fragment.input ?? this.#inputs.get(fragment.key) ?? ''));
+        this.#inputs.delete(fragment.key);
+      }
+      return this.#calls.filter(fragment);
+    });
   }
 
   /** Returns the event with the index that its block has after earlier blocks were dropped. */
@@ -165,19 +140,14 @@ export function isCall(block: JsonValue | undefined): block is JsonObject {
   return member<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
-function readCall({ id, name, input }: MessagesBlock): OpenCall {
-  const hasCompleteInput = isJsonObject(input) && Object.keys(input).length > 0;
-  return { id: asText(id), name: asText(name), input: hasCompleteInput ? JSON.stringify(input) : '', hasCompleteInput };
+function hasCall(fragments: readonly Fragment[]): boolean {
+  return fragments.some(({ type }) => type === 'call');
 }
 
-function appendInput(call: OpenCall | undefined, input: string): void {
-  if (call?.hasCompleteInput === false) call.input += input;
+function indexOf(event: StreamEvent): Index {
+  return member<MessagesEvent>(event.parse(), 'index');
 }
 
-function callKey({ id, name }: OpenCall): string {
-  return `${id}\n${name}`;
-}
-
-function inputOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
-  return member<MessagesDelta>(delta, 'partial_json');
+function digestOf(input: string): string {
+  return createHash('sha256').update(normalizeInput(input)).digest('base64');
 }

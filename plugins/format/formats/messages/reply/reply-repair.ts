@@ -51,7 +51,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const isText = typeof content === 'string';
     const blocks = isText ? textToBlocks(content) : asList(content);
     this.#hasCalls = blocks.some(isCall);
-    const uniqueBlocks = blocks.filter((block) => !isCall(block) || this.#calls.recordBlock(block) === 'new');
+    const uniqueBlocks = blocks.filter((block, index) => this.#calls.isKept(block, index));
     const repairedBlocks = uniqueBlocks.map((block) =>
       isCall(block) ? this.#withUniqueId(block) : withoutNullCitations(block),
     );

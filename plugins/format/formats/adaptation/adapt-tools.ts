@@ -1,21 +1,32 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { member, keepIfSame, scalarText } from '../../wire/members.ts';
+import { asList, member, keepIfSame, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
+/** The members of a format about tools. */
+interface ToolMembers {
+  readonly names: readonly string[];
+  /** Returns a tool without `strict`; the same object if it has no `strict`. Missing in formats without `strict`. */
+  relax?(tool: JsonObject, notes: Notes): JsonObject;
+  /** Returns true for a request that forbids calls; missing if routes of the format can always forbid them. */
+  forbidsCalls?(body: JsonObject): boolean;
+}
+
 /**
- * Removes tools if the model does not support them.
- *
- * @param names names of all members about tools
+ * Removes what the route does not support: `strict`, or all tools. If the route cannot forbid calls, removing the tools of a request
+ * that forbids them loses nothing, because tools that are not in the request cannot be called.
  */
-export function adaptTools(names: readonly string[]): Adaptation {
-  return (body, { profile, notes }) => {
-    if (profile.capabilities.tools) return body;
-    const hadTools = [body['tools'], body['functions']].some((tools) => Array.isArray(tools) && tools.length > 0);
-    if (hadTools) notes.drop('tools');
-    return omitMembers(body, names);
+export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): Adaptation {
+  return (body, { profile: { capabilities, quirks }, notes }) => {
+    const keepsStrict = quirks.strict_tools || relax === undefined;
+    const relaxed = keepsStrict ? body : mapObjects(body, 'tools', (tool) => relax(tool, notes));
+    const { tools, functions } = relaxed;
+    const isForbidden = !quirks.no_tools && forbidsCalls?.(relaxed) === true;
+    if (capabilities.tools) return isForbidden ? omitMembers(relaxed, names) : relaxed;
+    if ([tools, functions].some((list) => asList(list).length > 0)) notes.drop('tools');
+    return omitMembers(relaxed, names);
   };
 }
 
@@ -33,17 +44,6 @@ export function adaptForcedTools(relax: (name: string, value: JsonValue) => Json
   };
 }
 
-/**
- * Removes tools from a request that forbids calls, for routes that cannot forbid them. This loses nothing, because tools that are not
- * in the request cannot be called.
- *
- * @param forbidsCalls returns true for a request that forbids calls
- * @param names names of all members about tools
- */
-export function adaptUnusedTools(forbidsCalls: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
-  return (body, { profile }) => (profile.quirks.no_tools || !forbidsCalls(body) ? body : omitMembers(body, names));
-}
-
 /** Adapts `parallel_tool_calls` in OpenAI's formats, which have it at the same level as the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
@@ -53,16 +53,6 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
   const exceedsModel = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
   return exceedsModel ? { ...body, parallel_tool_calls: false } : body;
 };
-
-/**
- * Removes `strict` from tools if the route does not support it.
- *
- * @param relax returns a tool without `strict`; the same object if it has no `strict`
- */
-export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
-  return (body, { profile, notes }) =>
-    profile.quirks.strict_tools ? body : mapObjects(body, 'tools', (tool) => relax(tool, notes));
-}
 
 /** Removes `strict` from an object. Returns the same object if it has no `strict`. */
 export function removeStrict(object: JsonObject, notes: Notes): JsonObject {

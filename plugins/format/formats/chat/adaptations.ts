@@ -24,9 +24,7 @@ import {
   unsupportedToolError,
   adaptForcedTools,
   adaptParallelCalls,
-  adaptStrictTools,
-  adaptTools,
-  adaptUnusedTools,
+  adaptToolMembers,
   relaxToolChoice,
   forcesCall,
   removeStrict,
@@ -115,8 +113,6 @@ const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) =>
   return omitMembers(body, ['web_search_options']);
 };
 
-const toolMembers = ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'];
-
 /** Replaces the choice of a named tool by `required`, with the named tool as the only tool. */
 const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   const { tools, tool_choice: choice } = body;
@@ -162,12 +158,11 @@ export const adaptChat = chainAdaptations(
   joinLeadingInstructions,
   adaptMedia(chatCodec, ['messages']),
   adaptGeneratedImages,
-  adaptStrictTools(removeToolStrict),
-  adaptTools(toolMembers),
-  adaptUnusedTools(
-    ({ tool_choice, function_call }: ChatRequest) => [tool_choice, function_call].includes('none'),
-    toolMembers,
-  ),
+  adaptToolMembers({
+    names: ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'],
+    relax: removeToolStrict,
+    forbidsCalls: ({ tool_choice, function_call }: ChatRequest) => [tool_choice, function_call].includes('none'),
+  }),
   adaptHostedSearch,
   adaptForcedTools(relaxChoice),
   requireNamedTool,

@@ -15,7 +15,7 @@ import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutput, type OutputFormatEditor } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
-import { adaptHostedTools, adaptForcedTools, adaptTools } from '../adaptation/adapt-tools.ts';
+import { adaptHostedTools, adaptForcedTools, adaptToolMembers } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, chainAdaptations } from '../contract/adaptation.ts';
 import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec } from './codec.ts';
@@ -114,7 +114,7 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
 export const adaptGemini = chainAdaptations(
   adaptGeneration,
   adaptMedia(geminiCodec, ['contents', 'systemInstruction'], toCamelCase),
-  adaptTools(['tools', 'toolConfig', 'tool_config']),
+  adaptToolMembers({ names: ['tools', 'toolConfig', 'tool_config'] }),
   adaptHostedTools(removeHostedSearch),
   adaptForcedTools(relaxToolConfig),
   adaptSchemas,

@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
-import { member } from '../../wire/members.ts';
+import { asList, member } from '../../wire/members.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -13,6 +13,7 @@ import type {
 import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
 import { type Adaptation, type AdaptationTarget, reencodeMembers } from '../contract/adaptation.ts';
 import { messagesCodec } from './codec.ts';
+import { isCall } from './reply/read-output.ts';
 
 /** Requests thinking in the route's style. Changes only members that the route is known to reject. */
 export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
@@ -155,12 +156,11 @@ function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefi
 }
 
 function hasResults(content: JsonValue | undefined): boolean {
-  return Array.isArray(content) && content.some((block) => member<MessagesBlock>(block, 'type') === 'tool_result');
+  return asList(content).some((block) => member<MessagesBlock>(block, 'type') === 'tool_result');
 }
 
 function startsWithThinking(content: JsonValue | undefined): boolean {
-  const first = Array.isArray(content) ? member<MessagesBlock>(content[0], 'type') : undefined;
-  return first === 'thinking' || first === 'redacted_thinking';
+  return isThinking(asList(content)[0]);
 }
 
 /**
@@ -187,11 +187,7 @@ function toBlocks(content: JsonValue | undefined): JsonValue[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : [];
 }
 
-function isCall(block: JsonValue): boolean {
-  return member<MessagesBlock>(block, 'type') === 'tool_use';
-}
-
-function isThinking(block: JsonValue): boolean {
+function isThinking(block: JsonValue | undefined): boolean {
   const type = member<MessagesBlock>(block, 'type');
   return type === 'thinking' || type === 'redacted_thinking';
 }

@@ -29,9 +29,7 @@ import { adaptRefused } from '../adaptation/adapt-refused.ts';
 import {
   adaptHostedTools,
   adaptForcedTools,
-  adaptStrictTools,
-  adaptTools,
-  adaptUnusedTools,
+  adaptToolMembers,
   forcesCall,
   removeStrict,
 } from '../adaptation/adapt-tools.ts';
@@ -174,12 +172,11 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptMedia(messagesCodec, ['messages', 'system']),
   adaptServerTools,
   adaptToolReferences,
-  adaptStrictTools(removeStrict),
-  adaptTools(['tools', 'tool_choice']),
-  adaptUnusedTools(
-    ({ tool_choice: choice }: MessagesRequest) => member<MessagesToolChoice>(choice, 'type') === 'none',
-    ['tools', 'tool_choice'],
-  ),
+  adaptToolMembers({
+    names: ['tools', 'tool_choice'],
+    relax: removeStrict,
+    forbidsCalls: ({ tool_choice }: MessagesRequest) => member<MessagesToolChoice>(tool_choice, 'type') === 'none',
+  }),
   adaptParallelCalls,
   adaptForcedTools(relaxToolChoice),
   adaptThinking,

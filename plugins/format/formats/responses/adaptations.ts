@@ -30,9 +30,7 @@ import {
   adaptHostedTools,
   adaptForcedTools,
   adaptParallelCalls,
-  adaptStrictTools,
-  adaptTools,
-  adaptUnusedTools,
+  adaptToolMembers,
   relaxToolChoice,
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, chainAdaptations, reencodeMembers } from '../contract/adaptation.ts';
@@ -106,9 +104,11 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptLateSystem({ member: 'input', textType: 'input_text', mustAlternate: false }),
   adaptMedia(responsesCodec, ['input', 'instructions']),
   adaptHostedTools(adaptSearch),
-  adaptStrictTools(relaxTool),
-  adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
-  adaptUnusedTools(({ tool_choice: choice }) => choice === 'none', ['tools', 'tool_choice', 'parallel_tool_calls']),
+  adaptToolMembers({
+    names: ['tools', 'tool_choice', 'parallel_tool_calls'],
+    relax: relaxTool,
+    forbidsCalls: ({ tool_choice: choice }: ResponsesRequest) => choice === 'none',
+  }),
   adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
   adaptReasoning,

@@ -123,6 +123,10 @@ export class BlockReader {
   }
 }
 
+export function isCall(block: JsonValue | undefined): block is JsonObject {
+  return member<MessagesBlock>(block, 'type') === 'tool_use';
+}
+
 /** Members of a delta that are read. */
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 import { RepeatedCalls } from '../../../canonical/repeated-calls.ts';
 import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import type { Fragment } from '../../../canonical/reply.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import { member, scalarNumber } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesEvent } from '../../../wire/messages.ts';
+import type { MessagesEvent } from '../../../wire/messages.ts';
 import { replaceEventData } from '../../contract/pass-through.ts';
-import { BlockReader, textOfDelta } from './read-output.ts';
+import { BlockReader, isCall, textOfDelta } from './read-output.ts';
 
 type Index = JsonValue | undefined;
 
@@ -134,10 +134,6 @@ export class RepeatedBlocks {
       ? event
       : replaceEventData(event, { ...body, index: scalarNumber(index) - droppedBefore });
   }
-}
-
-export function isCall(block: JsonValue | undefined): block is JsonObject {
-  return member<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
 function hasCall(fragments: readonly Fragment[]): boolean {

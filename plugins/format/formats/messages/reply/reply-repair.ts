@@ -5,8 +5,8 @@ import { asList, asText, member, keepIfSame } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
-import { textToBlocks } from './read-output.ts';
-import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
+import { isCall, textToBlocks } from './read-output.ts';
+import { RepeatedBlocks } from './repeated-blocks.ts';
 
 /**
  * Repairs the deviations of endpoints that imitate Messages. All other bytes stay unchanged.

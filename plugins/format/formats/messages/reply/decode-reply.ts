@@ -174,6 +174,7 @@ const eventTypes: ReadonlySet<string> = new Set([
   'message_delta',
   'message_stop',
 ]);
+
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [errorFragment({ message: data })];

@@ -138,7 +138,7 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     }
   });
 
-  // As `@openrouter/ai-sdk-provider` 3.1.0 returns it: `{"type":"reasoning.encrypted","data":"dps1s…","index":0}`.
+  // As `@openrouter/ai-sdk-provider` 2.10.0 and 3.1.0 return it: `{"type":"reasoning.encrypted","data":"dps1s…","index":0}`.
   it.each([
     ['messages', thoughts.text],
     ['responses', thoughts.state], // Valid without its text.

@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '..');
 const file = join(import.meta.dirname, 'weight.yaml');
 const text = readFileSync(file, 'utf8');
 const table = parse(text) as WeightTable;
-const production = '{core,plugins,views,migrations}/**/*.{ts,mjs,js,eta,css,lua,sh,ps1,as}';
+const production = '{core,plugins,views,migrations}/**/*.{ts,mjs,js,yaml,eta,css,lua,sh,ps1,as}';
 const sources = new Map(
   globSync(production, { cwd: root }).map((path) => [path, readFileSync(join(root, path), 'utf8')]),
 );

@@ -1,6 +1,7 @@
 import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
+import { sdkSamples } from '#core/web/pages/code-samples.ts';
 import { pathOn, type Reader, type System, terminalOn } from './reader.ts';
-import type { CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
+import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
 import { writeSettings } from './writers.ts';
 import { posix, powershell, type Shell } from './writers.ts';
@@ -109,11 +110,14 @@ function formBody({ where, fields }: FormStep, { t, values, number }: StepContex
   };
 }
 
-function sampleBody({ samples }: SampleStep, context: StepContext): StepBody {
+function sampleBody(step: SampleStep, context: StepContext): StepBody {
+  const { baseUrl, keyVariable, model } = context.values;
+  const samples: readonly CodeSample[] =
+    step.samples ?? sdkSamples(step.sdk, { baseUrl, keyVariable, model: model.name });
   return {
     title: context.t('setup.step.sample'),
     boxes: samples.map(({ title, install, code }, index) =>
-      boxOf(context, title, install === '' ? code : `${commentIn(title)} ${install}\n${code}`, `-${index}`),
+      boxOf(context, title, install === undefined ? code : `${commentIn(title)} ${install}\n${code}`, `-${index}`),
     ),
   };
 }

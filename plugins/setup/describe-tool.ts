@@ -2,6 +2,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
 import { commandBox } from './one-command.ts';
 import type { Reader } from './reader.ts';
+import { fillTemplate } from './template.ts';
 import type { SetupTool } from './tool.ts';
 import { noteKey } from './tools.ts';
 import type { SetupValues } from './values.ts';
@@ -31,7 +32,9 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
     evidence: evidenceOf(tool, t),
     note: tool.note === undefined ? '' : t(noteKey(tool), { provider: values.providerId }),
     command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
-    steps: tool.steps(values).map((step, index) => describeStep(step, { t, system, values, number: index + 1 })),
+    steps: fillTemplate(tool.steps, values).map((step, index) =>
+      describeStep(step, { t, system, values, number: index + 1 }),
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
+import type { SampledSdk } from '#core/web/pages/code-samples.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
-import type { SetupModel, SetupValues } from './values.ts';
 
 /** A value of a settings file that JSON, TOML and YAML can all express. */
 export type SettingValue = string | number | boolean | readonly SettingValue[] | SettingTree;
@@ -69,16 +69,17 @@ export interface FormStep {
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
 
-export interface SampleStep {
-  readonly kind: 'sample';
-  readonly samples: readonly CodeSample[];
-}
+/** Programs to start from: those of an official SDK, or others. */
+export type SampleStep = { readonly kind: 'sample' } & (
+  | { readonly sdk: SampledSdk; readonly samples?: undefined }
+  | { readonly sdk?: undefined; readonly samples: readonly CodeSample[] }
+);
 
 export interface CodeSample {
-  /** Language: Python, TypeScript. */
+  /** Language (Python, TypeScript), or format. */
   readonly title: string;
   /** Command that installs the imported packages. */
-  readonly install: string;
+  readonly install?: string;
   readonly code: string;
 }
 
@@ -99,9 +100,6 @@ interface MovedFolder {
   readonly folder: string;
 }
 
-/** Values for the arguments of a trial. */
-type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupModel, 'name'> };
-
 /** How the script finds and sets up a tool. `~/.config` means the folder in XDG_CONFIG_HOME. */
 export interface ToolScript {
   /** Programs of the tool; it is installed if one of them is on PATH. */
@@ -114,11 +112,11 @@ export interface ToolScript {
   /** Files in which the tool caches data from the gateway: an undo removes those that contain the gateway's address. */
   readonly caches?: readonly FilePlace[];
   /** Steps for the script, if the page's steps suit only people. A command without `place` starts the tool. */
-  steps?(values: SetupValues): readonly ScriptedStep[];
-  /** Arguments with which the tool answers a prompt without a terminal, so that the script can test it. */
-  trial?(prompt: string, values: TrialValues): readonly string[];
+  readonly steps?: readonly ScriptedStep[];
+  /** Arguments with which the tool answers `<prompt>` without a terminal, so that the script can test it. */
+  readonly trial?: readonly string[];
   /** An English sentence to show once the tool is set up. */
-  note?(values: SetupValues): string;
+  readonly note?: string;
 }
 
 /** One step. `note` is the text key of a sentence below it. */
@@ -137,11 +135,11 @@ export interface ToolPackage {
   readonly allow?: readonly string[];
   /** Variables that keep the tool from contacting hosts other than the gateway, which tests cannot reach. */
   readonly offline?: Readonly<Record<string, string>>;
-  /** Paths of transcripts and logs in the home folder, which contain the gateway's address but must not be changed by the script. */
-  readonly keeps?: readonly RegExp[];
+  /** Patterns for paths of transcripts and logs in the home folder, which contain the gateway's address but must not be changed by the script. */
+  readonly keeps?: readonly string[];
 }
 
-/** A tool that can be set up for this gateway. To add one, add a file in tools/. */
+/** A row of tools.yaml: a tool that can be set up for this gateway. Steps, trial and note are templates. */
 export interface SetupTool {
   /** Name in the page's URL and in the script's option `--tools`. */
   readonly id: string;
@@ -149,8 +147,6 @@ export interface SetupTool {
   /** Text key of the name, if the name differs between languages. */
   readonly nameText?: string;
   readonly group: 'agents' | 'editors' | 'libraries';
-  /** Ascending position within the group; tools without it follow by name. */
-  readonly order?: number;
   /** Formats that the tool speaks with these settings, by their names in gateway.yaml. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
   /**
@@ -164,7 +160,7 @@ export interface SetupTool {
   /** Set if the script can set up the tool completely. */
   readonly script?: ToolScript;
   /** The steps of the page, in order. */
-  steps(values: SetupValues): readonly Step[];
+  readonly steps: readonly Step[];
   /** Prerequisites and warnings. `{provider}` is the gateway's name in the tool's settings. */
   readonly note?: Readonly<Record<keyof Texts, string>>;
   /** Texts for the other text keys of the tool. */

@@ -1,29 +1,23 @@
-import { readdirSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { ScriptedTool, SetupTool } from './tool.ts';
 
+type ToolRow = Omit<SetupTool, 'id' | 'group' | 'formats'> & Partial<Pick<SetupTool, 'formats'>>;
+
+/** Rows of tools.yaml by group and id. */
+const rows = parse(readFileSync(join(import.meta.dirname, 'tools.yaml'), 'utf8')) as Readonly<
+  Record<SetupTool['group'], Readonly<Record<string, ToolRow>>>
+>;
+
 /** Groups in the order of the page. */
-export const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
+export const groups = Object.keys(rows) as readonly SetupTool['group'][];
 
-/** All tools, in the order of lists. To add a tool, add a file in tools/: each of its exports is a tool. */
-export const tools: readonly SetupTool[] = (await readTools(join(import.meta.dirname, 'tools'))).toSorted(compare);
-
-async function readTools(folder: string): Promise<SetupTool[]> {
-  const files = readdirSync(folder).filter((name) => name.endsWith(extname(import.meta.filename)));
-  const modules = files.map(
-    (name) => import(pathToFileURL(join(folder, name)).href) as Promise<Record<string, SetupTool>>,
-  );
-  return (await Promise.all(modules)).flatMap((exported) => Object.values(exported));
-}
-
-/** Orders by group, then by `order`, then by name. */
-function compare(a: SetupTool, b: SetupTool): number {
-  const byGroup = groups.indexOf(a.group) - groups.indexOf(b.group);
-  const byOrder = (a.order ?? 100) - (b.order ?? 100);
-  return byGroup || byOrder || a.name.localeCompare(b.name, 'en');
-}
+/** All tools, in the order of lists. To add a tool, add a row to tools.yaml. */
+export const tools: readonly SetupTool[] = groups.flatMap((group) =>
+  Object.entries(rows[group]).map(([id, row]) => ({ id, group, formats: ['chat'], ...row })),
+);
 
 /** Text key of the tool's note. */
 export const noteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;

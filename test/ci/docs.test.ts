@@ -117,7 +117,7 @@ it.runIf(absentCapabilities.length === 0)('pages show commands and options that 
 });
 
 /** Files that a page tells its reader to create. */
-const toBeCreated = new Set(['plugins/NAME/', 'plugins/setup/tools/example.ts']);
+const toBeCreated = new Set(['plugins/NAME/']);
 
 it.each([...pages, ...globSync('docs/decisions/*.md', { cwd: root })])('%s names files that exist', (page) => {
   const paths = [...read(page).matchAll(/`((?:core|plugins|test|views|bench|\.ci|docs|migrations)\/[\w./-]*[\w/])`/g)];

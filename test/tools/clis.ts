@@ -1,5 +1,7 @@
-import type { ToolPackage, ToolScript } from '../../plugins/setup/tool.ts';
+import { fillTemplate } from '../../plugins/setup/template.ts';
+import type { ToolPackage } from '../../plugins/setup/tool.ts';
 import { scriptedTools } from '../../plugins/setup/tools.ts';
+import type { SetupValues } from '../../plugins/setup/values.ts';
 
 /** A command-line tool that is installed from a registry and takes one turn without a terminal. */
 export interface Cli extends ToolPackage {
@@ -9,8 +11,10 @@ export interface Cli extends ToolPackage {
   readonly version: string;
   readonly command: string;
   /** The words behind its command with which it does a task. */
-  readonly parameters: NonNullable<ToolScript['trial']>;
+  parameters(prompt: string, values: TrialValues): string[];
 }
+
+type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupValues['model'], 'name'> };
 
 /**
  * The tools that name their package.
@@ -23,7 +27,10 @@ export const clis: readonly Cli[] = scriptedTools.flatMap(({ id, npm, pypi, seen
   const { commands, trial } = script;
   const [command] = commands;
   if (!seen || command === undefined || trial === undefined) throw new Error(`${id} needs seen, a command and trial`);
-  const parameters: Cli['parameters'] = (prompt, values) => [...trial(prompt, values), ...(installed.allow ?? [])];
+  const parameters: Cli['parameters'] = (prompt, values) => {
+    const all = { ...values, smallModel: values.model, tiers: {} } as SetupValues;
+    return [...fillTemplate(trial, all, prompt), ...(installed.allow ?? [])];
+  };
   const registry = npm === undefined ? 'pypi' : 'npm';
   return [{ ...installed, id, registry, version: seen, command, parameters }];
 });

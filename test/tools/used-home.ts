@@ -63,7 +63,7 @@ export async function tryUndo({ fixture, home, clis, report }: Stay, keys: reado
   const losses = (await Promise.all(others.map(findLoss))).filter((loss) => loss !== undefined);
   const missing = others.length === 0 ? 'the script kept no record of a file' : undefined;
   report(`the tools' other settings stay in ${others.length} files`, missing, faultOfDifferences(losses));
-  const kept = clis.flatMap(({ keeps = [] }) => keeps);
+  const kept = clis.flatMap(({ keeps = [] }) => keeps.map((pattern) => new RegExp(pattern)));
   const left = await filesWith(home.folder, [...keys, new URL(fixture.url).host]);
   const unexpected = left.filter((file) => !isBackup(file) && !kept.some((one) => one.test(file)));
   report('no other file has a key or the address', faultOfDifferences(unexpected));

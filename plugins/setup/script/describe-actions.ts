@@ -1,4 +1,5 @@
 import { pathOn } from '../reader.ts';
+import { fillTemplate } from '../template.ts';
 import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 import { posix, writeSettings } from '../writers.ts';
@@ -40,7 +41,7 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
     ...places.map((place) => ({ kind: 'place' as const, ...place })),
     ...caches.map((place) => ({ kind: 'cache' as const, ...locate(place) })),
     ...stepsOf(tool, values).flatMap((step) => actionsOf(step, values)),
-    ...(note === undefined ? [] : [{ kind: 'note' as const, text: note(values) }]),
+    ...(note === undefined ? [] : [{ kind: 'note' as const, text: fillTemplate(note, values) }]),
   ];
 }
 
@@ -53,8 +54,7 @@ export function startOf(tool: ScriptedTool, values: SetupValues): string | undef
 
 /** @throws Error for a step that needs a person: tools with such steps must define separate steps for the script */
 function stepsOf({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
-  if (script.steps !== undefined) return script.steps(values);
-  return steps(values).map((step) => {
+  return fillTemplate(script.steps ?? steps, values).map((step) => {
     if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);
     return step;
   });

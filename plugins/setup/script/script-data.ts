@@ -1,6 +1,7 @@
 import { serviceSlug } from '#core/gateway/host/host.ts';
 import { type Abilities, defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
+import { fillTemplate } from '../template.ts';
 import type { ScriptedTool, SetupTool, ToolScript } from '../tool.ts';
 import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, valuesWith } from '../values.ts';
@@ -152,8 +153,7 @@ function toScriptTool(
   }
   const { id, name, script } = tool;
   const anyModel = modelWith('', 'MODEL');
-  const start = startOf(tool, valuesWith(host, anyModel, anyModel));
-  const trial = script.trial?.('Reply with the word ready.', valuesWith(host, anyModel, anyModel));
+  const values = valuesWith(host, anyModel, anyModel);
   return {
     id,
     name,
@@ -161,8 +161,8 @@ function toScriptTool(
     isOnRequest: script.isOnRequest === true,
     commands: script.commands,
     folders: script.folders,
-    start,
-    trial,
+    start: startOf(tool, values),
+    trial: fillTemplate(script.trial, values, 'Reply with the word ready.'),
     variants: [...variants.values()],
   };
 }

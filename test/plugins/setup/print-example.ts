@@ -9,7 +9,7 @@ import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { writeSettingsTable, writeTriedTable } from './docs-tables.ts';
 import { registry, setupHost } from './fixture.ts';
 
-/** Run by one-file.integration.test.ts in a copy of this repository: prints where the tool `example` is found. */
+/** Run by one-row.integration.test.ts in a copy of this repository: prints where the tool `example` is found. */
 const host = setupHost([modelOf('large', ['chat'])]);
 const data = scriptData(host, registry)!;
 const tool = tools.find(({ id }) => id === 'example')!;

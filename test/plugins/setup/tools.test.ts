@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Host } from '#core/gateway/host/host.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
+import { describeTool } from '../../../plugins/setup/describe-tool.ts';
+import type { Reader } from '../../../plugins/setup/reader.ts';
+import { fillTemplate } from '../../../plugins/setup/template.ts';
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
 import { noteKey, textsOf, tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
@@ -62,7 +65,9 @@ describe('values of all tools', () => {
   });
 });
 
-const filesOf = (tool: SetupTool) => tool.steps(values).filter((step): step is FileStep & Step => step.kind === 'file');
+const reader: Reader = { t: (key) => key, system: 'linux', baseUrl: values.baseUrl, chosenModel: undefined };
+const stepsOf = (id: string, ofValues = values) => fillTemplate(tools.find((tool) => tool.id === id)!.steps, ofValues);
+const filesOf = ({ id }: SetupTool) => stepsOf(id).filter((step): step is FileStep & Step => step.kind === 'file');
 
 describe('table of tools', () => {
   it('the table of tools names each tool once', () => {
@@ -79,14 +84,14 @@ describe('table of tools', () => {
     const notes = tools.flatMap((tool) => [
       tool.note && noteKey(tool),
       tool.nameText,
-      ...tool.steps(values).map(({ note }) => note),
+      ...stepsOf(tool.id).map(({ note }) => note),
     ]);
     const known = new Set(tools.flatMap((tool) => Object.keys(textsOf(tool).en)));
     expect(notes.filter((note) => note !== undefined && !known.has(note))).toEqual([]);
   });
 
   it('the table of tools writes each key once as a placeholder or variable, and into no URL', () => {
-    const written = tools.map((tool) => ({ id: tool.id, text: JSON.stringify(tool.steps(values)) }));
+    const written = tools.map(({ id }) => ({ id, text: JSON.stringify(stepsOf(id)) }));
     expect(written.filter(({ text }) => !/YOUR_KEY|_API_KEY|AUTH_TOKEN|"keys","set"/.test(text))).toEqual([]);
     expect(written.filter(({ text }) => /https?:[^"\s]*(YOUR_KEY|API_KEY)/.test(text))).toEqual([]);
   });
@@ -101,7 +106,9 @@ describe('table of tools', () => {
   });
 
   it.each(tools)('leads $name to this gateway and its model', (tool) => {
-    const text = JSON.stringify(tool.steps(values));
+    const { steps } = describeTool(tool, values, reader);
+    const boxes = steps.flatMap((step) => step.boxes.map(({ pieces }) => pieces.map(({ text }) => text).join('')));
+    const text = JSON.stringify([boxes, steps.map(({ fields }) => fields)]);
     expect(text).toContain('https://ai.example');
     if (tool.id !== 'environment') expect(text).toContain('dp/large');
   });
@@ -119,8 +126,7 @@ describe('table of tools', () => {
     ['openclaw', 'baseUrl', 'https://ai.example/v1'],
     ['vscode', 'url', 'https://ai.example/v1/chat/completions'],
   ])('gives %s the address in the form that it wants', (id, name, url) => {
-    const tool = tools.find((one) => one.id === id);
-    expect(JSON.stringify(tool?.steps(values))).toContain(`"${name}":"${url}"`);
+    expect(JSON.stringify(stepsOf(id))).toContain(`"${name}":"${url}"`);
   });
 
   it('the table of tools leaves limits out where the catalog has none, and writes them where it has', () => {
@@ -128,9 +134,8 @@ describe('table of tools', () => {
       ...values,
       model: { ...values.model, maxInputTokens: 200_000, maxOutputTokens: 8_000 },
     };
-    const codex = tools.find(({ id }) => id === 'codex');
-    expect(JSON.stringify(codex?.steps(values))).not.toContain('model_context_window');
-    expect(JSON.stringify(codex?.steps(limited))).toContain('"model_context_window":200000');
+    expect(JSON.stringify(stepsOf('codex'))).not.toContain('model_context_window');
+    expect(JSON.stringify(stepsOf('codex', limited))).toContain('"model_context_window":200000');
   });
 });
 
@@ -140,7 +145,7 @@ describe('Zed', () => {
     ['ai24-x', 'ai24-x', 'AI_24_X_API_KEY'],
     ['1ai', 'gateway-1ai', 'GATEWAY_1_AI_API_KEY'],
   ])('finds the key of the provider %s in the variable that it makes of its name', (slug, provider, key) => {
-    const steps = tools.find(({ id }) => id === 'zed')?.steps(valuesOf(['a'], { slug }) as SetupValues);
+    const steps = stepsOf('zed', valuesOf(['a'], { slug }) as SetupValues);
     expect(steps).toMatchObject([
       {
         settings: {

@@ -3,14 +3,14 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
-import { setupModels } from './defaults.ts';
-import { describeTool, nameOf } from './describe-tool.ts';
+import { listSetupModels } from './defaults.ts';
+import { describeTool, toolName } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';
 import { type Reader, type System, systems } from './reader.ts';
-import { scriptsOf, type SetupScripts } from './script/scripts.ts';
+import { readScripts, type SetupScripts } from './script/scripts.ts';
 import type { SetupTool } from './tool.ts';
 import { groups, tools } from './tools.ts';
-import { setupValues } from './values.ts';
+import { findValues } from './values.ts';
 
 const path = wellKnownPaths.connect;
 
@@ -63,7 +63,7 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
         .filter((listed) => listed.group === group)
         .map((listed) => ({
           id: listed.id,
-          name: nameOf(listed, t),
+          name: toolName(listed, t),
           isCurrent: listed === tool,
           path: linkTo(listed.id, reader),
         })),
@@ -75,15 +75,15 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
       isCurrent: listed === system,
       path: linkTo(id, { ...reader, system: listed }),
     })),
-    models: setupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
+    models: listSetupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
   };
 }
 
 /** Describes the part below the choices; `isEmpty` if the catalog has no model for conversations. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
-  // Must come first: it reads the capabilities of thousands of models in separate turns of the event loop.
-  const scripts = await scriptsOf(host, gateway);
+  // Must come first, because it reads the capabilities of thousands of models in separate turns of the event loop.
+  const scripts = await readScripts(host, gateway);
   const { tool, reader } = readChoice(gateway, request);
   const setupCommand = tool === undefined ? describeSetupCommand(scripts, reader) : undefined;
   const toolSteps = tool && describeToolSteps(host, gateway, tool, reader);
@@ -99,7 +99,7 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
 }
 
 function describeToolSteps(host: PageRequest['host'], gateway: Gateway, tool: SetupTool, reader: Reader) {
-  const values = setupValues(host, gateway, tool.formats[0], reader.chosenModel);
+  const values = findValues(host, gateway, tool.formats[0], reader.chosenModel);
   return values && describeTool(tool, values, reader);
 }
 
@@ -120,15 +120,15 @@ function describeUrls({ host, t }: PageRequest) {
 
 function readChoice(gateway: Gateway, request: PageRequest): Choice {
   const { host, query, t } = request;
-  const chosenModel = setupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
+  const chosenModel = listSetupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
   return {
     tool: query['tool'] === allTools ? undefined : (tools.find(({ id }) => id === query['tool']) ?? tools[0]),
-    reader: { t, system: systemOf(request), baseUrl: host.service.baseUrl, chosenModel },
+    reader: { t, system: chooseSystem(request), baseUrl: host.service.baseUrl, chosenModel },
   };
 }
 
 /** Returns the system in the query, otherwise the browser's. */
-function systemOf({ query, userAgent }: PageRequest): System {
+function chooseSystem({ query, userAgent }: PageRequest): System {
   const chosen = systems.find((system) => system === query['system']);
   if (chosen !== undefined) return chosen;
   if (/Windows/.test(userAgent)) return 'windows';

@@ -3,20 +3,20 @@ import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { isPlainName, namedModels, setupSection } from './section.ts';
+import { isPlainName, listNamedModels, setupSection } from './section.ts';
 
 /** The part of the host on which settings of tools depend. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
 /** The part of the host on which the choice of models depends. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-/** Reader of model abilities, which a plugin registers. */
+/** The part of the registry that reads the capabilities of models. */
 export type Abilities = Pick<Registry, 'abilityReader'>;
 
 /** Default models for tools that speak one format. */
 export interface FormatDefaults {
   readonly format: string;
   readonly model: ListedModel;
-  /** For titles, summaries and other small tasks; undefined if the catalog has no small model. */
+  /** Used for titles, summaries and other small tasks; undefined if the catalog has no small model. */
   readonly small: ListedModel | undefined;
   /** Names of models for the tiers of Claude Code. */
   readonly tiers: TierModels;
@@ -28,7 +28,7 @@ const tierNames = ['opus', 'sonnet', 'fable'] as const;
 /** The model of each tier; undefined if the catalog has none, so that the chosen model is used. */
 export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], string>>>;
 
-const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
+const smallModelWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
 /** Cached per host: each configuration has a host of its own, which never changes. */
 interface Cached {
@@ -38,65 +38,66 @@ interface Cached {
 
 const cache = new WeakMap<CatalogHost, Cached>();
 
-function cachedFor(host: CatalogHost, registry: Abilities): Cached {
-  const found = cache.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
-  cache.set(host, found);
-  return found;
+function readCache(host: CatalogHost, registry: Abilities): Cached {
+  const cached = cache.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
+  cache.set(host, cached);
+  return cached;
 }
 
 /**
  * Returns the models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
  * tools.
  */
-export function setupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
-  return cachedFor(host, registry).models;
+export function listSetupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
+  return readCache(host, registry).models;
 }
 
 function findModels(host: CatalogHost, registry: Abilities): ListedModel[] {
-  const aliased = namedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
+  const aliased = listNamedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
   const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...aliased];
-  const able = all.filter(
+  const usable = all.filter(
     ({ name, model }) => readAbilities(registry, model).conversations.length > 0 && isPlainName(name),
   );
-  return [...new Map(able.map((listed) => [listed.name, listed])).values()];
+  return [...new Map(usable.map((listed) => [listed.name, listed])).values()];
 }
 
 /** Returns the defaults of a format; undefined if no model can hold conversations in it. */
-export function defaultsOf(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
-  const { defaults } = cachedFor(host, registry);
-  if (!defaults.has(format)) defaults.set(format, findDefaults(format, host, registry));
+export function readDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
+  const { defaults } = readCache(host, registry);
+  if (!defaults.has(format)) defaults.set(format, chooseDefaults(format, host, registry));
   return defaults.get(format);
 }
 
-function findDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
-  const able = setupModels(host, registry).filter(({ model }) => holdsConversations(model, format, registry));
-  const model = configured('model', format, able, host) ?? firstOf(able, format);
-  const small = configured('small_model', format, able, host) ?? firstOf(able.filter(isSmall), format);
-  return model && { format, model, small, tiers: findTiers(able, format) };
+function chooseDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
+  const usable = listSetupModels(host, registry).filter(({ model }) => supportsConversations(model, format, registry));
+  const model = findConfigured('model', format, usable, host) ?? preferUntranslated(usable, format);
+  const small =
+    findConfigured('small_model', format, usable, host) ?? preferUntranslated(usable.filter(isSmall), format);
+  return model && { format, model, small, tiers: findTiers(usable, format) };
 }
 
-function findTiers(able: readonly ListedModel[], format: string): TierModels {
-  const found = tierNames.flatMap((tier) => {
+function findTiers(models: readonly ListedModel[], format: string): TierModels {
+  const tiers = tierNames.flatMap((tier) => {
     const word = new RegExp(`(^|[-_./])${tier}($|[-_./\\d])`, 'i');
-    const first = firstOf(
-      able.filter(({ name }) => word.test(name)),
+    const first = preferUntranslated(
+      models.filter(({ name }) => word.test(name)),
       format,
     );
     return first === undefined ? [] : [[tier, first.name]];
   });
-  return Object.fromEntries(found) as TierModels;
+  return Object.fromEntries(tiers) as TierModels;
 }
 
-/** The model that gateway.yaml configures, if it is available and can hold conversations in this format. */
-function configured(
+/** Returns the model that gateway.yaml configures, if it is available and can hold conversations in this format. */
+function findConfigured(
   key: 'model' | 'small_model',
   format: string,
   able: readonly ListedModel[],
   host: CatalogHost,
 ): ListedModel | undefined {
   const { formats, ...all } = host.section(setupSection);
-  const ofFormat = (formats as Readonly<Record<string, typeof all | undefined>>)[format];
-  const name = ofFormat?.[key] ?? all[key];
+  const formatSettings = (formats as Readonly<Record<string, typeof all | undefined>>)[format];
+  const name = formatSettings?.[key] ?? all[key];
   const found = name === undefined ? undefined : findModel(name, host);
   return able.find((listed) => listed.name === found?.name);
 }
@@ -107,15 +108,15 @@ export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): Lis
   return model && { name: nameInReply(model, name), model };
 }
 
-function holdsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {
+function supportsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {
   return readAbilities(registry, model).conversations.some((abilities) => abilities.format === format);
 }
 
 /** Prefers a model whose primary route speaks the format, because no translation loses anything. */
-function firstOf(models: readonly ListedModel[], format: string): ListedModel | undefined {
+function preferUntranslated(models: readonly ListedModel[], format: string): ListedModel | undefined {
   return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
 }
 
 function isSmall({ name }: ListedModel): boolean {
-  return smallWords.test(name);
+  return smallModelWords.test(name);
 }

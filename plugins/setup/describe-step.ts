@@ -1,9 +1,9 @@
 import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
 import { sdkSamples } from '#core/web/pages/code-samples.ts';
-import { pathOn, type Reader, type System, terminalOn } from './reader.ts';
+import { pathFor, type Reader, type System, terminalName } from './reader.ts';
 import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
-import { writeSettings } from './writers.ts';
+import { renderSettings } from './writers.ts';
 import { posix, powershell, type Shell } from './writers.ts';
 
 /** A code box with a Copy button, for the template part `code`. */
@@ -44,60 +44,60 @@ type StepBody = Pick<ShownStep, 'title'> & Partial<ShownStep>;
 export function describeStep(step: Step, context: StepContext): ShownStep {
   const { t, values } = context;
   const note = step.note === undefined ? [] : [t(step.note, { provider: values.providerId })];
-  const body = bodyOf(step, context);
+  const body = describeBody(step, context);
   return { where: '', boxes: [], fields: [], ...body, notes: [...(body.notes ?? []), ...note] };
 }
 
-function bodyOf(step: Step, context: StepContext): StepBody {
+function describeBody(step: Step, context: StepContext): StepBody {
   switch (step.kind) {
     case 'file':
-      return fileBody(step, context);
+      return describeFile(step, context);
     case 'environment':
-      return environmentBody(step, context);
+      return describeEnvironment(step, context);
     case 'command':
-      return commandBody(step, context);
+      return describeCommands(step, context);
     case 'form':
-      return formBody(step, context);
+      return describeForm(step, context);
     case 'sample':
-      return sampleBody(step, context);
+      return describeSamples(step, context);
   }
 }
 
-function fileBody({ place, format, settings, isOwn }: FileStep, context: StepContext): StepBody {
+function describeFile({ place, format, settings, isDedicated }: FileStep, context: StepContext): StepBody {
   const { t, system, values } = context;
-  const code = writeSettings(format, settings);
+  const code = renderSettings(format, settings);
   return {
-    title: t(isOwn === true ? 'setup.step.own_file' : 'setup.step.file'),
-    boxes: [boxOf(context, pathOn(system, place), code)],
+    title: t(isDedicated === true ? 'setup.step.own_file' : 'setup.step.file'),
+    boxes: [describeBox(context, pathFor(system, place), code)],
     notes: [
-      ...(isOwn === true ? [] : [t('setup.step.file_merge')]),
+      ...(isDedicated === true ? [] : [t('setup.step.file_merge')]),
       ...(code.includes(values.key) ? [t('setup.step.file_key', { placeholder: values.key })] : []),
     ],
   };
 }
 
-function environmentBody(step: EnvironmentStep, context: StepContext): StepBody {
+function describeEnvironment(step: EnvironmentStep, context: StepContext): StepBody {
   const { t, system, values } = context;
   const question = t('setup.step.question', { service: values.providerName });
   return {
     title: t(step.variables === undefined ? 'setup.step.key' : 'setup.step.environment'),
-    boxes: [boxOf(context, terminalOn(system), shellOn(system).environment(step, question))],
+    boxes: [describeBox(context, terminalName(system), shellFor(system).environment(step, question))],
     notes: [t('setup.step.environment_more')],
   };
 }
 
 /** Files of commands use the syntax of a POSIX shell on every system. */
-function commandBody({ commands, place }: CommandStep, context: StepContext): StepBody {
+function describeCommands({ commands, place }: CommandStep, context: StepContext): StepBody {
   const { t, system } = context;
-  const shell = place === undefined ? shellOn(system) : posix;
+  const shell = place === undefined ? shellFor(system) : posix;
   const code = commands.map((words) => shell.command(words)).join('\n');
   return {
     title: t(place === undefined ? 'setup.step.run' : 'setup.step.file'),
-    boxes: [boxOf(context, place === undefined ? terminalOn(system) : pathOn(system, place), code)],
+    boxes: [describeBox(context, place === undefined ? terminalName(system) : pathFor(system, place), code)],
   };
 }
 
-function formBody({ where, fields }: FormStep, { t, values, number }: StepContext): StepBody {
+function describeForm({ where, fields }: FormStep, { t, values, number }: StepContext): StepBody {
   return {
     title: t('setup.step.form'),
     where,
@@ -110,26 +110,27 @@ function formBody({ where, fields }: FormStep, { t, values, number }: StepContex
   };
 }
 
-function sampleBody(step: SampleStep, context: StepContext): StepBody {
+function describeSamples(step: SampleStep, context: StepContext): StepBody {
   const { baseUrl, keyVariable, model } = context.values;
   const samples: readonly CodeSample[] =
     step.samples ?? sdkSamples(step.sdk, { baseUrl, keyVariable, model: model.name });
   return {
     title: context.t('setup.step.sample'),
-    boxes: samples.map(({ title, install, code }, index) =>
-      boxOf(context, title, install === undefined ? code : `${commentIn(title)} ${install}\n${code}`, `-${index}`),
-    ),
+    boxes: samples.map(({ title, install, code }, index) => {
+      const text = install === undefined ? code : `${commentSign(title)} ${install}\n${code}`;
+      return describeBox(context, title, text, `-${index}`);
+    }),
   };
 }
 
-function boxOf({ number }: StepContext, label: string, code: string, part = ''): CodeBox {
+function describeBox({ number }: StepContext, label: string, code: string, part = ''): CodeBox {
   return { id: `step-${number}${part}`, label, pieces: codePieces(code) };
 }
 
-function shellOn(system: System): Shell {
+function shellFor(system: System): Shell {
   return system === 'windows' ? powershell : posix;
 }
 
-function commentIn(language: string): string {
+function commentSign(language: string): string {
   return language === 'Python' ? '#' : '//';
 }

@@ -27,9 +27,9 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   const { t, system } = reader;
   return {
     id: tool.id,
-    name: nameOf(tool, t),
+    name: toolName(tool, t),
     speaks: tool.formats.map((format) => t(`setup.format.${format}`)).join(' · '),
-    evidence: evidenceOf(tool, t),
+    evidence: describeEvidence(tool, t),
     note: tool.note === undefined ? '' : t(noteKey(tool), { provider: values.providerId }),
     command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
     steps: fillTemplate(tool.steps, values).map((step, index) =>
@@ -39,11 +39,11 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
 }
 
 /** Returns the tool's name, translated if it is not a brand. */
-export function nameOf({ name, nameText }: SetupTool, t: PageRequest['t']): string {
+export function toolName({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }
 
-function evidenceOf({ seen }: SetupTool, t: PageRequest['t']): string {
+function describeEvidence({ seen }: SetupTool, t: PageRequest['t']): string {
   if (seen === undefined) return t('setup.documented');
   return seen === '' ? t('setup.seen_any') : t('setup.seen', { version: seen });
 }

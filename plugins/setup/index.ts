@@ -1,10 +1,10 @@
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { createConnectPage } from './connect-page.ts';
-import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
+import { type Abilities, type CatalogHost, readDefaults, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
-import { namedModels, setupSection } from './section.ts';
-import { scriptedFormats, textsOf, tools } from './tools.ts';
+import { listNamedModels, setupSection } from './section.ts';
+import { scriptedFormats, collectTexts, tools } from './tools.ts';
 
 /** How tools are set up for this gateway. */
 export const plugin: GatewayPlugin = {
@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.section(setupSection);
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
-    for (const tool of tools) server.gateway.texts(textsOf(tool));
+    for (const tool of tools) server.gateway.texts(collectTexts(tool));
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);
   },
@@ -20,17 +20,17 @@ export const plugin: GatewayPlugin = {
 
 /** Returns the lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
 export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
-  const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
+  const models = scriptedFormats.flatMap((format) => readDefaults(format, host, registry)?.model.name ?? []);
   return {
     value: models.length === 0 ? 'no model for tools' : [...new Set(models)].join(', '),
-    notice: namedModels(host.section(setupSection)).flatMap(({ path, name }) => {
+    notice: listNamedModels(host.section(setupSection)).flatMap(({ path, name }) => {
       const reason = whyNotOffered(name, host, registry);
       return reason === undefined ? [] : [`${path.join('.')} "${name}" is not used: ${reason}`];
     }),
   };
 }
 
-/** Undefined if the name is offered. In a valid configuration, the name is plain and belongs to a model or an alias. */
+/** Returns undefined if the name is offered. In a valid configuration, the name is plain and belongs to a model or an alias. */
 function whyNotOffered(name: string, host: CatalogHost, registry: Abilities): string | undefined {
   const found = findModel(name, host);
   if (found === undefined) return 'all upstreams of the model are off';

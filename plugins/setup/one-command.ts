@@ -7,7 +7,7 @@ import {
   formatSetupUrl,
 } from '#core/web/pages/setup-command.ts';
 import type { CodeBox } from './describe-step.ts';
-import { type Reader, type System, terminalOn } from './reader.ts';
+import { type Reader, type System, terminalName } from './reader.ts';
 
 interface ScriptFacts {
   /** Checksum of the served bytes, hexadecimal. */
@@ -28,7 +28,7 @@ export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {
     id: 'command',
-    label: terminalOn(system),
+    label: terminalName(system),
     pieces: codePieces(formatSetupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
   };
 }
@@ -46,21 +46,21 @@ export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader:
     facts: [
       { label: t('setup.all.tools'), value: tools.join(', ') },
       { label: t('setup.all.writes'), value: t('setup.all.writes_more') },
-      { label: t('setup.all.backups'), value: t('setup.all.backups_more', { folder: backupsOn(system, slug) }) },
+      { label: t('setup.all.backups'), value: t('setup.all.backups_more', { folder: backupFolder(system, slug) }) },
       { label: t('setup.key'), value: t('setup.all.key_kept') },
     ],
     options: describeOptions(reader),
-    longWay: { id: 'long-way', label: terminalOn(system), pieces: codePieces(longWay(reader)) },
+    longWay: { id: 'long-way', label: terminalName(system), pieces: codePieces(formatDownloadCommands(reader)) },
     file,
     sha256,
   };
 }
 
-function backupsOn(system: System, slug: string): string {
+function backupFolder(system: System, slug: string): string {
   return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
 }
 
-/** One line for each way to run the script. Lines that write or show settings include the chosen model. */
+/** Describes other ways to run the script. Commands that write or show settings include the chosen model. */
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [
@@ -76,12 +76,11 @@ function describeOptions(reader: Reader) {
   }));
 }
 
-/** Commands that download, verify, show and run the script. */
-function longWay(reader: Reader): string {
+function formatDownloadCommands(reader: Reader): string {
   const { system, baseUrl } = reader;
   const shell = shellFor(system);
   const url = formatSetupUrl(shell, baseUrl);
-  const sum = system === 'macos' ? 'shasum -a 256' : 'sha256sum';
+  const checksumCommand = system === 'macos' ? 'shasum -a 256' : 'sha256sum';
   const steps =
     system === 'windows'
       ? [
@@ -90,6 +89,6 @@ function longWay(reader: Reader): string {
           'notepad setup.ps1',
           'powershell -ExecutionPolicy Bypass -File setup.ps1',
         ]
-      : [`curl -fsSL ${url} -o setup.sh`, `${sum} setup.sh`, 'less setup.sh', 'sh setup.sh'];
+      : [`curl -fsSL ${url} -o setup.sh`, `${checksumCommand} setup.sh`, 'less setup.sh', 'sh setup.sh'];
   return `${steps.join('\n')} ${formatSetupOptions(shell, modelOption(reader))}`.trimEnd();
 }

@@ -15,7 +15,7 @@ export function isPlainName(name: string): boolean {
 
 const modelName = string({ minLength: 1 });
 
-const modelsOf = (format: string) =>
+const formatModels = (format: string) =>
   object(`The same for tools that speak ${format}.`, {
     model: string(modelName, 'Name of a model. Default: that of all formats.'),
     small_model: string(modelName, 'Name of a model for titles and summaries. Default: that of all formats.'),
@@ -41,17 +41,17 @@ export const setupSection = defineSection({
         'Names that the service had before, the latest first. The scripts take out what customers have set up under them.',
       ),
       formats: object({ default: {} }, 'Models of tools by the format that they speak.', {
-        chat: modelsOf('Chat Completions'),
-        responses: modelsOf('Responses'),
-        messages: modelsOf('Messages'),
-        gemini: modelsOf('Gemini'),
+        chat: formatModels('Chat Completions'),
+        responses: formatModels('Responses'),
+        messages: formatModels('Messages'),
+        gemini: formatModels('Gemini'),
       }),
     },
   ),
   check(settings, report, context) {
-    const known = knownNames(context);
+    const known = readKnownNames(context);
     if (known === undefined) return;
-    for (const named of namedModels(settings)) checkName(named, known, report);
+    for (const named of listNamedModels(settings)) checkName(named, known, report);
   },
 });
 
@@ -65,12 +65,12 @@ type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
 type Settings = Names & { readonly formats: Readonly<Record<string, Names | undefined>> };
 
 /** Returns the models in the section: those for all formats, then those for each format. */
-export function namedModels({ formats, ...all }: Settings): NamedModel[] {
-  const groups = Object.entries(formats).map(([format, names]) => namesOf(['setup', 'formats', format], names ?? {}));
-  return [namesOf(['setup'], all), ...groups].flat();
+export function listNamedModels({ formats, ...all }: Settings): NamedModel[] {
+  const groups = Object.entries(formats).map(([format, names]) => listNames(['setup', 'formats', format], names ?? {}));
+  return [listNames(['setup'], all), ...groups].flat();
 }
 
-function namesOf(path: readonly string[], names: Names): NamedModel[] {
+function listNames(path: readonly string[], names: Names): NamedModel[] {
   return (['model', 'small_model'] as const).flatMap((key) => {
     const name = names[key];
     return name === undefined ? [] : [{ path: [...path, key], name }];
@@ -82,13 +82,13 @@ interface KnownNames {
   has(name: string): boolean;
 }
 
-/** Names that clients can use: short and public names, and aliases with the names that match them; undefined if some are invalid. */
-function knownNames(context: CheckContext): KnownNames | undefined {
-  const short = context.names(models);
-  const other = context.names(aliases);
+/** Collects the names that clients can use: short and public names, and aliases as patterns; undefined if some are invalid. */
+function readKnownNames(context: CheckContext): KnownNames | undefined {
+  const modelNames = context.names(models);
+  const aliasNames = context.names(aliases);
   const { prefix = '' }: Partial<SectionValue<typeof service>> = context.get(service);
-  if (short === undefined || other === undefined || prefix === '') return undefined;
-  const names = [...short, ...short.map((name) => publicNameOf(prefix, name)), ...other];
+  if (modelNames === undefined || aliasNames === undefined || prefix === '') return undefined;
+  const names = [...modelNames, ...modelNames.map((name) => publicNameOf(prefix, name)), ...aliasNames];
   const matchers = names.map(glob);
   return {
     names: names.filter((name) => !name.includes('*')),

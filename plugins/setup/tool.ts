@@ -27,7 +27,7 @@ export interface FileStep {
   readonly format: SettingsFormat;
   readonly settings: SettingTree | readonly SettingValue[];
   /** True if the file holds nothing else, so that it is created and removed as a whole. Otherwise its other settings are kept. */
-  readonly isOwn?: boolean;
+  readonly isDedicated?: boolean;
   /**
    * Members that identify an entry of a list, as far as the entry has them, so that it is added to the list or replaced. Without
    * them, a list is replaced as a whole.

@@ -22,10 +22,10 @@ export const tools: readonly SetupTool[] = groups.flatMap((group) =>
 /** Text key of the tool's note. */
 export const noteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;
 
-export function textsOf(tool: SetupTool): Texts {
+export function collectTexts(tool: SetupTool): Texts {
   const { note, texts } = tool;
-  const own = (text: string | undefined) => (text === undefined ? {} : { [noteKey(tool)]: text });
-  return { en: { ...texts?.en, ...own(note?.en) }, id: { ...texts?.id, ...own(note?.id) } };
+  const noteTexts = (text: string | undefined) => (text === undefined ? {} : { [noteKey(tool)]: text });
+  return { en: { ...texts?.en, ...noteTexts(note?.en) }, id: { ...texts?.id, ...noteTexts(note?.id) } };
 }
 
 export const scriptedTools = tools.filter((tool): tool is ScriptedTool => tool.script !== undefined);

@@ -2,7 +2,7 @@ import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
-import { type Abilities, defaultsOf, type SetupHost, setupModels, type TierModels } from './defaults.ts';
+import { type Abilities, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
 
 /** Placeholder for the key. Pages never contain a key here, and addresses never carry one. */
 const keyPlaceholder = 'YOUR_KEY';
@@ -13,7 +13,7 @@ export interface SetupModel {
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
   readonly canSeeImages: boolean;
-  /** Whether its vendor reviews tool calls for the auto mode of Claude Code. */
+  /** True if its vendor reviews tool calls for the auto mode of Claude Code. */
   readonly hasSafeguards: boolean;
 }
 
@@ -35,38 +35,38 @@ export interface SetupValues {
   /** The key or its placeholder. */
   readonly key: string;
   readonly model: SetupModel;
-  /** For titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
+  /** Used for titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
   readonly smallModel: SetupModel;
   readonly tiers: TierModels;
-  /** Whether this machine was seen to reach the gateway by a WebSocket. Only the script can see that. */
-  readonly hasSockets: boolean;
+  /** True if this machine has reached the gateway by a WebSocket, which only the script can test. */
+  readonly acceptsWebSockets: boolean;
 }
 
 /**
  * Returns the values for a tool of this format; undefined if the catalog has no model for it.
  *
- * @param chosen public name of a model; if it is unknown, the format's default is used
+ * @param chosenModel public name of a model; if it is unknown, the format's default is used
  */
-export function setupValues(
+export function findValues(
   host: SetupHost,
   registry: Abilities,
   format: string,
-  chosen?: string,
+  chosenModel?: string,
 ): SetupValues | undefined {
-  const defaults = defaultsOf(format, host, registry);
+  const defaults = readDefaults(format, host, registry);
   if (defaults === undefined) return undefined;
-  const listed = setupModels(host, registry).find(({ name }) => name === chosen) ?? defaults.model;
+  const listed = listSetupModels(host, registry).find(({ name }) => name === chosenModel) ?? defaults.model;
   const model = toSetupModel(listed, registry);
   const { small = listed, tiers } = defaults;
-  return valuesWith(host, model, small.name === listed.name ? model : toSetupModel(small, registry), tiers);
+  return createValues(host, model, small.name === listed.name ? model : toSetupModel(small, registry), tiers);
 }
 
-export function valuesWith(
+export function createValues(
   { service }: Pick<Host, 'service'>,
   model: SetupModel,
   smallModel: SetupModel,
   tiers: TierModels = {},
-  hasSockets = false,
+  acceptsWebSockets = false,
 ): SetupValues {
   const { name, slug } = service;
   const baseUrl = percentEncodeUrl(service.baseUrl);
@@ -74,13 +74,13 @@ export function valuesWith(
     baseUrl,
     apiUrl: `${baseUrl}/v1`,
     providerId: slug,
-    providerName: plainName(name) || slug,
-    keyVariable: keyVariableOf(slug),
+    providerName: sanitizeName(name) || slug,
+    keyVariable: formatKeyVariable(slug),
     key: keyPlaceholder,
     model,
     smallModel,
     tiers,
-    hasSockets,
+    acceptsWebSockets,
   };
 }
 
@@ -91,15 +91,15 @@ export function toSetupModel({ name, model }: ListedModel, registry: Abilities):
   return { name, maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards: settings.safeguards };
 }
 
-function plainName(name: string): string {
+function sanitizeName(name: string): string {
   return name
     .replaceAll(/[^\p{L}\p{N} ._-]+/gu, ' ')
     .replaceAll(/ +/g, ' ')
     .trim();
 }
 
-/** Names of variables cannot begin with a digit. */
-function keyVariableOf(slug: string): string {
+/** Variable names cannot begin with a digit. */
+function formatKeyVariable(slug: string): string {
   const name = `${slug.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   return /^\d/.test(name) ? `_${name}` : name;
 }

@@ -4,7 +4,7 @@ import type { EnvironmentStep, SettingsFormat, SettingTree, SettingValue, Word }
 
 type Settings = SettingTree | readonly SettingValue[];
 
-const writers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> = {
+const renderers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> = {
   json: (settings) => JSON.stringify(settings, undefined, 2),
   toml: (settings) => writeToml(settings),
   // Texts are quoted so that `yes`, `1.0` and dates stay texts in every version of YAML.
@@ -12,8 +12,8 @@ const writers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> 
 };
 
 /** Renders a settings file; parsing it yields the same settings, whatever the values. */
-export function writeSettings(format: SettingsFormat, settings: Settings): string {
-  return writers[format](settings).trimEnd();
+export function renderSettings(format: SettingsFormat, settings: Settings): string {
+  return renderers[format](settings).trimEnd();
 }
 
 /** Syntax of commands and variables for one kind of shell. */
@@ -29,8 +29,8 @@ export const posix: Shell = {
   environment({ variables = {}, key }, question) {
     const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
     if (key === undefined) return exports.join('\n');
-    const ask = `printf '%s' ${quoteAlways(question)}; stty -echo; read -r ${key}; stty echo; echo; export ${key}`;
-    return [...exports, ask].join('\n');
+    const prompt = `printf '%s' ${quoteAlways(question)}; stty -echo; read -r ${key}; stty echo; echo; export ${key}`;
+    return [...exports, prompt].join('\n');
   },
 };
 
@@ -39,14 +39,14 @@ export const powershell: Shell = {
   command: (words) =>
     words.map((word) => (typeof word === 'string' ? quoteForPowershell(word) : `$env:${word.variable}`)).join(' '),
   environment({ variables = {}, key }, question) {
-    const set = Object.entries(variables).map(([name, value]) => `$env:${name} = ${quoteInPowershell(value)}`);
-    if (key === undefined) return set.join('\n');
-    const read = `Read-Host ${quoteInPowershell(question.replace(/:? *$/, ''))} -AsSecureString`;
-    return [...set, `$env:${key} = [Net.NetworkCredential]::new('', (${read})).Password`].join('\n');
+    const assignments = Object.entries(variables).map(([name, value]) => `$env:${name} = ${quoteInPowershell(value)}`);
+    if (key === undefined) return assignments.join('\n');
+    const prompt = `Read-Host ${quoteInPowershell(question.replace(/:? *$/, ''))} -AsSecureString`;
+    return [...assignments, `$env:${key} = [Net.NetworkCredential]::new('', (${prompt})).Password`].join('\n');
   },
 };
 
-/** Puts a word in single quotes if it contains a special character of any shell. */
+/** Quotes a word if it contains a special character of any shell. */
 function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }

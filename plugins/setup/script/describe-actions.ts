@@ -1,8 +1,8 @@
-import { pathOn } from '../reader.ts';
+import { pathFor } from '../reader.ts';
 import { fillTemplate } from '../template.ts';
 import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
-import { posix, writeSettings } from '../writers.ts';
+import { posix, renderSettings } from '../writers.ts';
 
 /** One action of the script for a tool. Texts contain placeholders such as `@KEY@`, which the script fills in. */
 export type ScriptAction =
@@ -10,13 +10,13 @@ export type ScriptAction =
   | { readonly kind: 'place'; readonly variable: string; readonly folder: string }
   | FileAction
   /** A file in which the tool caches data from the gateway. */
-  | ({ readonly kind: 'cache' } & PlaceOfFile)
+  | ({ readonly kind: 'cache' } & FilePaths)
   /** A variable of the user's shell. */
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
   /** A sentence to show once the tool is set up. */
   | { readonly kind: 'note'; readonly text: string };
 
-interface PlaceOfFile {
+interface FilePaths {
   /** `~` is the home folder, `~/.config` the folder in XDG_CONFIG_HOME. `a|b`: the first existing path, otherwise the last. */
   readonly path: string;
   readonly macos?: string;
@@ -26,12 +26,12 @@ interface PlaceOfFile {
 type Editing = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
 
 /** Settings or lines to write into a file. */
-export interface FileAction extends PlaceOfFile, Editing {
+export interface FileAction extends FilePaths, Editing {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
   /** Files that may hold initial members already. A launcher without a runtime cannot read them and omits all initial members. */
-  readonly elsewhere?: readonly PlaceOfFile[] | undefined;
+  readonly elsewhere?: readonly FilePaths[] | undefined;
 }
 
 /** Describes the script's actions for a tool with these values, in order. */
@@ -39,39 +39,39 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   const { places = [], caches = [], note } = tool.script;
   return [
     ...places.map((place) => ({ kind: 'place' as const, ...place })),
-    ...caches.map((place) => ({ kind: 'cache' as const, ...locate(place) })),
-    ...stepsOf(tool, values).flatMap((step) => actionsOf(step, values)),
+    ...caches.map((place) => ({ kind: 'cache' as const, ...describePaths(place) })),
+    ...listSteps(tool, values).flatMap((step) => describeStep(step, values)),
     ...(note === undefined ? [] : [{ kind: 'note' as const, text: fillTemplate(note, values) }]),
   ];
 }
 
 /** Returns the command that starts the tool: the last command for a terminal. */
-export function startOf(tool: ScriptedTool, values: SetupValues): string | undefined {
-  const commands = stepsOf(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
+export function formatStartCommand(tool: ScriptedTool, values: SetupValues): string | undefined {
+  const commands = listSteps(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
   return last?.kind === 'command' ? last.commands.map((words) => posix.command(words)).join('; ') : undefined;
 }
 
-/** @throws Error for a step that needs a person: tools with such steps must define separate steps for the script */
-function stepsOf({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
+/** @throws Error for a step that needs a person, which requires separate steps for the script */
+function listSteps({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   return fillTemplate(script.steps ?? steps, values).map((step) => {
     if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);
     return step;
   });
 }
 
-function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
+function describeStep(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
   switch (step.kind) {
     case 'file': {
-      const { place, format, settings, identity, initial, dialect, at } = step;
-      const elsewhere = step.elsewhere?.map(locate);
-      return [{ ...fileAt(place, format, writeSettings(format, settings)), identity, initial, elsewhere, dialect, at }];
+      const { place, format, settings, identity, initial, elsewhere, dialect, at } = step;
+      const action = createAction(place, format, renderSettings(format, settings));
+      return [{ ...action, identity, initial, elsewhere: elsewhere?.map(describePaths), dialect, at }];
     }
     case 'lines':
-      return [fileAt(step.place, step.format, step.lines.join('\n'))];
+      return [createAction(step.place, step.format, step.lines.join('\n'))];
     case 'command':
       if (step.place === undefined) return [];
-      return [fileAt(step.place, 'block', step.commands.map((words) => posix.command(words)).join('\n'))];
+      return [createAction(step.place, 'block', step.commands.map((words) => posix.command(words)).join('\n'))];
     case 'environment': {
       const values = Object.entries(step.variables ?? {});
       if (step.key !== undefined) values.push([step.key, key]);
@@ -80,15 +80,15 @@ function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
   }
 }
 
-function fileAt(place: FilePlace, format: FileAction['format'], text: string): FileAction {
-  return { kind: 'file', format, ...locate(place), text };
+function createAction(place: FilePlace, format: FileAction['format'], text: string): FileAction {
+  return { kind: 'file', format, ...describePaths(place), text };
 }
 
-function locate(place: FilePlace): PlaceOfFile {
+function describePaths(place: FilePlace): FilePaths {
   const { path, preferred, macos } = place;
   return {
     path: preferred === undefined ? path : `${preferred}|${path}`,
     ...(macos !== undefined && { macos }),
-    windows: pathOn('windows', place),
+    windows: pathFor('windows', place),
   };
 }

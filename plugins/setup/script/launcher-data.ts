@@ -1,49 +1,51 @@
-import { pathOn } from '../reader.ts';
+import { pathFor } from '../reader.ts';
 import { quoteAlways } from '../writers.ts';
 import type { FileAction, ScriptAction } from './describe-actions.ts';
 import { json } from './edit/json.mjs';
-import { fill, variantOf } from './program/variant.mjs';
+import { fillPlaceholders, findVariant } from './program/variant.mjs';
 import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
- * Writes the data that setup.sh needs without a runtime, as shell text: the names of the service and a table of tools with the settings
- * for their default models. The shell expands only the user's folders: text from gateway.yaml is in single quotes.
+ * Renders the data that setup.sh needs without a runtime: the names of the service, and a table of tools with the settings for their
+ * default models. The shell expands only the user's folders, because text from gateway.yaml is in single quotes.
  */
-export function writeTables(data: ScriptData): string {
+export function renderShellTable(data: ScriptData): string {
   const { service, slug, baseUrl, keyPrefix, keyVariable, tools } = data;
   return [
     ...Object.entries({ service, slug, base_url: baseUrl, key_prefix: keyPrefix, key_variable: keyVariable }).map(
       ([name, value]) => `${name}=${quoteAlways(value)}`,
     ),
     '\n# The table of tools, without a runtime: how each is found, and what shall be where.',
-    `each_tool() {\n${tools.map((tool) => writeTool(tool, data)).join('')}}`,
+    `each_tool() {\n${tools.map((tool) => renderTool(tool, data)).join('')}}`,
   ].join('\n');
 }
 
-function writeTool(tool: ScriptTool, data: ScriptData): string {
+function renderTool(tool: ScriptTool, data: ScriptData): string {
   const { id, name, isOnRequest, commands, folders } = tool;
   const shownName = name.replaceAll(/\p{Cc}+/gu, ' ');
   const words = [id, shownName, isOnRequest ? 'yes' : 'no', commands.join(' ')].map(quoteAlways);
   const actions = defaultActions(tool, data);
   const places = actions.filter((action) => action.kind === 'place');
-  const lines = actions.map((action) => writeAction(action, places)).join('');
-  return `  if tool ${[...words, ...folders.map((folder) => pathOf(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
+  const lines = actions.map((action) => renderAction(action, places)).join('');
+  return `  if tool ${[...words, ...folders.map((folder) => renderPath(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
-/** The actions of a tool with the default model of its format; only the key is still a placeholder. */
+/** Returns a tool's actions for the default model of its format, in which only the key is a placeholder. */
 function defaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
-  const variant = variantOf(tool, data);
+  const variant = findVariant(tool, data);
   if (variant === undefined) return [];
   // Names of models are plain and need no escapes in JSON.
-  return JSON.parse(fill(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' })) as ScriptAction[];
+  return JSON.parse(
+    fillPlaceholders(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' }),
+  ) as ScriptAction[];
 }
 
 type Place = Extract<ScriptAction, { readonly kind: 'place' }>;
 
-function writeAction(action: ScriptAction, places: readonly Place[]): string {
+function renderAction(action: ScriptAction, places: readonly Place[]): string {
   switch (action.kind) {
     case 'file':
-      return writeFile(action, places);
+      return renderFile(action, places);
     case 'variable':
       return `    variable ${action.name} ${quoteAlways(action.value)}\n`;
     default:
@@ -52,25 +54,25 @@ function writeAction(action: ScriptAction, places: readonly Place[]): string {
 }
 
 /** A file may have a different path on macOS. */
-function writeFile(action: FileAction, places: readonly Place[]): string {
+function renderFile(action: FileAction, places: readonly Place[]): string {
   const { format, path, macos } = action;
-  const settings = quoteAlways(certainText(action).replace(/\n+$/, ''));
+  const settings = quoteAlways(withoutUncertain(action).replace(/\n+$/, ''));
   const callFor = (source: string) => {
-    const paths = source.split('|').map((candidate) => pathOf(candidate, places));
+    const paths = source.split('|').map((candidate) => renderPath(candidate, places));
     return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
   };
   if (macos === undefined) return callFor(path);
   return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${callFor(macos)}    else\n  ${callFor(path)}    fi\n`;
 }
 
-/** A path in double quotes. Its `~` is replaced by the home folder, or by the variable that moves the tool's folder. */
-function pathOf(path: string, places: readonly Place[]): string {
-  const moved = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
-  if (moved === undefined) return `"${inHome(path)}"`;
-  return `"\${${moved.variable}:-${inHome(moved.folder)}}${escape(path.slice(moved.folder.length))}"`;
+/** Renders a path in double quotes, below the home folder or the variable that moves the tool's folder. */
+function renderPath(path: string, places: readonly Place[]): string {
+  const movedFolder = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
+  if (movedFolder === undefined) return `"${expandHome(path)}"`;
+  return `"\${${movedFolder.variable}:-${expandHome(movedFolder.folder)}}${escape(path.slice(movedFolder.folder.length))}"`;
 }
 
-function inHome(path: string): string {
+function expandHome(path: string): string {
   if (path.startsWith('~/.config/')) return `$config${escape(path.slice('~/.config'.length))}`;
   return path === '~' || path.startsWith('~/') ? `$HOME${escape(path.slice(1))}` : escape(path);
 }
@@ -79,8 +81,8 @@ function escape(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
 
-/** Writes the data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
-export function writeTable(data: ScriptData): string {
+/** Renders the data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
+export function renderPowershellTable(data: ScriptData): string {
   const tools = data.tools.map((tool) => {
     const { id, name, isOnRequest, commands, folders } = tool;
     const actions = defaultActions(tool, data);
@@ -89,26 +91,26 @@ export function writeTable(data: ScriptData): string {
       name,
       isOnRequest,
       commands,
-      folders: folders.map((path) => pathOn('windows', { path })),
-      files: actions.flatMap((action) => (action.kind === 'file' ? [fileOf(action)] : [])),
+      folders: folders.map((path) => pathFor('windows', { path })),
+      files: actions.flatMap((action) => (action.kind === 'file' ? [describeFile(action)] : [])),
       variables: actions.flatMap((action) => (action.kind === 'variable' ? [action] : [])),
     };
   });
-  return asciiJson({ tools });
+  return renderAsciiJson({ tools });
 }
 
-function fileOf(action: FileAction) {
+function describeFile(action: FileAction) {
   const { format, windows: path, identity } = action;
-  return { format, path, identity: identity?.join(',') ?? '-', text: certainText(action) };
+  return { format, path, identity: identity?.join(',') ?? '-', text: withoutUncertain(action) };
 }
 
-/** The settings without members that depend on other files, which the launcher cannot read. */
-function certainText({ text, initial = [], elsewhere }: FileAction): string {
+/** Removes members that depend on other files, which the launcher cannot read. */
+function withoutUncertain({ text, initial = [], elsewhere }: FileAction): string {
   return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 
 /** Returns a value as one line of ASCII JSON, which cannot end a here-document or here-string. */
-export function asciiJson(value: object): string {
+export function renderAsciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

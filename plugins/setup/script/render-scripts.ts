@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Eta } from 'eta';
-import { asciiJson, writeTable, writeTables } from './launcher-data.ts';
+import { renderAsciiJson, renderPowershellTable, renderShellTable } from './launcher-data.ts';
 import type { ScriptData } from './script-data.ts';
 
-const here = import.meta.dirname;
+const folder = import.meta.dirname;
 
 /** Scripts are not HTML: values are quoted where they are created, not by the template. */
 const eta = new Eta({
-  views: join(here, '..', '..', '..', 'views', 'setup'),
+  views: join(folder, '..', '..', '..', 'views', 'setup'),
   autoEscape: false,
   autoTrim: [false, false],
 });
 
 /** Renders setup.sh for this gateway: the launcher with the program in a here-document. Reads its parts from disk. */
 export function renderShell(data: ScriptData): string {
-  const program = `${programText()}\nmain_.main(${asciiJson(data)});\n`;
+  const program = `${renderProgram()}\nmain_.main(${renderAsciiJson(data)});\n`;
   return eta.render('./setup.sh.eta', {
     ...data,
-    tables: writeTables(data),
-    launcher: part('setup.sh'),
-    withoutRuntime: part('without-runtime.sh'),
+    tables: renderShellTable(data),
+    launcher: readLauncher('setup.sh'),
+    withoutRuntime: readLauncher('without-runtime.sh'),
     program: hereDocument(program),
   });
 }
@@ -31,20 +31,20 @@ export function renderShell(data: ScriptData): string {
  * @throws Error if the program contains a character outside ASCII, or text that would end the here-string
  */
 export function renderPowershell(data: ScriptData): string {
-  const program = programText();
+  const program = renderProgram();
   if (/[^\n\x20-\x7e]/.test(program)) throw new Error('the program is not plain ASCII');
   if (/^'@/m.test(program)) throw new Error('the program has a line that ends a here-string');
   return eta.render('./setup.ps1.eta', {
     ...data,
-    json: asciiJson(data),
-    table: writeTable(data),
-    launcher: part('setup.ps1'),
-    withoutRuntime: part('without-runtime.ps1'),
+    json: renderAsciiJson(data),
+    table: renderPowershellTable(data),
+    launcher: readLauncher('setup.ps1'),
+    withoutRuntime: readLauncher('without-runtime.ps1'),
     program,
   });
 }
 
-/** A here-document with a quoted delimiter, so that the shell expands nothing. The delimiter must not be a line of the text. */
+/** Quotes the delimiter, so that the shell expands nothing, and chooses one that is not a line of the text. */
 function hereDocument(text: string): string {
   const lines = new Set(text.split('\n'));
   let delimiter = 'DATA';
@@ -52,8 +52,8 @@ function hereDocument(text: string): string {
   return `<<'${delimiter}'\n${text.trimEnd()}\n${delimiter}\n`;
 }
 
-function part(name: string): string {
-  return readFileSync(join(here, 'launcher', name), 'utf8').trimEnd();
+function readLauncher(name: string): string {
+  return readFileSync(join(folder, 'launcher', name), 'utf8').trimEnd();
 }
 
 /** A module of the program; its dependencies precede it. */
@@ -66,20 +66,20 @@ interface Module {
 const entry = 'program/main.mjs';
 
 /**
- * The program as one readable file, without its data: each module becomes a function that returns its exports, and imports from
- * the runtime are at the top.
+ * Renders the program as one readable file, without its data: imports from the runtime, then each module as a function that returns
+ * its exports.
  *
  * @throws Error for an unsupported form of import or export
  */
-function programText(): string {
-  return write(collect(entry, new Map()));
+function renderProgram(): string {
+  return joinModules(collectModules(entry, new Map()));
 }
 
-function collect(path: string, found: Map<string, Module>): Map<string, Module> {
-  const text = readFileSync(join(here, path), 'utf8');
+function collectModules(path: string, found: Map<string, Module>): Map<string, Module> {
+  const text = readFileSync(join(folder, path), 'utf8');
   for (const [, specifier = ''] of text.matchAll(/ from '(\.[^']+)';$/gm)) {
     const next = join(dirname(path), specifier);
-    if (!found.has(next)) collect(next, found);
+    if (!found.has(next)) collectModules(next, found);
   }
   const name = path
     .replace(/^.*\//, '')
@@ -88,32 +88,32 @@ function collect(path: string, found: Map<string, Module>): Map<string, Module> 
   return found.set(path, { path, name: path.startsWith('edit/') ? `edit_${name}` : `${name}_`, text });
 }
 
-function write(modules: Map<string, Module>): string {
+function joinModules(modules: Map<string, Module>): string {
   const imports = new Set(
     [...modules.values()].flatMap(({ text }) => text.match(/^import .* from 'node:.*';$/gm) ?? []),
   );
-  const bodies = [...modules.values()].map((module) => wrap(module, modules));
+  const bodies = [...modules.values()].map((module) => wrapModule(module, modules));
   return `${[...imports].toSorted().join('\n')}\n${bodies.join('')}`;
 }
 
 /** Wraps a module in a function; an object with the module's name holds its exports. */
-function wrap({ path, name, text }: Module, modules: Map<string, Module>): string {
+function wrapModule({ path, name, text }: Module, modules: Map<string, Module>): string {
   const names = [...text.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, exported]) => exported);
   const body = text
     .replaceAll(/^import .* from 'node:.*';\n/gm, '')
     .replaceAll(/^import \{([^}]*)\} from '(\.[^']+)';$/gm, (_, imported: string, specifier: string) => {
-      const from = nameOf(join(dirname(path), specifier), modules);
+      const from = findModuleName(join(dirname(path), specifier), modules);
       return `const {${imported.replaceAll(/(\w+) as (\w+)/g, '$1: $2')}} = ${from};`;
     })
     .replaceAll(/^import \* as (\w+) from '(\.[^']+)';$/gm, (_, local: string, specifier: string) => {
-      return `const ${local} = ${nameOf(join(dirname(path), specifier), modules)};`;
+      return `const ${local} = ${findModuleName(join(dirname(path), specifier), modules)};`;
     })
     .replaceAll(/^export (?=class|const|function)/gm, '');
   if (/^(import|export) /m.test(body)) throw new Error(`${path} has an import or export that cannot be carried`);
   return `\n// --- ${path}\n\nconst ${name} = (() => {\n${body.trimEnd()}\n\nreturn { ${names.join(', ')} };\n})();\n`;
 }
 
-function nameOf(path: string, modules: Map<string, Module>): string {
+function findModuleName(path: string, modules: Map<string, Module>): string {
   const found = modules.get(path);
   if (found === undefined) throw new Error(`${path} is imported in a circle`);
   return found.name;

@@ -4,11 +4,11 @@ import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
-import { defaultsOf } from '../defaults.ts';
+import { readDefaults } from '../defaults.ts';
 import { scriptedFormats } from '../tools.ts';
 import { quoteAlways } from '../writers.ts';
 import { renderPowershell, renderShell } from './render-scripts.ts';
-import { type ScriptData, scriptData } from './script-data.ts';
+import { type ScriptData, createScriptData } from './script-data.ts';
 
 interface SetupScript {
   readonly text: string;
@@ -25,20 +25,20 @@ export interface SetupScripts {
 
 const modelsPerTurn = 500;
 
-const written = new WeakMap<Host, Promise<SetupScripts>>();
+const scriptCache = new WeakMap<Host, Promise<SetupScripts>>();
 
 /** Returns the scripts of this gateway: the same for all readers, rendered once per configuration in several turns of the event loop. */
-export function scriptsOf(host: Host, gateway: Registry): Promise<SetupScripts> {
-  let scripts = written.get(host);
+export function readScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
+  let scripts = scriptCache.get(host);
   if (scripts === undefined) {
-    scripts = writeScripts(host, gateway);
-    written.set(host, scripts);
-    scripts.catch(() => written.delete(host));
+    scripts = renderScripts(host, gateway);
+    scriptCache.set(host, scripts);
+    scripts.catch(() => scriptCache.delete(host));
   }
   return scripts;
 }
 
-async function writeScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
+async function renderScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
   for (const [index, model] of host.catalog.models.entries()) {
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
@@ -46,12 +46,12 @@ async function writeScripts(host: Host, gateway: Registry): Promise<SetupScripts
   // Fills the caches that `scriptData` uses, with a turn of the event loop for each format.
   for (const format of scriptedFormats) {
     await nextPageTurn();
-    defaultsOf(format, host, gateway);
+    readDefaults(format, host, gateway);
   }
   await nextPageTurn();
-  const data = scriptData(host, gateway);
+  const data = createScriptData(host, gateway);
   await nextPageTurn();
-  const sh = withChecksum(data === undefined ? withoutModels(host) : renderShell(data));
+  const sh = withChecksum(data === undefined ? renderWithoutModels(host) : renderShell(data));
   await nextPageTurn();
   const ps1 = withChecksum(data === undefined ? powershellWithoutModels : renderPowershell(data));
   return { sh, ps1, data };
@@ -61,8 +61,8 @@ function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 
-/** The script of a gateway without models: it reports that and fails. */
-function withoutModels({ service }: Host): string {
+/** Renders a script that reports the lack of models and fails. */
+function renderWithoutModels({ service }: Host): string {
   const name = service.name.replaceAll(/\p{Cc}+/gu, ' ');
   const message = `${name} has no models for tools yet. Run this again once the dashboard lists a model.`;
   return `#!/bin/sh\nprintf '%s\\n' ${quoteAlways(message)} >&2\nexit 1\n`;
@@ -81,7 +81,7 @@ export function routeScripts(server: Server): void {
       path,
       options: { auth: false, state: { parse: false } },
       async handler(_request: Request, h: ResponseToolkit) {
-        const { text, sha256 } = read(await scriptsOf(server.host(), server.gateway));
+        const { text, sha256 } = read(await readScripts(server.host(), server.gateway));
         return h.response(text).type('text/plain; charset=utf-8').header('cache-control', 'no-cache').etag(sha256);
       },
     });

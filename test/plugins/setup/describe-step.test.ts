@@ -40,7 +40,7 @@ describe('step', () => {
       title: 'Add this to the file',
       notes: expect.arrayContaining(['Keep everything else in the file.']),
     });
-    const own = shown({ ...file, isOwn: true });
+    const own = shown({ ...file, isDedicated: true });
     expect([own.title, own.notes]).toEqual([
       'Create this file',
       [expect.stringContaining('Replace YOUR_KEY with your key')],

@@ -1,5 +1,5 @@
 import type { FileAction } from '../../../plugins/setup/script/describe-actions.ts';
-import { type ScriptData, scriptData, type ScriptTool } from '../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData, type ScriptTool } from '../../../plugins/setup/script/script-data.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from './fixture.ts';
@@ -14,7 +14,7 @@ const formatNames: Readonly<Record<string, string>> = {
 /** The table of docs/setup.md with what the script writes for each tool. */
 export function writeSettingsTable(): string {
   const limits = { maxInputTokens: 200_000, maxOutputTokens: 32_000 };
-  const data = scriptData(setupHost([modelOf('a', ['chat'], limits)]), registry) as ScriptData;
+  const data = createScriptData(setupHost([modelOf('a', ['chat'], limits)]), registry) as ScriptData;
   const heads = ['`--tools`', 'tool', 'speaks', 'files (moved by)', 'variables'];
   return writeTable(heads, data.tools.map(settingsOf));
 }

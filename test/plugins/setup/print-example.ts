@@ -1,9 +1,9 @@
 import { describeTool, type ShownTool } from '../../../plugins/setup/describe-tool.ts';
 import type { Reader } from '../../../plugins/setup/reader.ts';
 import { renderPowershell, renderShell } from '../../../plugins/setup/script/render-scripts.ts';
-import { scriptData } from '../../../plugins/setup/script/script-data.ts';
+import { createScriptData } from '../../../plugins/setup/script/script-data.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
-import { setupValues } from '../../../plugins/setup/values.ts';
+import { findValues } from '../../../plugins/setup/values.ts';
 import { clis } from '../../tools/clis.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { writeSettingsTable, writeTriedTable } from './docs-tables.ts';
@@ -11,14 +11,14 @@ import { registry, setupHost } from './fixture.ts';
 
 /** Run by one-row.integration.test.ts in a copy of this repository: prints where the tool `example` is found. */
 const host = setupHost([modelOf('large', ['chat'])]);
-const data = scriptData(host, registry)!;
+const data = createScriptData(host, registry)!;
 const tool = tools.find(({ id }) => id === 'example')!;
 const reader: Reader = { t: (key) => key, system: 'linux', baseUrl: host.service.baseUrl, chosenModel: undefined };
 const { parameters, ...cli } = clis.find(({ id }) => id === 'example')!;
 
 export const shown = {
   ids: tools.map(({ id }) => id),
-  page: describeTool(tool, setupValues(host, registry, 'chat')!, reader) satisfies ShownTool,
+  page: describeTool(tool, findValues(host, registry, 'chat')!, reader) satisfies ShownTool,
   shell: renderShell(data),
   powershell: renderPowershell(data),
   settings: writeSettingsTable(),

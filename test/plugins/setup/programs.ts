@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The programs of this machine that tests of the setup scripts run. */
 
 export function hasCommand(name: string): boolean {
-  return findProgram(name) !== undefined;
+  return which(name) !== undefined;
 }
 
 /**
@@ -14,12 +14,12 @@ export function hasCommand(name: string): boolean {
  * @throws Error when it is not on the PATH
  */
 export function pathOf(name: string): string {
-  const path = findProgram(name);
+  const path = which(name);
   if (path === undefined) throw new Error(`${name} is not on the PATH`);
   return path;
 }
 
-function findProgram(name: string): string | undefined {
+function which(name: string): string | undefined {
   if (name === 'node') return process.execPath;
   if (name === 'python3') return findPython();
   return searchPath(name);

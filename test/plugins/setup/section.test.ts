@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
-import { defaultsOf, setupModels } from '../../../plugins/setup/defaults.ts';
+import { readDefaults, listSetupModels } from '../../../plugins/setup/defaults.ts';
 import { reviewSetup } from '../../../plugins/setup/index.ts';
 import { setupSection } from '../../../plugins/setup/section.ts';
 import { createRegistry } from '../../core/config/fixture.ts';
@@ -72,7 +72,7 @@ describe('models that tools are set up with', () => {
     modelOf('painter', ['images']),
   ];
   const defaultsWith = (setup: object, format = 'chat') => {
-    const defaults = defaultsOf(format, setupHost(models, {}, setup), registry);
+    const defaults = readDefaults(format, setupHost(models, {}, setup), registry);
     return [defaults?.model.name, defaults?.small?.name];
   };
 
@@ -90,7 +90,7 @@ describe('models that tools are set up with', () => {
 
   it('the models of tools keep the name of an alias, which is then among those to choose from', () => {
     expect(defaultsWith({ model: 'alias' })).toEqual(['alias', 'dp/a-mini']);
-    const names = setupModels(setupHost(models, {}, { model: 'alias' }), registry).map(({ name }) => name);
+    const names = listSetupModels(setupHost(models, {}, { model: 'alias' }), registry).map(({ name }) => name);
     expect(names).toEqual(['dp/a', 'dp/b', 'dp/a-mini', 'alias']);
   });
 

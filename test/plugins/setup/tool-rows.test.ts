@@ -19,7 +19,7 @@ const steps = array({
         place,
         format: one('json', 'toml', 'yaml'),
         settings: { type: ['object', 'array'] },
-        isOwn: boolean(),
+        isDedicated: boolean(),
         identity: strings,
         initial: strings,
         elsewhere: places,

@@ -7,9 +7,9 @@ import { describeTool } from '../../../plugins/setup/describe-tool.ts';
 import type { Reader } from '../../../plugins/setup/reader.ts';
 import { fillTemplate } from '../../../plugins/setup/template.ts';
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
-import { noteKey, textsOf, tools } from '../../../plugins/setup/tools.ts';
-import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
-import { writeSettings } from '../../../plugins/setup/writers.ts';
+import { noteKey, collectTexts, tools } from '../../../plugins/setup/tools.ts';
+import { type SetupValues, findValues } from '../../../plugins/setup/values.ts';
+import { renderSettings } from '../../../plugins/setup/writers.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from './fixture.ts';
 
@@ -18,7 +18,7 @@ function valuesOf(models: readonly string[], service: Partial<Host['service']> =
     models.map((id) => modelOf(id, ['chat'])),
     service,
   );
-  return setupValues(host, registry, 'chat', chosen);
+  return findValues(host, registry, 'chat', chosen);
 }
 
 const values = valuesOf(['large', 'large-mini']) as SetupValues;
@@ -47,7 +47,7 @@ describe('values of all tools', () => {
 
   it('the values of tools do not exist without a model for conversations', () => {
     const host = setupHost([modelOf('painter', ['images'])]);
-    expect(setupValues(host, registry, 'chat')).toBeUndefined();
+    expect(findValues(host, registry, 'chat')).toBeUndefined();
   });
 
   it('the values of tools keep out models whose names a settings file could read as something else', () => {
@@ -86,7 +86,7 @@ describe('table of tools', () => {
       tool.nameText,
       ...stepsOf(tool.id).map(({ note }) => note),
     ]);
-    const known = new Set(tools.flatMap((tool) => Object.keys(textsOf(tool).en)));
+    const known = new Set(tools.flatMap((tool) => Object.keys(collectTexts(tool).en)));
     expect(notes.filter((note) => note !== undefined && !known.has(note))).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('table of tools', () => {
 
   it.each(tools.filter((tool) => filesOf(tool).length > 0))('writes files that $name can read', (tool) => {
     for (const { format, settings } of filesOf(tool)) {
-      const text = writeSettings(format, settings);
+      const text = renderSettings(format, settings);
       const readers = { json: JSON.parse, toml: parseToml, yaml: parseYaml };
       const read = readers[format] as (text: string) => unknown;
       expect(read(text)).toEqual(settings);

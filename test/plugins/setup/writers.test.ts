@@ -3,7 +3,7 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { SettingsFormat } from '../../../plugins/setup/tool.ts';
-import { writeSettings } from '../../../plugins/setup/writers.ts';
+import { renderSettings } from '../../../plugins/setup/writers.ts';
 import { powershell } from '../../../plugins/setup/writers.ts';
 import { nasty } from './nasty.ts';
 
@@ -18,7 +18,7 @@ describe.each(Object.keys(readers) as SettingsFormat[])('settings as %s', (forma
     fc.assert(
       fc.property(nasty, nasty, nasty, (name, value, deep) => {
         const settings = { before: 1, [`k${name}`]: { inner: value, list: [{ deep, is: true }] } };
-        expect(readers[format](writeSettings(format, settings))).toEqual(settings);
+        expect(readers[format](renderSettings(format, settings))).toEqual(settings);
       }),
       { numRuns: 300 },
     );

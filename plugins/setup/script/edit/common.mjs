@@ -1,4 +1,4 @@
-// Shared by the formats: refusals with a place, line ends, the byte order mark.
+// Shared by the formats: refusals with positions, line ends, the byte order mark, edits of a text.
 
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
@@ -13,28 +13,31 @@ export function unlessRefused(action, otherwise) {
   }
 }
 
-/** @param text the whole file @param offset where in it, as an index of `text` @param what what was found there */
-export function refuse(text, offset, what) {
+/**
+ * @param text the whole file
+ * @throws Refusal with line and column of the offset
+ */
+export function refuse(text, offset, problem) {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
-  // Columns count characters, not UTF-16 units. A byte order mark is not one.
+  // Columns count characters, not UTF-16 units, and not the byte order mark.
   const column = [...before.slice(before.lastIndexOf('\n') + 1).replace('\ufeff', '')].length + 1;
-  throw new Refusal(`line ${line}, column ${column}: ${what}`);
+  throw new Refusal(`line ${line}, column ${column}: ${problem}`);
 }
 
 /** Returns the line end of a text's first line. */
-export function lineEndOf(text) {
+export function readLineEnd(text) {
   const end = text.indexOf('\n');
   return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
 }
 
-export function withLineEnds(text, lineEnd) {
+export function setLineEnds(text, lineEnd) {
   return text.replace(/\r?\n/g, lineEnd);
 }
 
-/** Whether every line of a text ends like this, and one does. */
-function hasOnly(lineEnd, text) {
-  return text.includes('\n') && withLineEnds(text, lineEnd) === text;
+/** True if the text has this line end and no other. */
+function usesOnlyLineEnd(lineEnd, text) {
+  return text.includes('\n') && setLineEnds(text, lineEnd) === text;
 }
 
 /** Whether a file has no content: absent, empty or whitespace. */
@@ -42,7 +45,7 @@ export function isEmpty(text) {
   return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
 }
 
-/** Changes of a file, of which each format prints the others. `former` is the tree of the file without the settings. */
+/** Edits of one file; formats add their own. `former` is the tree of the file without the settings. */
 export class Edits {
   list = [];
 
@@ -56,21 +59,22 @@ export class Edits {
 
   /** Adds whole lines at the start of a line, or after a last line that has no end. */
   insertLines(offset, lines) {
-    this.replace(offset, offset, linesAt(this.text, offset, lines));
+    this.replace(offset, offset, fitLines(this.text, offset, lines));
   }
 
-  /** A part of the file of before, with the line ends of the present one if all of them were changed since. */
-  formerText(start, end) {
+  /** Returns a part of the original file, with the present line ends if all of them have changed since. */
+  originalText(start, end) {
     const part = this.former.text.slice(start, end);
-    const lineEnd = lineEndOf(this.text);
-    const isOther = hasOnly(lineEnd, this.text) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', this.former.text);
-    return isOther ? withLineEnds(part, lineEnd) : part;
+    const lineEnd = readLineEnd(this.text);
+    const hasOtherLineEnds =
+      usesOnlyLineEnd(lineEnd, this.text) && usesOnlyLineEnd(lineEnd === '\n' ? '\r\n' : '\n', this.former.text);
+    return hasOtherLineEnds ? setLineEnds(part, lineEnd) : part;
   }
 
-  /** A value of a file that a setting is to replace, or to be put into. @throws Refusal where that would lose something */
-  requireFit() {}
+  /** @throws Refusal if setting the value, or adding to it, would lose something */
+  requireMergeable() {}
 
-  /** The changed text. Edits at the same place follow each other in their order, insertions first; removals may overlap. */
+  /** Returns the edited text. Edits at the same offset apply in order, insertions first; removals may overlap. */
   result() {
     const parts = [];
     let pos = 0;
@@ -88,64 +92,61 @@ export class Edits {
   }
 }
 
-/** Lines as they are added at the start of a line, or after a last line that has no end. */
-export function linesAt(text, offset, lines) {
-  const lineEnd = lineEndOf(text);
+/** Returns lines with the text's line ends, and with one in front if the offset is within a line. */
+export function fitLines(text, offset, lines) {
+  const lineEnd = readLineEnd(text);
   const isOpen = offset > 0 && text[offset - 1] !== '\n' && text[offset - 1] !== '\ufeff';
-  return (isOpen ? lineEnd : '') + withLineEnds(lines, lineEnd);
+  return (isOpen ? lineEnd : '') + setLineEnds(lines, lineEnd);
 }
 
-/** The settings as the text of a file that had no content. */
-export function fillEmpty({ text }, wanted) {
+/** Returns the content of a file that had none except a byte order mark. */
+export function createContent({ text }, wanted) {
   return (text.startsWith('\ufeff') ? '\ufeff' : '') + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }
 
-/** Where the line begins that holds the character at an offset. */
-export function startOfLine(text, offset) {
+export function findLineStart(text, offset) {
   return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** Where the comments begin that stand directly above a line. @param comment what a line of them begins with */
-export function introductionOf(text, line, comment) {
+/** Returns the offset of the comments directly above a line; `comment` matches the start of a comment line. */
+export function findComments(text, line, comment) {
   const first = text.startsWith('\ufeff') ? 1 : 0;
   let start = line;
   while (start > first) {
-    const above = Math.max(startOfLine(text, start - 1), first);
+    const above = Math.max(findLineStart(text, start - 1), first);
     if (!comment.test(text.slice(above, start))) break;
     start = above;
   }
   return start;
 }
 
-/** Whether the line that ends at an offset is blank, or there is no such line. */
+/** True if the line that ends at the offset is blank or does not exist. */
 export function isBlankAbove(text, offset) {
   if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;
-  return text[offset - 1] === '\n' && /^\ufeff?[ \t]*\r?$/.test(text.slice(startOfLine(text, offset - 1), offset - 1));
+  return (
+    text[offset - 1] === '\n' && /^\ufeff?[ \t]*\r?$/.test(text.slice(findLineStart(text, offset - 1), offset - 1))
+  );
 }
 
-/**
- * A reader of whole texts that keeps its results. A command reads the same few texts several times, and never changes
- * a result.
- */
-export function memoize(read) {
-  const known = new Map();
+/** Caches the results of the last few texts: a command parses the same ones several times. Callers must not change a result. */
+export function memoize(parse) {
+  const cache = new Map();
   return (text) => {
-    const result = known.get(text);
-    if (result !== undefined) return result;
-    if (known.size >= 8) known.clear();
-    const fresh = read(text);
-    known.set(text, fresh);
-    return fresh;
+    const cached = cache.get(text);
+    if (cached !== undefined) return cached;
+    if (cache.size >= 8) cache.clear();
+    const parsed = parse(text);
+    cache.set(text, parsed);
+    return parsed;
   };
 }
 
-/** The elements by a text: a comparison of all with each other takes long in a long list. */
-export function groupBy(elements, textOf) {
+export function groupBy(elements, keyOf) {
   const groups = new Map();
   for (const element of elements) {
-    const text = textOf(element);
-    if (!groups.has(text)) groups.set(text, []);
-    groups.get(text).push(element);
+    const key = keyOf(element);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(element);
   }
   return groups;
 }
@@ -157,7 +158,7 @@ export class Reader {
     this.pos = text.startsWith('\ufeff') ? 1 : 0;
   }
 
-  /** @param pattern a sticky one; what it matches is passed over and returned */
+  /** Consumes and returns the match of a sticky pattern; '' without one. */
   take(pattern) {
     pattern.lastIndex = this.pos;
     const match = pattern.exec(this.text);
@@ -166,30 +167,30 @@ export class Reader {
     return match[0];
   }
 
-  /** Whether this text comes next, which is then passed over. */
-  has(expected) {
+  /** Consumes this text if it is next. */
+  takeText(expected) {
     if (!this.text.startsWith(expected, this.pos)) return false;
     this.pos += expected.length;
     return true;
   }
 
   /**
-   * The character that an escape sequence of TOML or YAML stands for.
+   * Reads an escape sequence of TOML or YAML.
    *
-   * @param pattern a sticky one for all sequences of the format: one character behind the backslash, or a letter and
-   *   a code point in hexadecimal digits
-   * @param named the characters by the one behind the backslash
+   * @param pattern sticky; matches a backslash with one character, or with a letter and the hexadecimal digits of a code point
+   * @param characters the characters by the one behind the backslash
    */
-  unescape(pattern, named) {
+  readEscape(pattern, characters) {
     const start = this.pos;
     const sequence = this.take(pattern);
-    if (sequence.length === 2) return named[sequence[1]];
-    const point = sequence === '' ? -1 : parseInt(sequence.slice(2), 16);
-    if ((point >= 0 && point < 0xd800) || (point > 0xdfff && point <= 0x10ffff)) return String.fromCodePoint(point);
+    if (sequence.length === 2) return characters[sequence[1]];
+    const codePoint = sequence === '' ? -1 : parseInt(sequence.slice(2), 16);
+    if ((codePoint >= 0 && codePoint < 0xd800) || (codePoint > 0xdfff && codePoint <= 0x10ffff))
+      return String.fromCodePoint(codePoint);
     return this.refuse('The escape sequence is not valid.', start);
   }
 
-  refuse(what, at = this.pos) {
-    return refuse(this.text, at, what);
+  refuse(problem, offset = this.pos) {
+    return refuse(this.text, offset, problem);
   }
 }

@@ -1,12 +1,13 @@
 // Settings in JSON files, which may contain comments and trailing commas.
-import { Refusal, isEmpty, lineEndOf, refuse, withLineEnds } from './common.mjs';
+
+import { Refusal, isEmpty, readLineEnd, refuse, setLineEnds } from './common.mjs';
 import { JsonEdits } from './json-text.mjs';
 import { parse } from './json-tree.mjs';
-import { editorOf } from './settings.mjs';
+import { createEditor } from './settings.mjs';
 
-function fill({ text }, wanted) {
-  const lineEnd = lineEndOf(text);
-  const lines = withLineEnds(wanted.replace(/[ \t\r\n]*$/, '\n'), lineEnd);
+function createFile({ text }, wanted) {
+  const lineEnd = readLineEnd(text);
+  const lines = setLineEnds(wanted.replace(/[ \t\r\n]*$/, '\n'), lineEnd);
   if (isEmpty(text)) return (text.startsWith('\ufeff') ? '\ufeff' : '') + lines;
   return text + (text.endsWith('\n') ? '' : lineEnd) + lines;
 }
@@ -16,17 +17,17 @@ function requireRoot({ root }, { kind }) {
   if (root.kind !== kind) throw new Refusal(`The file does not hold ${name}, as its tool expects.`);
 }
 
-/** Settings in a file that the tool cannot read would be lost on it. */
+/** The tool would ignore settings in a file that it cannot read. */
 function requireDialect({ text, comment, extraComma }, _, { dialect }) {
   if (dialect === undefined) return;
   if (extraComma !== -1) refuse(text, extraComma, 'The tool does not read a file with a comma behind the last value.');
   if (dialect === 'plain' && comment !== -1) refuse(text, comment, 'The tool does not read a file with comments.');
 }
 
-export const json = editorOf({
+export const json = createEditor({
   scan: parse,
   Edits: JsonEdits,
-  fill,
+  fill: createFile,
   requireRoot,
   check: requireDialect,
   isExact: true,

@@ -1,36 +1,37 @@
-// Puts settings into a file, takes them out again, and names those that are missing: the same for every format. A format gives
-//   scan      the Tree of a text
-//   Edits     prints changes of a tree, see common.mjs
-//   fill      the text of a file that has no value yet, with the settings in it
-//   requireRoot, check   throw a Refusal where the settings cannot be in such a file, by its root or by something else
-//   isExact   whether settings are taken out byte for byte by their edits, and may keep their places until the next are put in
+// Merges settings into a file, removes them, and lists missing ones, for any format that provides
+//   scan      parses a text into a Tree
+//   Edits     edits the text of a tree, see common.mjs
+//   fill      creates the content of a file without a value
+//   requireRoot, check   throw a Refusal if the file cannot hold the settings
+//   isExact   true if removing settings restores every byte, so that they can keep their places until the next merge
+
 import { Refusal, groupBy, isEmpty, refuse } from './common.mjs';
 
 /**
  * @typedef {object} Tree
  * @property {string} text
- * @property {Node | undefined} root none in a file without a value
+ * @property {Node | undefined} root undefined in a file without a value
  *
- * @typedef {object} Node a value; formats have more properties for their own use
- * @property {string} kind `map`, `list`, or another one of the format
- * @property {string} value a text that is equal for equal values; `?` equals nothing
+ * @typedef {object} Node a value; formats add properties
+ * @property {string} kind `map`, `list`, or a kind of the format
+ * @property {string} value text for comparison, equal for equal values; `?` equals nothing
  * @property {Child[]} children of a map or list
  *
  * @typedef {object} Child a member of a map, or an entry of a list
- * @property {string | undefined} name none in lists
+ * @property {string | undefined} name undefined in lists
  * @property {number} start
  * @property {Node} node
  *
  * @typedef {object} Options
- * @property {string[]} [identity] members by which an entry of a list is recognised, those of them that it has; without any, a list
- *   is a value
- * @property {'start'} [at] where new entries go, if not to the end
- * @property {string} [keep] settings that are put in next: their values stay until then, and so their places
- * @property {boolean} [replaces] whether entries that were changed since are taken out as well
- * @property {'plain' | 'comments'} [dialect] what the tool reads, if not all of the format
+ * @property {string[]} [identity] members that identify an entry of a list, as far as the entry has them; without any, a list is
+ *   one value
+ * @property {'start'} [at] position of new entries; default: the end
+ * @property {string} [keep] settings to be merged next: their values keep their places until then
+ * @property {boolean} [replaces] true to also remove entries that were changed since
+ * @property {'plain' | 'comments'} [dialect] JSON dialect of the tool if it does not support all of it
  */
 
-export function editorOf(format) {
+export function createEditor(format) {
   const { scan, Edits, fill, requireRoot = () => {}, check = () => {}, isExact = false } = format;
 
   function scanSettings(text, options) {
@@ -40,11 +41,11 @@ export function editorOf(format) {
   }
 
   /**
-   * Members are set one by one, entries of lists are recognised by their identity, and every other value is replaced whole. An
-   * empty file becomes the settings.
+   * Sets members one by one, finds entries of lists by their identity, and replaces every other value as a whole. An empty file
+   * becomes the settings.
    *
-   * @param current undefined where there is no file
-   * @throws Refusal where the file cannot be read exactly, or has a setting in a form that cannot be changed safely
+   * @param current undefined if the file does not exist
+   * @throws Refusal if the file cannot be read exactly, or has a setting in a form that cannot be changed safely
    */
   function merge(current = '', wanted, options = {}) {
     const source = scanSettings(wanted, options);
@@ -52,19 +53,19 @@ export function editorOf(format) {
     check(tree, source, options);
     if (!tree.root || isEmpty(current)) return fill(tree, wanted);
     requireRoot(tree, source.root);
-    const merging = new Merging(new Edits(tree), source, options);
-    merging.container(tree.root, source.root, '');
-    return merging.edits.result();
+    const merger = new Merger(new Edits(tree), source, options);
+    merger.mergeContainer(tree.root, source.root, '');
+    return merger.edits.result();
   }
 
   /**
-   * Each setting gets the value that it has in `before`, or goes, as do the maps and lists that are empty then and not in
-   * `before`. A setting with another value than the wanted one is left alone.
+   * Gives each setting its value in `before`, or removes it together with maps and lists that become empty and are not in
+   * `before`. A setting with a value other than the wanted one stays.
    *
-   * @param wanted what was put in
-   * @param before the file without it, undefined where there was none
-   * @returns the file, and the names of settings left alone
-   * @throws Refusal where the file cannot be read exactly
+   * @param wanted the merged settings
+   * @param before the file without them; undefined if it did not exist
+   * @returns the text, and in `left` the names of settings that stay
+   * @throws Refusal if the file cannot be read exactly
    */
   function remove(current, wanted, before, options = {}) {
     if (!isExact && merge(before, wanted, options) === current) return { text: before ?? '', left: [] };
@@ -73,210 +74,210 @@ export function editorOf(format) {
     const tree = scan(current);
     if (!tree.root) return { text: current, left: [] };
     requireRoot(tree, source.root);
-    const kept = keep === undefined ? undefined : scanSettings(keep, options).root;
+    const nextRoot = keep === undefined ? undefined : scanSettings(keep, options).root;
     const edits = new Edits(tree, scan(before ?? ''));
-    const removal = new Removal(edits, options);
-    const isGone = removal.container(tree.root, source.root, edits.former.root, kept, '');
-    return { text: edits.finish(isGone), left: removal.left };
+    const remover = new Remover(edits, options);
+    const isEmptied = remover.removeContained(tree.root, source.root, edits.former.root, nextRoot, '');
+    return { text: edits.finish(isEmptied), left: remover.left };
   }
 
   /**
-   * @param current undefined where there is no file
-   * @returns {string[]} the names of settings that it does not have, or has with another value
-   * @throws Refusal where the file cannot be read exactly
+   * @param current undefined if the file does not exist
+   * @returns {string[]} names of settings that the file lacks, or has with a different value
+   * @throws Refusal if the file cannot be read exactly
    */
   function missing(current = '', wanted, options = {}) {
     const tree = scan(current);
     return listMissing(tree, tree.root, scanSettings(wanted, options).root, '', options);
   }
 
-  /** The settings without those of these paths (`a.b`) that a file has, with whatever value. */
+  /** Returns the settings without those at these paths (`a.b`) that the file has with any value. */
   function withoutPresent(wanted, current, paths) {
     const file = scan(current);
     const present = paths.filter((path) => hasPath(file, path));
     const edits = new Edits(scan(wanted), scan(''));
-    if (present.length > 0) cutPaths(edits, edits.tree.root, present, '');
+    if (present.length > 0) removePaths(edits, edits.tree.root, present, '');
     return edits.result();
   }
 
   return { merge, remove, missing, withoutPresent };
 }
 
-/** Whether the children of a wanted value are set one by one: maps, and lists of maps with an identity. */
+/** True for values whose children are set one by one: maps, and lists of maps with an identity. */
 function isContainer({ kind, children }, { identity = [] }) {
   if (kind !== 'list') return kind === 'map';
-  const hasIdentity = ({ node }) => identity.some((field) => node.children.some(({ name }) => name === field));
-  return identity.length > 0 && children.length > 0 && children.every(hasIdentity);
+  const hasIdentityMember = ({ node }) => identity.some((field) => node.children.some(({ name }) => name === field));
+  return identity.length > 0 && children.length > 0 && children.every(hasIdentityMember);
 }
 
-const isEqual = (one, other) => one.value === other.value && one.value !== '?';
+const isEqual = (a, b) => a.value === b.value && a.value !== '?';
 
-/** Whether a value has all members of another, at every level: tools add members to what they find. */
-function hasAll(node, want) {
-  if (node.kind !== 'map' || want.kind !== 'map') return isEqual(node, want);
-  return want.children.every(({ name, node: wanted }) => {
-    const own = node.children.filter((child) => child.name === name);
-    return own.length === 1 && hasAll(own[0].node, wanted);
+/** True if the value has all wanted members, at every level. Tools add members of their own. */
+function containsAll(node, wanted) {
+  if (node.kind !== 'map' || wanted.kind !== 'map') return isEqual(node, wanted);
+  return wanted.children.every(({ name, node: member }) => {
+    const matches = node.children.filter((child) => child.name === name);
+    return matches.length === 1 && containsAll(matches[0].node, member);
   });
 }
 
-/** @throws Refusal where two members have the name: which of them counts differs between programs */
-function memberOf({ text }, node, name) {
+/** @throws Refusal if two members have the name: programs differ in which one counts */
+function findMember({ text }, node, name) {
   const [found, second] = node.children.filter((child) => child.name === name);
   if (second) refuse(text, second.start, 'The key is there twice.');
   return found;
 }
 
-function nameOf(path, { name }) {
+function joinPath(path, { name }) {
   return path === '' ? name : `${path}.${name}`;
 }
 
-function identityOf({ node }, { identity }) {
+function readIdentity({ node }, { identity }) {
   return identity.map((field) => node.children.find(({ name }) => name === field)?.node.value ?? '?').join('\n');
 }
 
-/** Finds the entry of each wanted one: one with all its members before one with the same identity, none twice. */
-function matchEntries(node, want, options) {
-  const groups = groupBy(node.children, (child) => identityOf(child, options));
-  const taken = new Set();
-  const take = (entry, isSame) => {
-    const group = groups.get(identityOf(entry, options)) ?? [];
-    const child = group.find((own) => !taken.has(own) && (!isSame || hasAll(own.node, entry.node)));
-    if (child) taken.add(child);
+/** Matches each wanted entry with one of its own: preferably one with all its members, otherwise one with its identity. */
+function matchEntries(node, wanted, options) {
+  const groups = groupBy(node.children, (child) => readIdentity(child, options));
+  const claimed = new Set();
+  const claim = (entry, isSame) => {
+    const candidates = groups.get(readIdentity(entry, options)) ?? [];
+    const child = candidates.find((own) => !claimed.has(own) && (!isSame || containsAll(own.node, entry.node)));
+    if (child) claimed.add(child);
     return child && { child, isSame };
   };
-  const same = want.children.map((entry) => take(entry, true));
-  return want.children.map((entry, index) => same[index] ?? take(entry, false));
+  const exactMatches = wanted.children.map((entry) => claim(entry, true));
+  return wanted.children.map((entry, index) => exactMatches[index] ?? claim(entry, false));
 }
 
-class Merging {
+class Merger {
   constructor(edits, source, options) {
     Object.assign(this, { edits, source, options });
   }
 
-  container(node, want, path) {
-    const matches = want.kind === 'list' ? matchEntries(node, want, this.options) : [];
-    const added = want.children.filter((setting, index) =>
-      want.kind === 'list' ? !this.entry(matches[index], setting) : !this.member(node, setting, nameOf(path, setting)),
+  mergeContainer(node, wanted, path) {
+    const matches = wanted.kind === 'list' ? matchEntries(node, wanted, this.options) : undefined;
+    const added = wanted.children.filter((setting, index) =>
+      matches ? !this.mergeEntry(matches[index], setting) : !this.mergeMember(node, setting, joinPath(path, setting)),
     );
-    if (added.length > 0) this.edits.add(node, added, this.source, { want, at: this.options.at });
+    if (added.length > 0) this.edits.add(node, added, this.source, { wanted, at: this.options.at });
   }
 
-  /** Whether an entry is in the file, where it replaces the one with its identity. */
-  entry(match, entry) {
+  /** Replaces a matched entry that differs. Returns false without a match. */
+  mergeEntry(match, entry) {
     if (match && !match.isSame) this.edits.set(match.child, entry, this.source);
     return match !== undefined;
   }
 
-  /** Whether a member of the name is in the file, with the wanted value from now on. */
-  member(node, setting, path) {
-    const child = memberOf(this.edits.tree, node, setting.name);
+  /** Sets the value of a member. Returns false if the map has none of this name. */
+  mergeMember(node, setting, path) {
+    const child = findMember(this.edits.tree, node, setting.name);
     if (!child) return false;
-    this.edits.requireFit(child, setting, path);
+    this.edits.requireMergeable(child, setting, path);
     if (isContainer(setting.node, this.options) && child.node.kind === setting.node.kind)
-      this.container(child.node, setting.node, path);
+      this.mergeContainer(child.node, setting.node, path);
     else if (!isEqual(child.node, setting.node)) this.edits.set(child, setting, this.source);
     return true;
   }
 }
 
 /**
- * `former` is what was at the same place before, `kept` what the settings that are put in next have there. Where a method
- * returns a boolean, it says whether the value can be taken out of its container.
+ * `original` is the value at the same place before the merge, `next` the value in the settings to be merged next. Methods return true if
+ * the value can be removed from its container.
  */
-class Removal {
+class Remover {
   constructor(edits, options) {
     Object.assign(this, { edits, options, left: [] });
   }
 
-  container(node, want, former, kept, path) {
-    const keptContainer = kept && kept.kind === want.kind && isContainer(kept, this.options) ? kept : undefined;
-    const gone =
-      want.kind === 'map'
-        ? this.members(node, want, former, keptContainer, path)
-        : this.entries(node, want, former, keptContainer, path);
-    return this.edits.cut(node, gone, former);
+  removeContained(node, wanted, original, next, path) {
+    const nextContainer = next && next.kind === wanted.kind && isContainer(next, this.options) ? next : undefined;
+    const removed =
+      wanted.kind === 'map'
+        ? this.removeMembers(node, wanted, original, nextContainer, path)
+        : this.removeEntries(node, wanted, original, nextContainer, path);
+    return this.edits.cut(node, removed, original);
   }
 
-  members(node, want, former, kept, path) {
+  removeMembers(node, wanted, original, next, path) {
     const isValue = (child) => child && !isContainer(child.node, this.options);
-    const gone = new Set();
-    for (const setting of want.children) {
-      const child = memberOf(this.edits.tree, node, setting.name);
-      const formerChild = former && memberOf(this.edits.former, former, setting.name);
-      const keptChild = kept?.children.find(({ name }) => name === setting.name);
-      if (!child || (!formerChild && isValue(setting) && isValue(keptChild))) continue;
-      if (this.value(child, setting.node, formerChild, keptChild, nameOf(path, setting))) gone.add(child);
+    const removed = new Set();
+    for (const setting of wanted.children) {
+      const child = findMember(this.edits.tree, node, setting.name);
+      const originalChild = original && findMember(this.edits.former, original, setting.name);
+      const nextChild = next?.children.find(({ name }) => name === setting.name);
+      if (!child || (!originalChild && isValue(setting) && isValue(nextChild))) continue;
+      if (this.removeValue(child, setting.node, originalChild, nextChild, joinPath(path, setting))) removed.add(child);
     }
-    return gone;
+    return removed;
   }
 
-  entries(node, want, former, kept, path) {
-    const gone = new Set();
-    const matches = matchEntries(node, want, this.options);
-    const formers = former ? matchEntries(former, want, this.options) : [];
+  removeEntries(node, wanted, original, next, path) {
+    const removed = new Set();
+    const matches = matchEntries(node, wanted, this.options);
+    const originalMatches = original ? matchEntries(original, wanted, this.options) : [];
     for (const [index, match] of matches.entries()) {
-      const formerMatch = formers[index];
-      if (!match || formerMatch?.isSame) continue;
-      const identity = identityOf(match.child, this.options);
-      const keptChild = kept?.children.find((entry) => identityOf(entry, this.options) === identity);
-      if (keptChild && !formerMatch) {
-        this.container(match.child.node, want.children[index].node, undefined, keptChild.node, path);
+      const originalMatch = originalMatches[index];
+      if (!match || originalMatch?.isSame) continue;
+      const identity = readIdentity(match.child, this.options);
+      const nextEntry = next?.children.find((entry) => readIdentity(entry, this.options) === identity);
+      if (nextEntry && !originalMatch) {
+        this.removeContained(match.child.node, wanted.children[index].node, undefined, nextEntry.node, path);
         continue;
       }
-      if (!match.isSame) this.leave(match.child, formerMatch?.child, `${path}[${index}]`);
-      const isOurs = match.isSame || (this.options.replaces && !formerMatch);
-      if (isOurs && this.restore(match.child, formerMatch?.child)) gone.add(match.child);
+      if (!match.isSame) this.keep(match.child, originalMatch?.child, `${path}[${index}]`);
+      const isOurs = match.isSame || (this.options.replaces && !originalMatch);
+      if (isOurs && this.restoreOriginal(match.child, originalMatch?.child)) removed.add(match.child);
     }
-    return gone;
+    return removed;
   }
 
-  value(child, want, former, kept, path) {
-    if (!isContainer(want, this.options) || child.node.kind !== want.kind)
-      return isEqual(child.node, want) ? this.restore(child, former) : this.leave(child, former, path);
-    const formerContainer = former?.node.kind === want.kind ? former.node : undefined;
-    const isGone = this.container(child.node, want, formerContainer, kept?.node, path);
-    return isGone && !formerContainer && this.restore(child, former);
+  removeValue(child, wanted, original, next, path) {
+    if (!isContainer(wanted, this.options) || child.node.kind !== wanted.kind)
+      return isEqual(child.node, wanted) ? this.restoreOriginal(child, original) : this.keep(child, original, path);
+    const originalContainer = original?.node.kind === wanted.kind ? original.node : undefined;
+    const isEmptied = this.removeContained(child.node, wanted, originalContainer, next?.node, path);
+    return isEmptied && !originalContainer && this.restoreOriginal(child, original);
   }
 
-  restore(child, former) {
-    if (former && !isEqual(child.node, former.node)) this.edits.restore(child, former);
-    return !former;
+  restoreOriginal(child, original) {
+    if (original && !isEqual(child.node, original.node)) this.edits.restore(child, original);
+    return !original;
   }
 
-  leave(child, former, path) {
-    if (!former || !isEqual(child.node, former.node)) this.left.push(path);
+  keep(child, original, path) {
+    if (!original || !isEqual(child.node, original.node)) this.left.push(path);
     return false;
   }
 }
 
-function listMissing(tree, node, want, path, options) {
-  const isHere = node?.kind === want.kind;
-  if (want.children.length === 0 || !isContainer(want, options)) {
-    const isThere = want.kind === 'map' ? isHere : node && isEqual(node, want);
-    return isThere ? [] : [path];
+function listMissing(tree, node, wanted, path, options) {
+  const hasSameKind = node?.kind === wanted.kind;
+  if (wanted.children.length === 0 || !isContainer(wanted, options)) {
+    const isPresent = wanted.kind === 'map' ? hasSameKind : node && isEqual(node, wanted);
+    return isPresent ? [] : [path];
   }
-  if (want.kind === 'map')
-    return want.children.flatMap((setting) => {
-      const child = isHere ? memberOf(tree, node, setting.name) : undefined;
-      return listMissing(tree, child?.node, setting.node, nameOf(path, setting), options);
+  if (wanted.kind === 'map')
+    return wanted.children.flatMap((setting) => {
+      const child = hasSameKind ? findMember(tree, node, setting.name) : undefined;
+      return listMissing(tree, child?.node, setting.node, joinPath(path, setting), options);
     });
-  const matches = isHere ? matchEntries(node, want, options) : [];
-  return want.children.flatMap((_, index) => (matches[index]?.isSame ? [] : [`${path}[${index}]`]));
+  const matches = hasSameKind ? matchEntries(node, wanted, options) : [];
+  return wanted.children.flatMap((_, index) => (matches[index]?.isSame ? [] : [`${path}[${index}]`]));
 }
 
 function hasPath(tree, path) {
   let node = tree.root;
-  for (const name of path.split('.')) node = node && memberOf(tree, node, name)?.node;
+  for (const name of path.split('.')) node = node && findMember(tree, node, name)?.node;
   return node !== undefined;
 }
 
-/** Takes out what is at these paths, and the maps that are empty then. True when nothing is left in the node. */
-function cutPaths(edits, node, paths, start) {
-  const gone = node.children.filter((child) => {
-    const path = nameOf(start, child);
+/** Removes the values at these paths and maps that become empty. Returns true if the node itself becomes empty. */
+function removePaths(edits, node, paths, parentPath) {
+  const removed = node.children.filter((child) => {
+    const path = joinPath(parentPath, child);
     if (paths.includes(path)) return true;
-    return paths.some((one) => one.startsWith(`${path}.`)) && cutPaths(edits, child.node, paths, path);
+    return paths.some((other) => other.startsWith(`${path}.`)) && removePaths(edits, child.node, paths, path);
   });
-  return edits.cut(node, new Set(gone));
+  return edits.cut(node, new Set(removed));
 }

@@ -1,10 +1,11 @@
-// The statements of a TOML file and the tables they make, with their places in the text, see settings.mjs.
+// Parses a TOML file into statements with offsets and the tables that they define, see settings.mjs.
+
 import { isEmpty, memoize } from './common.mjs';
 import { TomlReader } from './toml-values.mjs';
 
 /**
- * A line `key = value` or `[header]`. `start` and `end` are its whole lines; `keyStart` is where the key or header begins,
- * `valueStart` and `valueEnd` the value or the end of the header.
+ * A line `key = value` or `[header]`. `start` and `end` enclose its whole lines, `valueStart` and `valueEnd` its value. `keyStart` is the
+ * offset of the key or header; `valueEnd` is also the end of a header.
  * @typedef {{start: number, end: number, keyStart: number, keys: string[], valueStart: number, valueEnd: number,
  *   value: string | undefined}} Statement
  */
@@ -18,8 +19,8 @@ class Node {
   entries = [];
 
   /**
-   * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how a header, headers of inner tables only, dotted keys,
-   *   `[[header]]`, or a value
+   * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how by a header, only by headers of inner tables, by dotted keys,
+   *   by `[[header]]`, or as a value
    * @param {Statement} [statement]
    */
   constructor(how, statement) {
@@ -32,24 +33,24 @@ class Node {
     return [...this.members.values(), ...this.entries];
   }
 
-  /** Where the first statement is that made it. An implied table is in the file only by the tables inside. */
-  get first() {
-    return this.statement ?? this.children[0].node.first;
+  /** The first statement that defines it. An implied table exists only through its inner tables. */
+  get firstStatement() {
+    return this.statement ?? this.children[0].node.firstStatement;
   }
 
-  inner(name) {
+  findNode(name) {
     return this.members.get(name)?.node;
   }
 
-  put(name, node) {
+  addMember(name, node) {
     this.members.set(name, { name, node });
     return node;
   }
 }
 
-/** @returns `firstHeader` is where the first line with a header of any kind starts, -1 without one */
+/** @returns the tree; `firstHeader` is the offset of the first line with a header, -1 without one */
 export const scan = memoize((text) => {
-  // A lone CR is no line end in TOML, but a file of whitespace holds nothing to be misread.
+  // A lone CR is not a line end in TOML, but whitespace alone cannot be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
   const root = new Node('header');
   let firstHeader = -1;
@@ -64,7 +65,7 @@ export const scan = memoize((text) => {
       table = isArray ? openArray(reader, root, statement) : openTable(reader, root, statement);
       if (firstHeader < 0) firstHeader = start;
     } else {
-      define(reader, table, readPair(reader, start));
+      addPair(reader, table, readPair(reader, start));
     }
   }
   return { text, root, firstHeader };
@@ -76,11 +77,11 @@ function isBlank(character) {
 
 function readPair(reader, start) {
   const keyStart = reader.pos;
-  const keys = reader.keys();
-  if (!reader.has('=')) reader.refuse('An equals sign is missing.');
+  const keys = reader.readKeys();
+  if (!reader.takeText('=')) reader.refuse('An equals sign is missing.');
   reader.skipSpace();
   const valueStart = reader.pos;
-  const value = reader.value();
+  const value = reader.readValue();
   const valueEnd = reader.pos;
   reader.endLine();
   return { start, end: reader.pos, keyStart, keys, valueStart, valueEnd, value };
@@ -88,19 +89,19 @@ function readPair(reader, start) {
 
 function readHeader(reader, start) {
   const keyStart = reader.pos;
-  const isArray = reader.has('[[');
+  const isArray = reader.takeText('[[');
   if (!isArray) reader.pos += 1;
-  const keys = reader.keys();
-  if (!reader.has(isArray ? ']]' : ']')) reader.refuse('The table header does not end.');
+  const keys = reader.readKeys();
+  if (!reader.takeText(isArray ? ']]' : ']')) reader.refuse('The table header does not end.');
   const valueEnd = reader.pos;
   reader.endLine();
   return { statement: { start, end: reader.pos, keyStart, keys, valueStart: keyStart, valueEnd }, isArray };
 }
 
-function parentOf(reader, root, { keys, keyStart }) {
+function findParent(reader, root, { keys, keyStart }) {
   let node = root;
   for (const key of keys.slice(0, -1)) {
-    node = node.inner(key) ?? node.put(key, new Node('implied'));
+    node = node.findNode(key) ?? node.addMember(key, new Node('implied'));
     if (node.how === 'value') reader.refuse('A part of the table name is a value elsewhere.', keyStart);
     if (node.how === 'array') node = node.entries[node.entries.length - 1].node;
   }
@@ -108,35 +109,35 @@ function parentOf(reader, root, { keys, keyStart }) {
 }
 
 function openTable(reader, root, statement) {
-  const parent = parentOf(reader, root, statement);
+  const parent = findParent(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
-  const table = parent.inner(key) ?? parent.put(key, new Node('implied'));
-  if (table.how !== 'implied') refuseTwice(reader, statement);
+  const table = parent.findNode(key) ?? parent.addMember(key, new Node('implied'));
+  if (table.how !== 'implied') refuseDuplicate(reader, statement);
   return Object.assign(table, { how: 'header', statement });
 }
 
 /** Keys that follow belong to the last table of the array. */
 function openArray(reader, root, statement) {
-  const parent = parentOf(reader, root, statement);
+  const parent = findParent(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
-  const array = parent.inner(key) ?? parent.put(key, new Node('array', statement));
-  if (array.how !== 'array') refuseTwice(reader, statement);
+  const array = parent.findNode(key) ?? parent.addMember(key, new Node('array', statement));
+  if (array.how !== 'array') refuseDuplicate(reader, statement);
   const node = new Node('header', statement);
   array.entries.push({ name: undefined, start: statement.keyStart, node });
   return node;
 }
 
-function define(reader, table, pair) {
+function addPair(reader, table, pair) {
   let node = table;
   for (const key of pair.keys.slice(0, -1)) {
-    node = node.inner(key) ?? node.put(key, new Node('dotted', pair));
-    if (node.how !== 'dotted') refuseTwice(reader, pair);
+    node = node.findNode(key) ?? node.addMember(key, new Node('dotted', pair));
+    if (node.how !== 'dotted') refuseDuplicate(reader, pair);
   }
   const last = pair.keys[pair.keys.length - 1];
-  if (node.inner(last)) refuseTwice(reader, pair);
-  node.put(last, new Node('value', pair));
+  if (node.findNode(last)) refuseDuplicate(reader, pair);
+  node.addMember(last, new Node('value', pair));
 }
 
-function refuseTwice(reader, { keyStart }) {
+function refuseDuplicate(reader, { keyStart }) {
   reader.refuse('The key or table is defined twice.', keyStart);
 }

@@ -1,29 +1,26 @@
-// Nodes of YAML that begin in a line: scalars, aliases, lists and maps in brackets.
-import { YamlReader, newNode, newline, plainValue, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
+// YAML nodes other than block collections: scalars, aliases, flow lists and flow maps.
+
+import { YamlReader, createNode, newline, comparablePlain, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
 
 const maxDepth = 64;
 const alias = /\*[A-Za-z0-9_.-]+/y;
-const inFlow = /[^,[\]{}\r\n:#]+/y;
+const flowPlainRun = /[^,[\]{}\r\n:#]+/y;
 
 export class FlowReader extends YamlReader {
-  /** How many brackets are open: only the outermost one may close in the column of its parent. */
+  /** Number of open brackets. Only the outermost one may close in the column of its parent. */
   openBrackets = 0;
 
-  /**
-   * A node that begins here and is no block collection.
-   *
-   * @param parent its indentation
-   */
-  inline(parent, depth) {
+  /** @param parent indentation of the parent */
+  readInline(parent, depth) {
     const start = this.pos;
     const next = this.text[start];
-    if (next === '|' || next === '>') return this.block(parent);
+    if (next === '|' || next === '>') return this.readBlockScalar(parent);
     if (next === '"' || next === "'") {
-      return newNode('scalar', start, 0, `s${JSON.stringify(this.quoted(parent))}`);
+      return createNode('scalar', start, 0, `s${JSON.stringify(this.readQuoted(parent))}`);
     }
-    if (next === '[' || next === '{') return newNode('flow', start, 0, this.flow(parent, depth));
-    if (this.takeAlias()) return newNode('opaque', start, 0, '?');
-    return this.plain(parent);
+    if (next === '[' || next === '{') return createNode('flow', start, 0, this.readFlow(parent, depth));
+    if (this.takeAlias()) return createNode('opaque', start, 0, '?');
+    return this.readPlain(parent);
   }
 
   takeAlias() {
@@ -33,7 +30,7 @@ export class FlowReader extends YamlReader {
     return name !== '';
   }
 
-  flow(parent, depth) {
+  readFlow(parent, depth) {
     const start = this.pos;
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     const isMap = this.text[start] === '{';
@@ -43,66 +40,66 @@ export class FlowReader extends YamlReader {
     const parts = [];
     const keys = isMap ? new Set() : undefined;
     for (;;) {
-      this.flowGap(parent, start);
-      if (this.has(close)) break;
-      parts.push(this.flowEntry(keys, parent, depth));
-      this.flowGap(parent, start);
-      if (this.text[this.pos] !== close && !this.has(',')) this.refuse('A comma or bracket is missing.');
+      this.skipFlowSpace(parent, start);
+      if (this.takeText(close)) break;
+      parts.push(this.readFlowEntry(keys, parent, depth));
+      this.skipFlowSpace(parent, start);
+      if (this.text[this.pos] !== close && !this.takeText(',')) this.refuse('A comma or bracket is missing.');
     }
     this.openBrackets -= 1;
     if (parts.includes('?')) return '?';
     return isMap ? `{${parts.sort()}}` : `[${parts}]`;
   }
 
-  flowEntry(keys, parent, depth) {
+  readFlowEntry(keys, parent, depth) {
     const start = this.pos;
-    const key = this.flowNode(parent, depth);
+    const key = this.readFlowNode(parent, depth);
     if (keys !== undefined && keys.has(key)) this.refuse('The key is there twice.', start);
     if (keys !== undefined && key !== '?') keys.add(key);
-    this.flowGap(parent, start);
+    this.skipFlowSpace(parent, start);
     const isOneLine = !/[\r\n]/.test(this.text.slice(start, this.pos));
-    if (!this.has(':')) return keys !== undefined && key !== '?' ? `${key}:null` : key;
+    if (!this.takeText(':')) return keys !== undefined && key !== '?' ? `${key}:null` : key;
     if (keys === undefined && !isOneLine) this.refuse('A key and its colon are not in one line.', start);
-    this.flowGap(parent, start);
-    const value = /[,\]}]/.test(this.text[this.pos]) ? 'null' : this.flowNode(parent, depth);
+    this.skipFlowSpace(parent, start);
+    const value = /[,\]}]/.test(this.text[this.pos]) ? 'null' : this.readFlowNode(parent, depth);
     return keys !== undefined && key !== '?' && value !== '?' ? `${key}:${value}` : '?';
   }
 
-  flowNode(parent, depth) {
+  readFlowNode(parent, depth) {
     if (this.takeProperties()) {
-      if (!/[,\]}]/.test(this.text[this.pos])) this.flowNode(parent, depth);
+      if (!/[,\]}]/.test(this.text[this.pos])) this.readFlowNode(parent, depth);
       return '?';
     }
     const next = this.text[this.pos];
-    if (next === '"' || next === "'") return `s${JSON.stringify(this.quoted(parent))}`;
-    if (next === '[' || next === '{') return this.flow(parent, depth + 1);
-    return this.takeAlias() ? '?' : this.flowPlain();
+    if (next === '"' || next === "'") return `s${JSON.stringify(this.readQuoted(parent))}`;
+    if (next === '[' || next === '{') return this.readFlow(parent, depth + 1);
+    return this.takeAlias() ? '?' : this.readFlowPlain();
   }
 
-  flowPlain() {
+  readFlowPlain() {
     const start = this.pos;
     for (;;) {
-      this.take(inFlow);
-      const here = this.text.slice(this.pos - 1, this.pos + 2);
-      const isText = this.pos > start && (/^[^ \t]#/.test(here) || /^.:[^ \t\r\n,[\]{}]/.test(here));
-      if (!isText) break;
+      this.take(flowPlainRun);
+      const neighbours = this.text.slice(this.pos - 1, this.pos + 2);
+      const continuesText = this.pos > start && (/^[^ \t]#/.test(neighbours) || /^.:[^ \t\r\n,[\]{}]/.test(neighbours));
+      if (!continuesText) break;
       this.pos += 1;
     }
     const text = trimEnd(this.text.slice(start, this.pos));
     if (/^(?:$|[-?](?:[ \t]|$)|[&*!|>'"%@`])/.test(text)) this.refuse('A value is missing or not valid.', start);
-    return plainValue(text);
+    return comparablePlain(text);
   }
 
-  flowGap(parent, start) {
+  skipFlowSpace(parent, start) {
     for (;;) {
       this.take(space);
       if (this.text[this.pos] === '#' && /[ \t\n]/.test(this.text[this.pos - 1])) this.take(restOfLine);
       if (this.take(newline) === '') break;
-      const indent = this.indentation();
+      const indent = this.readIndent();
       const next = this.text[this.pos];
-      const isFree = this.atLineEnd() || next === '#';
-      const isClosed = indent === parent && this.openBrackets === 1 && (next === ']' || next === '}');
-      if (indent <= parent && !isFree && !isClosed) this.refuse('The line is not indented enough.');
+      const isBlankOrComment = this.isAtLineEnd() || next === '#';
+      const closesOutermost = indent === parent && this.openBrackets === 1 && (next === ']' || next === '}');
+      if (indent <= parent && !isBlankOrComment && !closesOutermost) this.refuse('The line is not indented enough.');
     }
     if (this.pos === this.text.length) this.refuse('A bracket is not closed.', start);
   }

@@ -1,19 +1,20 @@
-// Scalars of YAML, and what surrounds them in a line. A value is read into a text that is equal for equal values: `s"a"`,
-// `i42`, `[i1,i2]`; what is not read in full has the value `?`, which equals nothing.
+// YAML scalars, comments, anchors and tags. A value becomes a text for comparison: `s"a"`, `i42`, `[i1,i2]`; or `?`, which equals
+// nothing, if it is not read in full.
+
 import { Reader } from './common.mjs';
 
-/** Allowed in a file: C1 controls and line ends that only some parsers know are not. */
-const foreign = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
+/** Includes C1 controls and line ends that only some parsers support. */
+const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
 export const space = /[ \t]*/y;
 const spaces = / */y;
 export const newline = /\r?\n/y;
 export const restOfLine = /[^\r\n]*/y;
 const blockHeader = /[|>](?:[1-9][+-]?|[+-][1-9]?)?/y;
 const property = /&[A-Za-z0-9_.-]+|!!?[A-Za-z][A-Za-z0-9_./:-]*|!/y;
-const inDouble = /[^"\\\r\n]+/y;
-const inSingle = /[^'\r\n]+/y;
-const escape = /\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})/y;
-const escaped = {
+const doubleQuotedRun = /[^"\\\r\n]+/y;
+const singleQuotedRun = /[^'\r\n]+/y;
+const escapeSequence = /\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})/y;
+const escapedCharacters = {
   0: '\0',
   a: '\x07',
   b: '\b',
@@ -35,157 +36,158 @@ const escaped = {
 };
 
 /**
- * A node of a file, see settings.mjs. `end` is behind its last character, `at` behind the colon or dash in front of it; `isOpen`
- * says that its value changes when a line end is added behind it, `indent` is the column of a list's dashes. An anchor, an alias
- * or a tag belongs to an `opaque` one.
+ * A node, see settings.mjs. `end` is the offset behind its last character, `at` the offset behind its colon or dash; `isOpen` is true
+ * if a line end behind it would change its value; `indent` is the column of a list's dashes. Nodes with an anchor, alias or tag are
+ * `opaque`.
  * @typedef {{kind: 'scalar' | 'block' | 'null' | 'flow' | 'map' | 'list' | 'opaque', start: number, end: number, at: number,
  *   isOpen: boolean, indent: number}} Node
  * @typedef {{lineStart: number, indent: number}} Child
  */
 
-export function newNode(kind, start, end, value) {
+export function createNode(kind, start, end, value) {
   return { kind, start, end, value, isOpen: false, children: [] };
 }
 
-/** Reads what a node has in or from its first line. */
+/** Reads scalars and properties of nodes. */
 export class YamlReader extends Reader {
   constructor(text) {
     super(text);
     this.anchors = new Set();
-    const found = foreign.exec(text.slice(this.pos));
-    if (found !== null) this.refuse('This character is not allowed in YAML.', this.pos + found.index);
+    const match = disallowedCharacter.exec(text.slice(this.pos));
+    if (match !== null) this.refuse('This character is not allowed in YAML.', this.pos + match.index);
   }
 
-  atLineEnd() {
+  isAtLineEnd() {
     const next = this.text[this.pos];
     return next === undefined || next === '\n' || next === '\r';
   }
 
-  /** Whether nothing but a comment is left in the line, which is passed over then. */
-  hasOnlyComment() {
+  /** Consumes the rest of the line if it is blank or a comment. Otherwise returns false. */
+  skipToLineEnd() {
     const start = this.pos;
     this.take(space);
-    const isApart = this.pos === 0 || /[ \t\n\ufeff]/.test(this.text[this.pos - 1]);
-    if (this.text[this.pos] === '#' && isApart) this.take(restOfLine);
-    if (this.atLineEnd()) return true;
+    const isAfterSpace = this.pos === 0 || /[ \t\n\ufeff]/.test(this.text[this.pos - 1]);
+    if (this.text[this.pos] === '#' && isAfterSpace) this.take(restOfLine);
+    if (this.isAtLineEnd()) return true;
     this.pos = start;
     return false;
   }
 
-  /** The spaces at the start of a line. Parsers differ in what a tab behind them means. */
-  indentation() {
+  /** Consumes and counts the spaces at the start of a line. Parsers interpret a tab behind them differently. */
+  readIndent() {
     const { length } = this.take(spaces);
     if (this.text[this.pos] === '\t') this.refuse('A tab is used as indentation.');
     return length;
   }
 
-  /** An anchor and a tag before a node. */
+  /** Consumes the anchor and tag of a node. Returns false without any. */
   takeProperties() {
     const kinds = new Set();
-    for (let found = this.take(property); found !== ''; found = this.take(property)) {
-      if (kinds.has(found[0])) this.refuse('The value has two anchors or tags.');
-      kinds.add(found[0]);
-      if (found[0] === '&') this.anchors.add(found.slice(1));
-      if (this.take(space) === '' && !this.atLineEnd()) this.refuse('An anchor or tag is not followed by a space.');
+    for (let token = this.take(property); token !== ''; token = this.take(property)) {
+      if (kinds.has(token[0])) this.refuse('The value has two anchors or tags.');
+      kinds.add(token[0]);
+      if (token[0] === '&') this.anchors.add(token.slice(1));
+      if (this.take(space) === '' && !this.isAtLineEnd()) this.refuse('An anchor or tag is not followed by a space.');
     }
     return kinds.size > 0;
   }
 
-  /** @param parent the indentation that further lines must exceed */
-  quoted(parent) {
+  /** @param parent indentation that continuation lines must exceed */
+  readQuoted(parent) {
     const start = this.pos;
     const quote = this.text[start];
     this.pos += 1;
     const parts = [];
     for (;;) {
-      let run = this.take(quote === '"' ? inDouble : inSingle);
-      if (this.atLineEnd()) run = trimEnd(run);
+      let run = this.take(quote === '"' ? doubleQuotedRun : singleQuotedRun);
+      if (this.isAtLineEnd()) run = trimEnd(run);
       parts.push(run);
-      if (this.has(quote)) {
-        if (quote === '"' || !this.has("'")) return parts.join('');
+      if (this.takeText(quote)) {
+        if (quote === '"' || !this.takeText("'")) return parts.join('');
         parts.push("'");
       } else if (this.text[this.pos] === '\\') {
-        parts.push(this.escape(parent, start));
+        parts.push(this.readQuotedEscape(parent, start));
       } else {
-        parts.push(this.fold(parent, start));
+        parts.push(this.foldLines(parent, start));
       }
     }
   }
 
   /**
-   * Decodes an escape sequence.
+   * Reads an escape sequence of a double-quoted scalar.
    *
-   * @param start of the scalar
+   * @param start offset of the scalar
    */
-  escape(parent, start) {
-    if (!/^\\[\r\n]/.test(this.text.slice(this.pos, this.pos + 2))) return this.unescape(escape, escaped);
+  readQuotedEscape(parent, start) {
+    if (!/^\\[\r\n]/.test(this.text.slice(this.pos, this.pos + 2)))
+      return this.readEscape(escapeSequence, escapedCharacters);
     this.pos += 1;
-    return this.fold(parent, start).replace(' ', '');
+    return this.foldLines(parent, start).replace(' ', '');
   }
 
-  /** Line ends within a quoted scalar: one is a space, several are one less. */
-  fold(parent, start) {
+  /** Folds line ends in a quoted scalar: one becomes a space, several become one less. */
+  foldLines(parent, start) {
     let lines = 0;
     while (this.take(newline) !== '') {
       lines += 1;
-      const indent = this.indentation();
-      if (!this.atLineEnd() && indent <= parent) this.refuse('The line is not indented enough for this string.');
+      const indent = this.readIndent();
+      if (!this.isAtLineEnd() && indent <= parent) this.refuse('The line is not indented enough for this string.');
     }
     if (lines === 0 || this.pos === this.text.length) this.refuse('The string does not end.', start);
     return lines === 1 ? ' ' : '\n'.repeat(lines - 1);
   }
 
-  plain(parent) {
+  readPlain(parent) {
     const start = this.pos;
-    const parts = [this.plainLine(true)];
+    const parts = [this.readPlainLine(true)];
     let end = this.pos;
-    while (this.toNextLine(parent, parts)) {
-      parts.push(this.plainLine(false));
+    while (this.takePlainLineBreak(parent, parts)) {
+      parts.push(this.readPlainLine(false));
       end = this.pos;
     }
     this.pos = end;
     const text = parts.join('');
-    return newNode('scalar', start, end, parts.length === 1 ? plainValue(text) : `s${JSON.stringify(text)}`);
+    return createNode('scalar', start, end, parts.length === 1 ? comparablePlain(text) : `s${JSON.stringify(text)}`);
   }
 
-  plainLine(isFirst) {
+  readPlainLine(isFirst) {
     const start = this.pos;
     const line = this.take(restOfLine);
     if (isFirst && cannotBePlain(line)) this.refuse('A value cannot begin like this.', start);
-    const found = /[ \t]#|:(?=[ \t]|$)/.exec(line);
-    if (found !== null && found[0] === ':') this.refuse('A second key is in this line.', start + found.index);
-    const text = trimEnd(found === null ? line : line.slice(0, found.index));
+    const match = /[ \t]#|:(?=[ \t]|$)/.exec(line);
+    if (match !== null && match[0] === ':') this.refuse('A second key is in this line.', start + match.index);
+    const text = trimEnd(match === null ? line : line.slice(0, match.index));
     this.pos = start + text.length;
     return text;
   }
 
-  /** To the next line of a plain scalar, if there is one. The text of the line ends is added to `parts`. */
-  toNextLine(parent, parts) {
+  /** Moves to the next line of a plain scalar and adds the folded line ends to `parts`. Returns false without one. */
+  takePlainLineBreak(parent, parts) {
     let lines = 0;
     let indent = 0;
     this.take(space);
     while (this.take(newline) !== '') {
       lines += 1;
-      indent = this.indentation();
+      indent = this.readIndent();
     }
-    if (lines === 0 || indent <= parent || this.atLineEnd() || this.text[this.pos] === '#') return false;
+    if (lines === 0 || indent <= parent || this.isAtLineEnd() || this.text[this.pos] === '#') return false;
     parts.push(lines === 1 ? ' ' : '\n'.repeat(lines - 1));
     return true;
   }
 
-  /** A literal or folded scalar, whose lines are not interpreted. */
-  block(parent) {
+  /** Reads a literal or folded scalar without interpreting its lines. */
+  readBlockScalar(parent) {
     const start = this.pos;
     const header = this.take(blockHeader);
-    if (!this.hasOnlyComment()) this.refuse('The block scalar does not begin here.');
-    const explicit = Number(/[1-9]|$/.exec(header)[0]);
-    let indent = explicit > 0 ? parent + explicit : 0;
-    let [end, blanks] = [this.pos, 0];
+    if (!this.skipToLineEnd()) this.refuse('The block scalar does not begin here.');
+    const indentIndicator = Number(/[1-9]|$/.exec(header)[0]);
+    let indent = indentIndicator > 0 ? parent + indentIndicator : 0;
+    let [end, maxBlankWidth] = [this.pos, 0];
     while (this.take(newline) !== '') {
       const line = this.pos;
       const width = this.take(spaces).length;
-      if (this.atLineEnd() && (indent === 0 || width <= indent)) {
-        blanks = Math.max(blanks, width);
+      if (this.isAtLineEnd() && (indent === 0 || width <= indent)) {
+        maxBlankWidth = Math.max(maxBlankWidth, width);
         const isLine = width > 0 || this.pos < this.text.length;
         if (header.includes('+') && isLine) end = this.pos;
         continue;
@@ -197,17 +199,17 @@ export class YamlReader extends Reader {
         this.pos = line;
         break;
       }
-      if (blanks > indent) this.refuse('A blank line before this one has more spaces.', line);
+      if (maxBlankWidth > indent) this.refuse('A blank line before this one has more spaces.', line);
       this.take(restOfLine);
       end = this.pos;
     }
     this.pos = end;
-    return { ...newNode('block', start, end, '?'), isOpen: end === this.text.length && !header.includes('-') };
+    return { ...createNode('block', start, end, '?'), isOpen: end === this.text.length && !header.includes('-') };
   }
 }
 
-/** Plain texts that some version of YAML does not take for a string. */
-const special = [
+/** Plain texts that are not strings in some version of YAML. */
+const ambiguousTexts = [
   /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[yYnN]|=|<<)$/,
   /^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
   /^[-+]?0[xob][0-9a-fA-F_]+$/,
@@ -216,7 +218,7 @@ const special = [
   /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/,
 ];
 
-/** Without spaces and tabs at its end. An expression would try every run of them. */
+/** Removes trailing spaces and tabs. A regular expression would take quadratic time. */
 export function trimEnd(text) {
   let end = text.length;
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;
@@ -227,9 +229,9 @@ export function cannotBePlain(text) {
   return /^(?:[-?:](?:[ \t]|$)|[,[\]{}#&*!|>'"%@`])/.test(text);
 }
 
-export function plainValue(text) {
+export function comparablePlain(text) {
   if (/^(?:|~|null|Null|NULL)$/.test(text)) return 'null';
   if (/^(?:true|True|TRUE|false|False|FALSE)$/.test(text)) return text.toLowerCase();
   if (/^-?(?:0|[1-9][0-9]*)$/.test(text)) return `i${text}`;
-  return special.some((pattern) => pattern.test(text)) ? `p${text}` : `s${JSON.stringify(text)}`;
+  return ambiguousTexts.some((pattern) => pattern.test(text)) ? `p${text}` : `s${JSON.stringify(text)}`;
 }

@@ -11,17 +11,17 @@ function Stop-Setup([string] $message, [int] $code = 1) {
   throw $failure
 }
 
-# The reason in words: what .NET says is wrapped in the name of the method that was called.
+# Returns the innermost message, which .NET wraps in the name of the called method.
 function Get-Reason($failure) {
   $exception = $failure.Exception
   while ($exception.InnerException) { $exception = $exception.InnerException }
   return ([string] $exception.Message).TrimEnd('.')
 }
 
-# False when nobody can be asked: a service, a scheduled task, or standard input from a file.
+# Returns false if the user cannot be asked: in a service, a scheduled task, or with redirected input.
 function Test-Terminal {
   if (-not [Environment]::UserInteractive) { return $false }
-  # It has no console, which looks like redirected input, and asks in a window.
+  # The ISE has no console, which looks like redirected input, but it asks in a window.
   if ($Host.Name -ceq 'Windows PowerShell ISE Host') { return $true }
   return -not [Console]::IsInputRedirected
 }
@@ -34,7 +34,7 @@ function Confirm-Yes([string] $question) {
   if ($answer.Trim().ToLowerInvariant() -cnotmatch '\A(y|yes)?\z') { Stop-Setup 'Nothing was changed.' }
 }
 
-# The key that is typed, which is not shown; at most three times.
+# Reads the key without showing it, at most three times.
 function Read-Key {
   if ($session.questions -ge 3) { Stop-Setup 'Three times, no valid key was entered. Nothing was changed.' }
   $session.questions++
@@ -53,7 +53,7 @@ function New-WorkFolder {
   Protect-Path $session.work
 }
 
-# Allows only this user, and the system for its backups. A file system without permissions stays as it is.
+# Grants access only to this user, and to the system for backups. Has no effect on file systems without permissions.
 function Protect-Path([string] $path) {
   try {
     $user = [Security.Principal.WindowsIdentity]::GetCurrent().User.Value
@@ -70,8 +70,8 @@ function Save-Text([string] $path, [string] $text) {
   [IO.File]::WriteAllBytes($path, $utf8.GetBytes($text))
 }
 
-# Runs a program without a window. Gives its exit code, and what it printed; with $isShown, that is shown line by line instead.
-# Everything is waited for in short steps, so that Ctrl+C works.
+# Runs a program without a window. Returns its exit code and output; with $isShown, prints the output line by line instead.
+# Waits in short steps, so that Ctrl+C works.
 function Start-Program([string] $file, [string] $arguments, [bool] $isShown) {
   $start = New-Object Diagnostics.ProcessStartInfo $file, $arguments
   $start.UseShellExecute = $false
@@ -94,7 +94,7 @@ function Start-Program([string] $file, [string] $arguments, [bool] $isShown) {
   }
 }
 
-# Variables of this process, which programs inherit: those of .NET's table fail where two names differ only in case.
+# Sets variables of this process for programs that it starts. The table of ProcessStartInfo fails if two names differ only in case.
 function Set-Inherited($values) {
   foreach ($name in @($values.Keys)) {
     $value = $values[$name]
@@ -103,10 +103,10 @@ function Set-Inherited($values) {
   }
 }
 
-# Sets $session.runtime to the program and arguments that run JavaScript: Node.js, Bun or Deno. False without one.
+# Sets $session.runtime to the program and arguments that run JavaScript: Node.js, Bun or Deno. Returns false without one.
 function Find-Runtime {
   $kinds = @('node', '--version', 'v(\d+)', ''), @('bun', '--version', '(\d+)\.', ''), @('deno', '--version', 'deno (\d+)', 'run --allow-all ')
-  # These are Bun with a program inside, which BUN_BE_BUN leaves out.
+  # The executables of these tools contain Bun, which BUN_BE_BUN selects.
   foreach ($name in 'opencode', 'kilo', 'droid') { $kinds += , @($name, '--revision', '\A(\d+)\.\d+\.\d+\+', '') }
   foreach ($kind in $kinds) {
     foreach ($file in @(Get-Programs $kind[0])) {
@@ -120,7 +120,7 @@ function Find-Runtime {
   return $false
 }
 
-# Programs of this name on the path. Those in WindowsApps may open the Microsoft Store instead.
+# Lists programs of this name on the path, except those in WindowsApps, which may open the Microsoft Store.
 function Get-Programs([string] $name) {
   foreach ($command in @(Get-Command -Name $name -CommandType Application -All -ErrorAction SilentlyContinue)) {
     $file = [string] $command.Source
@@ -130,8 +130,8 @@ function Get-Programs([string] $name) {
   }
 }
 
-# The arguments as the program takes them: -DryRun becomes --dry-run, a list a text with commas. They are read here and not by
-# PowerShell: `irm URL | iex` has none, and a parameter block there would leave its variables in the user's session.
+# Converts arguments for the program: -DryRun becomes --dry-run, a list a text with commas. PowerShell does not parse them, because
+# `irm URL | iex` has none, and a parameter block would leave its variables in the user's session.
 function Get-Words($given) {
   $words = @()
   if ($null -ne $given) { $words = @($given) }
@@ -152,13 +152,13 @@ $options = @{
   list = '--list'; undo = '--undo'; verify = '--verify'; help = '--help'; h = '--help'; '?' = '--help'; key = '--key'
 }
 
-# A word of a command line, as programs of Windows read it.
+# Quotes an argument by the rules of Windows programs.
 function ConvertTo-Argument([string] $word) {
   $text = [regex]::Replace($word, '(\\*)"', '$1$1\"')
   return '"' + [regex]::Replace($text, '(\\+)$', '$1$1') + '"'
 }
 
-# Gives the exit code: 0 done, 1 something failed, 2 wrong arguments.
+# Returns the exit code: 0 done, 1 something failed, 2 wrong arguments.
 function Start-Setup($given) {
   try {
     # The variables exist in PowerShell 7 only.
@@ -193,7 +193,7 @@ function Clear-Work {
   try { [IO.Directory]::Delete($session.work, $true) } catch { Write-Line "A temporary folder could not be removed: $($session.work)" 'Yellow' }
 }
 
-# Runs the program, and again with the answer where it ends in order to have the user asked.
+# Runs the program, and again with the answer whenever it ends to ask the user.
 function Start-Runs($words) {
   $file = [IO.Path]::Combine($session.work, 'program.mjs')
   Save-Text $file ($program.Replace("`r`n", "`n") + "`nmain_.main($json);`n")
@@ -232,7 +232,7 @@ function Save-Registry {
   Save-Text ([IO.Path]::Combine($session.work, 'registry')) ($lines -join "`n")
 }
 
-# Makes the changes of variables that the program has left. The first line is its exit code.
+# Applies the changes of variables that the program has requested. The first line is its exit code.
 function Set-Variables {
   $text = $utf8.GetString([IO.File]::ReadAllBytes([IO.Path]::Combine($session.work, 'changes')))
   $lines = @($text -csplit '\r?\n' | Where-Object { $_ })
@@ -249,8 +249,8 @@ function Set-Variables {
 # Sets the variable for programs that start from now on, and for this session. $null removes it.
 function Write-Variable([string] $name, $value, [string] $kind) {
   if ($null -eq $value) { $value = [NullString]::Value }
-  # This tells other programs about the change, but makes a plain text of a value with %NAMES% in it, and removes a variable
-  # whose value is empty.
+  # Notifies other programs of the change, but stores a value with %NAMES% as plain text, and removes a variable with an empty
+  # value.
   [Environment]::SetEnvironmentVariable($name, $value, [EnvironmentVariableTarget]::User)
   if ($kind -ceq 'ExpandString' -or ($null -ne $value -and -not $value)) {
     $type = [Microsoft.Win32.RegistryValueKind] 'String'

@@ -11,7 +11,7 @@ NL='
 '
 
 main() {
-  # GREP_OPTIONS of BSD can add colours to what grep finds.
+  # GREP_OPTIONS of BSD can add colours to the output of grep.
   unset IFS CDPATH GREP_OPTIONS NODE_OPTIONS
   trap clean_up EXIT
   trap 'exit 130' HUP INT TERM
@@ -47,7 +47,7 @@ clean_up() {
   trap '' HUP INT TERM PIPE
   trap - EXIT
   restore_terminal
-  # The program may have been interrupted too: its lock and temporary files go.
+  # The program may have been interrupted too, so its lock and temporary files are removed.
   if [ "$status" -gt 128 ] && [ -f "$work/program.mjs" ]; then run_once --recover; fi
   [ -z "$work" ] || rm -rf "$work"
   # mksh would exit with the status of the last command.
@@ -68,7 +68,7 @@ has_terminal() {
   (: </dev/tty >/dev/tty) 2>/dev/null
 }
 
-# True for yes, which is also what Enter means.
+# Returns true for yes, the default.
 ask_yes() {
   printf '\n%s [Y/n] ' "$1" >/dev/tty
   IFS= read -r answer </dev/tty || answer=n
@@ -98,7 +98,7 @@ restore_terminal() {
   saved_terminal=''
 }
 
-# Sets $runtime to what runs the program: Node.js, Bun, Deno, or a tool whose file is Bun at the same time.
+# Sets $runtime to the command that runs the program: Node.js, Bun, Deno, or a tool whose executable contains Bun.
 find_runtime() {
   version=$(node --version 2>/dev/null </dev/null) || version=v0
   version=${version#v}
@@ -124,7 +124,7 @@ find_runtime() {
   fi
 }
 
-# Runs the program, and again with the answer where it ends in order to have the user asked.
+# Runs the program, and again with the answer whenever it ends to ask the user.
 run_program() {
   (umask 077 && write_program >"$work/program.mjs") || fail "The folder $work cannot be written. Free some space there, or set TMPDIR to another folder."
   while :; do
@@ -140,7 +140,7 @@ run_program() {
 }
 
 run_once() {
-  # zsh splits no words of a variable.
+  # zsh does not split variables into words.
   (
     [ -z "${ZSH_VERSION-}" ] || setopt shwordsplit
     # shellcheck disable=SC2086
@@ -150,7 +150,7 @@ run_once() {
   return "$program_status"
 }
 
-# By a here-document: printf is a program in some shells, and others can see its arguments.
+# Uses a here-document: printf is a program in some shells, whose arguments other users can read.
 write_answer() {
   (umask 077 && cat >"$work/key") <<END
 $answer

@@ -1,31 +1,31 @@
-# Without a runtime: variables and new files are written, and what must be added to files that exist is shown. The records are those
-# of the program, so that each takes back what the other did.
+# Without a runtime, writes variables and new files, and prints the settings for existing files. Keeps the same records as the program,
+# so that each can undo the other's changes.
 
 function Start-WithoutRuntime($words) {
   $needs = 'needs Node.js, Bun or Deno, none of which was found on this computer. Install one, and run this again.'
-  $given = @{ tools = @(); keyFile = ''; action = 'setup'; isYes = $false }
+  $choices = @{ tools = @(); keyFile = ''; action = 'setup'; isYes = $false }
   for ($index = 0; $index -lt $words.Count; $index++) {
     switch -CaseSensitive ($words[$index]) {
-      '--tools' { $index++; $given.tools = @(([string] $words[$index]).Split(',')) }
-      '--key-file' { $index++; $given.keyFile = [string] $words[$index] }
-      '--yes' { $given.isYes = $true }
-      '--undo' { $given.action = 'undo' }
-      '--list' { $given.action = 'list' }
+      '--tools' { $index++; $choices.tools = @(([string] $words[$index]).Split(',')) }
+      '--key-file' { $index++; $choices.keyFile = [string] $words[$index] }
+      '--yes' { $choices.isYes = $true }
+      '--undo' { $choices.action = 'undo' }
+      '--list' { $choices.action = 'list' }
       default { Stop-Setup "This script takes -Tools a,b, -KeyFile FILE, -Yes, -List and -Undo here. Everything else $needs" 2 }
     }
   }
   $session.state = [IO.Path]::Combine([Environment]::ExpandEnvironmentVariables('%LOCALAPPDATA%'), "$($data.slug)\setup")
-  if ($given.action -ceq 'undo') { return Undo-Records $given }
-  $tools = @($session.table | Where-Object { if ($given.tools.Count -gt 0) { $given.tools -ccontains $_.id } else { -not $_.isOnRequest -and (Test-Found $_) } })
-  if ($given.action -ceq 'list') {
+  if ($choices.action -ceq 'undo') { return Undo-Records $choices }
+  $tools = @($session.table | Where-Object { if ($choices.tools.Count -gt 0) { $choices.tools -ccontains $_.id } else { -not $_.isOnRequest -and (Test-Found $_) } })
+  if ($choices.action -ceq 'list') {
     foreach ($tool in $session.table) { Write-Line ('  {0,-16} {1,-24} {2}' -f $tool.id, $tool.name, $(if (Test-Found $tool) { 'found' } else { '' })) }
     return 0
   }
   if ($tools.Count -eq 0) { Stop-Setup "No tool was found on this computer. Name one: -Tools $($session.table[0].id)." }
-  if (-not $given.isYes -and -not (Test-Terminal)) { Stop-Setup 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.' }
-  $key = Find-Key $given.keyFile
+  if (-not $choices.isYes -and -not (Test-Terminal)) { Stop-Setup 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.' }
+  $key = Find-Key $choices.keyFile
   Write-Line "Settings for $($data.service) ($($data.baseUrl)), without Node.js, Bun or Deno: $(@($tools | ForEach-Object { $_.name }) -join ', ')"
-  if (-not $given.isYes) { Confirm-Yes 'Write these settings?' }
+  if (-not $choices.isYes) { Confirm-Yes 'Write these settings?' }
   Add-Folder ([IO.Path]::Combine($session.state, 'files'))
   Protect-Path $session.state
   foreach ($tool in $tools) { Install-Tool $tool $key }
@@ -43,7 +43,7 @@ function Find-Key([string] $file) {
   return $key.Trim()
 }
 
-# A program of the tool is on the path, or one of its folders is there.
+# Returns true if a program of the tool is on the path, or one of its folders exists.
 function Test-Found($tool) {
   foreach ($command in $tool.commands) {
     if (@(Get-Command -Name $command -CommandType 'Application', 'ExternalScript' -ErrorAction SilentlyContinue).Count -gt 0) { return $true }
@@ -115,7 +115,7 @@ function Add-Line([string] $name, [string] $line) {
   Save-Text $path (($lines -join "`n") + "`n")
 }
 
-# Creates a folder with all above it, and remembers those that were missing.
+# Creates a folder and its parents, and records the new ones.
 function Add-Folder([string] $path) {
   $missing = @()
   for ($folder = $path; $folder -and -not [IO.Directory]::Exists($folder); $folder = [IO.Path]::GetDirectoryName($folder)) { $missing = @($folder) + $missing }
@@ -123,14 +123,14 @@ function Add-Folder([string] $path) {
   foreach ($folder in $missing) { if ([IO.Directory]::Exists($session.state)) { Add-Line 'folders' $folder } }
 }
 
-# Takes back what is as it was written. What somebody has edited since stays, and is named.
-function Undo-Records($given) {
+# Undoes files that are still as they were written. Files that were edited since stay and are listed.
+function Undo-Records($choices) {
   $files = [IO.Path]::Combine($session.state, 'files')
   if (-not [IO.Directory]::Exists($files)) {
     Write-Line "Nothing of $($data.service) is set up on this computer."
     return 0
   }
-  if (-not $given.isYes) { Confirm-Yes "Take the settings of $($data.service) out again?" }
+  if (-not $choices.isYes) { Confirm-Yes "Take the settings of $($data.service) out again?" }
   $isDone = $true
   foreach ($record in @([IO.Directory]::GetDirectories($files))) { if (-not (Undo-Record $record)) { $isDone = $false } }
   $variables = [IO.Path]::Combine($session.state, 'variables')
@@ -147,7 +147,7 @@ function Undo-Records($given) {
   return 0
 }
 
-# False when somebody has edited the file since.
+# Returns false if the file was edited since.
 function Undo-Record([string] $record) {
   $path = (Read-Text ([IO.Path]::Combine($record, 'path'))).Trim()
   $before = [IO.Path]::Combine($record, 'before')

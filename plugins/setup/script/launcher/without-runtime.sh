@@ -1,5 +1,5 @@
-# Without a runtime: variables, new files and marked lines are written, and what must be added to files that exist is shown. The records
-# are those of the program, so that each takes back what the other did.
+# Without a runtime, writes variables, new files and marked lines, and prints the settings for existing files. Keeps the same records as
+# the program, so that each can undo the other's changes.
 
 set_up_by_shell() {
   umask 077
@@ -52,7 +52,7 @@ set_up_all() {
   printf '\n%s\n' "To take the settings out again: curl -fsSL $base_url/setup.sh | sh -s -- --undo"
 }
 
-# Begins a tool of the table: id, name, whether it is set up only when it is named, programs, folders. False where no more of it is needed.
+# Starts a row of the table: id, name, whether it is set up only on request, programs, folders. Returns false to skip its settings.
 tool() {
   id=$1 name=$2 on_request=$3 commands=$4 found='' verdict=unchanged details=''
   shift 4
@@ -67,7 +67,7 @@ tool() {
   [ "$mode" = write ]
 }
 
-# Ends a tool of the table.
+# Ends a row of the table.
 finish() {
   touch "$records/tools"
   printf '%s\n' "$id" | sort -u - "$records/tools" >"$work/tools" && cp "$work/tools" "$records/tools"
@@ -106,7 +106,7 @@ export $1='$filled'
 END
 }
 
-# $1: format; $2: the path as the table has it; $3: the settings; $4: the path; $5: the one to take where that does not exist
+# $1: format; $2: path in the table; $3: settings; $4: path; $5: path to use if $4 does not exist
 file() {
   path=$4
   [ -e "$path" ] || path=${5-$4}
@@ -116,7 +116,7 @@ file() {
     if [ -z "$record" ] || { [ -f "$record/path" ] && [ "$(cat "$record/path")" = "$path" ]; }; then break; fi
   done
   fill "$3"
-  # By here-documents, as in write_answer.
+  # Uses here-documents for the reason given at write_answer.
   cat >"$work/wanted" <<END
 $filled
 END
@@ -137,7 +137,7 @@ END
   commit "$@" || verdict=failed failed=yes
 }
 
-# $1 with the key for @KEY@, in $filled.
+# Sets $filled to $1 with the key in place of @KEY@.
 fill() {
   filled='' rest=$1
   while case $rest in *@KEY@*) true ;; *) false ;; esac; do
@@ -146,7 +146,7 @@ fill() {
   filled=$filled$rest
 }
 
-# Puts the record of the file on disk, and then the file, whose permissions and place behind a link stay.
+# Writes the record of the file and then the file, which keeps its permissions and its place behind a link.
 commit() {
   make_folders "${path%/*}"
   number=1
@@ -163,14 +163,14 @@ commit() {
   rm -rf "$record" && mv "$new" "$record"
 }
 
-# The file without the lines between the markers, in $work/clean.
+# Writes the file without the lines between the markers to $work/clean.
 cut_block() {
   if grep -q "^# >>> $slug >>>" "$path" 2>/dev/null; then sed "/^# >>> $slug >>>/,/^# <<< $slug <<</d" "$path" >"$work/clean"
   elif [ -f "$path" ]; then cp "$path" "$work/clean"
   else : >"$work/clean"; fi
 }
 
-# Creates the folder $1 and those above it, which are put on record first.
+# Records the missing folders of the path $1, then creates them.
 make_folders() {
   missing='' folder=$1
   while [ ! -d "$folder" ]; do missing=$folder$NL$missing folder=${folder%/*}; done
@@ -191,7 +191,7 @@ write_variables() {
   print_verdict
 }
 
-# Takes back what is as it was written. What somebody has edited since stays, and is named.
+# Undoes files that are still as they were written. Files that were edited since stay and are listed.
 undo_all() {
   [ -d "$records/files" ] || fail "Nothing of $service is set up on this machine." 0
   [ -z "$wanted" ] || fail "--undo with --tools $needs"

@@ -1,38 +1,39 @@
 // Blocks: lines between two markers, in files whose comments begin with #.
+
 import { Refusal } from '../edit/common.mjs';
 import { run } from './run.mjs';
 
 const marker = (arrows) => `# ${arrows} ${run.slug} ${arrows}`;
-const isOpen = (content) => content !== undefined && content !== '' && !content.endsWith('\n');
+const lacksLineEnd = (content) => content !== undefined && content !== '' && !content.endsWith('\n');
 
-/** Cuts a content at the block into head, lines and tail. Without a block, head is all of it. */
-export function blockOf(content) {
-  const places = (text) => {
-    const found = [];
+/** Splits a content at its block. Without one, `head` is the whole content. Refuses markers that are not one pair. */
+export function findBlock(content) {
+  const findMarkers = (text) => {
+    const markers = [];
     for (let at = content.indexOf(text); at >= 0; at = content.indexOf(text, at + 1)) {
       const end = /^\r?(?:\n|$)/.exec(content.slice(at + text.length));
-      if (end && (at === 0 || content[at - 1] === '\n')) found.push({ at, end: at + text.length + end[0].length });
+      if (end && (at === 0 || content[at - 1] === '\n')) markers.push({ at, end: at + text.length + end[0].length });
     }
-    return found;
+    return markers;
   };
-  const [begin, end] = [marker('>>>'), marker('<<<')];
-  const [begins, ends] = [places(begin), places(end)];
-  if (begins.length === 0 && ends.length === 0) return { head: content, lines: '', tail: '', isFound: false };
-  if (begins.length === 1 && ends.length === 0) throw new Refusal(`its marker "${end}" is missing`);
-  if (begins.length !== 1 || ends.length !== 1 || begins[0].at > ends[0].at)
-    throw new Refusal(`its markers "${begin}" and "${end}" are not one pair`);
-  const lines = content.slice(begins[0].end, ends[0].at);
-  return { head: content.slice(0, begins[0].at), lines, tail: content.slice(ends[0].end), isFound: true };
+  const [opening, closing] = [marker('>>>'), marker('<<<')];
+  const [openings, closings] = [findMarkers(opening), findMarkers(closing)];
+  if (openings.length === 0 && closings.length === 0) return { head: content, lines: '', tail: '', isFound: false };
+  if (openings.length === 1 && closings.length === 0) throw new Refusal(`its marker "${closing}" is missing`);
+  if (openings.length !== 1 || closings.length !== 1 || openings[0].at > closings[0].at)
+    throw new Refusal(`its markers "${opening}" and "${closing}" are not one pair`);
+  const lines = content.slice(openings[0].end, closings[0].at);
+  return { head: content.slice(0, openings[0].at), lines, tail: content.slice(closings[0].end), isFound: true };
 }
 
-/** The content without the block. The line end that was added to a last line without one is removed again. */
+/** Removes the block, and the line end that was added in front of it. */
 export function withoutBlock(block, before) {
-  const clean = block.head + block.tail;
-  return block.isFound && block.tail === '' && isOpen(before) && clean !== '' ? clean.slice(0, -1) : clean;
+  const content = block.head + block.tail;
+  return block.isFound && block.tail === '' && lacksLineEnd(before) && content !== '' ? content.slice(0, -1) : content;
 }
 
-/** The content with the new block where the old one was, or at the end. */
+/** Puts the new block in place of the old one, or at the end. */
 export function withBlock(block, wanted) {
-  const separator = !block.isFound && isOpen(block.head) ? '\n' : '';
+  const separator = !block.isFound && lacksLineEnd(block.head) ? '\n' : '';
   return `${block.head}${separator}${marker('>>>')}\n${wanted}${marker('<<<')}\n${block.tail}`;
 }

@@ -1,4 +1,5 @@
-// Replaces a file of the user by the planned one in one step, or not at all.
+// Replaces a user's file by the planned one atomically.
+
 import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { folderOf, join } from './paths.mjs';
@@ -7,9 +8,9 @@ import {
   backUp,
   dropBackup,
   dropStaged,
-  freeName,
+  findFreeName,
   makeFolders,
-  protect,
+  restrictAccess,
   readRecord,
   settleRecord,
   stageRecord,
@@ -17,16 +18,16 @@ import {
 } from './records.mjs';
 import { isWindows, run } from './run.mjs';
 
-const changedMeanwhile = 'it was changed meanwhile';
+const changeReason = 'it was changed meanwhile';
 
-/** Writes a planned file when its verdict is written. False when it failed: the plan has the reason. */
+/** Writes a planned file if its verdict is `written`. Returns false if that failed; the plan then has the reason. */
 export function commitPlan(plan) {
   const commit = () => {
-    if (plan.verdict === 'unchanged') saveUnchanged(plan);
+    if (plan.verdict === 'unchanged') recordUnchanged(plan);
     if (plan.verdict === 'written') replacePlanned(plan);
   };
   unlessRefused(
-    () => insist(commit, () => computePlan(plan)),
+    () => retryIfChanged(commit, () => computePlan(plan)),
     ({ message: reason }) => Object.assign(plan, { verdict: 'failed', reason }),
   );
   return ['unchanged', 'manual', 'written'].includes(plan.verdict);
@@ -35,8 +36,8 @@ export function commitPlan(plan) {
 function replacePlanned(plan) {
   writeStamp();
   makeFolders(folderOf(plan.real));
-  plan.record = plan.record || freeName(plan.tool);
-  stageRecord(plan.record, recordOf(plan));
+  plan.record = plan.record || findFreeName(plan.tool);
+  stageRecord(plan.record, createRecord(plan));
   try {
     backUp(plan.real, plan.current);
     replaceFile(plan.real, plan.after, plan.mode, plan.current);
@@ -48,22 +49,22 @@ function replacePlanned(plan) {
   settleRecord(plan.record);
 }
 
-/** Records a file that has the settings already. */
-function saveUnchanged(plan) {
+/** Records a file that already has the settings. */
+function recordUnchanged(plan) {
   if (plan.isKept) return;
-  const old = plan.record && readRecord(plan.record);
-  if (old && ['wanted', 'after', 'before'].every((part) => old[part] === plan[part])) return;
+  const record = plan.record && readRecord(plan.record);
+  if (record && ['wanted', 'after', 'before'].every((part) => record[part] === plan[part])) return;
   writeStamp();
-  plan.record = plan.record || freeName(plan.tool);
-  stageRecord(plan.record, recordOf(plan));
+  plan.record = plan.record || findFreeName(plan.tool);
+  stageRecord(plan.record, createRecord(plan));
   settleRecord(plan.record);
 }
 
-function recordOf(plan) {
+function createRecord(plan) {
   const { real: path, source, format, identity, wanted, before, after } = plan;
-  // The permissions before the first change, as long as the file is there.
-  const old = plan.current !== undefined && plan.record ? readRecord(plan.record) : undefined;
-  const oldMode = old ? old.modes[0] : octal(plan.oldMode);
+  // The record has the permissions before the first change. They no longer matter if the file is gone.
+  const record = plan.current !== undefined && plan.record ? readRecord(plan.record) : undefined;
+  const oldMode = record ? record.modes[0] : formatMode(plan.oldMode);
   return {
     path,
     source,
@@ -72,28 +73,30 @@ function recordOf(plan) {
     wanted,
     before,
     after,
-    modes: [before === undefined ? '-' : oldMode, octal(plan.mode)],
+    modes: [before === undefined ? '-' : oldMode, formatMode(plan.mode)],
   };
 }
 
-export function octal(mode) {
+export function formatMode(mode) {
   return mode === undefined ? '-' : mode.toString(8).padStart(3, '0');
 }
 
 /**
- * Replaces a file by a new one that is written beside it, unless it differs from `expected` by now (undefined: there was none).
+ * Writes a temporary file in the same folder and renames it.
  *
- * @param mode its permissions; undefined for those that it has, or those of a new file
+ * @param mode permissions; undefined to keep them
+ * @param expected content that was read; undefined if the file did not exist
+ * @throws Refusal if the file has changed since
  */
 export function replaceFile(path, content, mode, expected) {
   const pending = join(folderOf(path), `${run.temporary}.${machine.pid}`);
   machine.removeFile(pending);
-  const now = expected === undefined ? undefined : machine.look(path);
+  const entry = expected === undefined ? undefined : machine.stat(path);
   try {
-    machine.create(pending, content, mode ?? now?.mode, now);
+    machine.create(pending, content, mode ?? entry?.mode, entry);
     if (machine.read(pending) !== content) throw new Refusal('it cannot be written; the disk may be full');
-    if (isWindows && expected === undefined && mode === 0o600) protect(pending);
-    refuseChanged(path, expected);
+    if (isWindows && expected === undefined && mode === 0o600) restrictAccess(pending);
+    refuseIfChanged(path, expected);
     machine.rename(pending, path);
   } catch (error) {
     machine.removeFile(pending);
@@ -101,22 +104,22 @@ export function replaceFile(path, content, mode, expected) {
   }
 }
 
-/** Takes a file away that is still as it was read. */
+/** @throws Refusal if the file has changed since it was read */
 export function removeFile(path, expected) {
-  refuseChanged(path, expected);
+  refuseIfChanged(path, expected);
   machine.removeFile(path);
 }
 
-function refuseChanged(path, expected) {
-  const isSame = expected === undefined ? machine.lookAtLink(path) === undefined : machine.read(path) === expected;
-  if (!isSame) throw new Refusal(changedMeanwhile);
+function refuseIfChanged(path, expected) {
+  const isSame = expected === undefined ? machine.lstat(path) === undefined : machine.read(path) === expected;
+  if (!isSame) throw new Refusal(changeReason);
 }
 
-/** Does it again when the tool has written its file meanwhile, at most three times. @param prepare for another time */
-export function insist(action, prepare = () => {}, times = 3) {
+/** Retries an action if its file changes meanwhile. `prepare` runs before each retry. */
+export function retryIfChanged(action, prepare = () => {}, times = 3) {
   unlessRefused(action, (error) => {
-    if (error.message !== changedMeanwhile || times === 1) throw error;
+    if (error.message !== changeReason || times === 1) throw error;
     prepare();
-    insist(action, prepare, times - 1);
+    retryIfChanged(action, prepare, times - 1);
   });
 }

@@ -1,5 +1,6 @@
+// Merges settings into files of JSON with comments, TOML and YAML, and removes them. All other bytes stay as they are.
+
 import { Refusal, unlessRefused } from '../edit/common.mjs';
-// Puts settings into files of JSON with comments, TOML and YAML, and takes them out again. All other bytes stay as they are.
 import { json } from '../edit/json.mjs';
 import { toml } from '../edit/toml.mjs';
 import { yaml } from '../edit/yaml.mjs';
@@ -9,11 +10,11 @@ const formats = { json, toml, yaml };
 const maxBytes = 1024 * 1024;
 
 /**
- * `apply` puts `wanted` in and takes what only `previous` has out; `remove` takes `previous` out. `before` is the file without
- * them, as of the last run. Absent contents are files that do not exist.
+ * `apply` merges `wanted` and removes settings that only `previous` has; `remove` removes `previous`; `check` lists missing settings.
+ * `before` is the file without settings as of the last run. An undefined content is a file that does not exist.
  *
- * @returns after and before, and left: the names of settings that were changed since and stay; `check` gives missing alone
- * @throws Refusal for a file that cannot be edited without doubt; its message has no value of the file
+ * @returns after, before, and in left the names of settings that were changed since and stay; for `check`, missing alone
+ * @throws Refusal if the file cannot be edited safely; the message contains no value of the file
  */
 export function editSettings(command, { format, identity, at, dialect }, contents) {
   const texts = {};
@@ -21,8 +22,8 @@ export function editSettings(command, { format, identity, at, dialect }, content
     texts[name] = content === undefined ? undefined : toText(content);
   const [identifying, initial] = `${identity};`.split(';');
   const options = {
-    identity: asList(identifying),
-    initial: asList(initial),
+    identity: parseList(identifying),
+    initial: parseList(initial),
     ...(at && { at }),
     ...(command === 'apply' && dialect && { dialect }),
   };
@@ -30,7 +31,7 @@ export function editSettings(command, { format, identity, at, dialect }, content
   return { ...rest, after: toBytes(after), ...(command === 'apply' && { before: toBytes(before) }) };
 }
 
-const asList = (list) => (list === '-' || list === '' ? [] : list.split(','));
+const parseList = (list) => (list === '-' || list === '' ? [] : list.split(','));
 const toBytes = (text) => (text === undefined ? undefined : encode(text));
 
 function toText(content) {
@@ -42,23 +43,23 @@ function toText(content) {
 const commands = {
   apply(format, texts, options) {
     const { current, wanted, previous } = texts;
-    // A changed entry of ours would else count as the user's own from now on, with the key in it.
-    const clean = withoutPrevious(format, texts, { ...options, replaces: true });
-    const added = format.withoutPresent(wanted, clean.text ?? '', options.initial);
+    // Otherwise a changed entry of ours would count as the user's from now on, with the key in it.
+    const original = withoutPrevious(format, texts, { ...options, replaces: true });
+    const added = format.withoutPresent(wanted, original.text ?? '', options.initial);
     const isSame = current !== undefined && previous === wanted && format.merge(current, added, options) === current;
-    // Entries at the start of a list stand in the order of the settings, and so none may keep its place.
-    const keeping = options.at === 'start' ? options : { ...options, keep: wanted };
-    const base = withoutPrevious(format, texts, keeping).text;
-    const after = isSame ? current : mergeAnew(format, base, clean.text, added, options);
+    // Entries at the start of a list follow the order of the settings, so none may keep its place.
+    const keepingOptions = options.at === 'start' ? options : { ...options, keep: wanted };
+    const base = withoutPrevious(format, texts, keepingOptions).text;
+    const after = isSame ? current : mergeOrReplace(format, base, original.text, added, options);
     if (format.missing(after, added, options).length > 0) throw new Refusal('The settings cannot be merged safely.');
-    const all = format.missing('', wanted, options);
-    const isOurs = (name) => all.some((other) => other === name || other.startsWith(`${name}.`));
-    return { after, before: clean.text, left: clean.left.filter((name) => !isOurs(name)) };
+    const ownNames = format.missing('', wanted, options);
+    const isOurs = (name) => ownNames.some((other) => other === name || other.startsWith(`${name}.`));
+    return { after, before: original.text, left: original.left.filter((name) => !isOurs(name)) };
   },
 
   remove(format, texts, options) {
-    const clean = withoutPrevious(format, texts, options);
-    return { after: clean.text, left: clean.left.filter((name) => !options.initial.includes(name)) };
+    const original = withoutPrevious(format, texts, options);
+    return { after: original.text, left: original.left.filter((name) => !options.initial.includes(name)) };
   },
 
   check(format, { current = '', wanted }, options) {
@@ -66,15 +67,15 @@ const commands = {
   },
 };
 
-/** A value that kept its place may be of another kind than the new one: then it has to go first. */
-function mergeAnew(format, base, clean, added, options) {
+/** A value that kept its place may be of a different kind than the new one. Then it must be removed first. */
+function mergeOrReplace(format, base, original, added, options) {
   return unlessRefused(
     () => format.merge(base, added, options),
-    () => format.merge(clean, added, options),
+    () => format.merge(original, added, options),
   );
 }
 
-/** The file without the settings of the last run; no text where the file then would not exist. */
+/** Removes the settings of the last run. The text is undefined if the file would not exist without them. */
 function withoutPrevious(format, { current, previous, before }, options) {
   if (current === undefined || previous === undefined) return { text: current, left: [] };
   const { text, left } = format.remove(current, previous, before, options);

@@ -1,14 +1,15 @@
-// Moves tools from former names of the service. Each of them is a service with another folder, other markers and other names in
-// settings. A tool set up under a former name is taken out before it is set up under the present one. A run that ends in between leaves
-// the record `moving`, so that the next one knows the tools and their models.
+// Moves tools from former names of the service. Each name has its own folder, markers and names in settings, as if it were a separate
+// service. A tool is undone under its former name before it is set up under the present one. If a run ends in between, the next one
+// finds the tools and their models in the record `moving`.
+
 import { releaseLock } from './lock.mjs';
 import { eachFormer, recordPath } from './paths.mjs';
 import { readLines, readTools, refuseFullDisk, saveTool, takeLock, writeLines } from './records.mjs';
-import { printable, run, say } from './run.mjs';
+import { printable, run, printLine } from './run.mjs';
 import { listSetUp, undoService } from './undo.mjs';
 
-/** Reads which tools wait for their move (moving), and which are set up under a former name (former), with their models. */
-export function readFormer() {
+/** Reads the tools of an interrupted move, and those set up under former names, with their models. */
+export function readFormerTools() {
   const former = new Map();
   const add = (tools) => {
     for (const [id, model] of tools) if (id !== 'shell' && !former.get(id)) former.set(id, model);
@@ -22,38 +23,38 @@ export function readFormer() {
   run.moving = readTools('moving');
 }
 
-/** The model that the user has named for a tool, under this name or a former one; '' without one. */
-export function savedModel(id) {
+/** Returns the model that the user has chosen for a tool, under any name of the service; '' without one. */
+export function readSavedModel(id) {
   return readTools('tools').get(id) || run.moving.get(id) || run.former.get(id) || '';
 }
 
-/** Takes these tools out of what was set up under former names, as far as it is. True when anything was. */
-export function takeOver(ready) {
-  if (!hasFormer(ready)) return false;
+/** Undoes these tools under former names. Returns true if one of them was set up there. */
+export function moveFromFormerNames(ids) {
+  if (!hasFormerTools(ids)) return false;
   if (!run.options.isDryRun) {
-    saveMoving(ready);
+    saveMoving(ids);
     // Each name has a lock of its own, and a run holds one at a time.
     releaseLock();
   }
-  say(`\nSettings under a former name of ${printable(run.data.service)} are taken out first:`);
+  printLine(`\nSettings under a former name of ${printable(run.data.service)} are taken out first:`);
   const { options } = run;
   run.options = { ...options, action: 'undo', hasConsent: true };
-  eachFormer(() => undoService(ready));
+  eachFormer(() => undoService(ids));
   run.options = options;
   if (!options.isDryRun) takeLock();
   return true;
 }
 
-export function hasFormer(ready) {
-  return ready.some((id) => run.former.has(id));
+export function hasFormerTools(ids) {
+  return ids.some((id) => run.former.has(id));
 }
 
-/** Puts the tools that are about to lose their former settings on record. */
-function saveMoving(ready) {
+/** Records the tools that are about to lose their former settings. */
+function saveMoving(ids) {
   try {
-    for (const id of ready) if (run.former.has(id)) saveTool('moving', id, savedModel(id));
-    // Folders that were created under a former name, such as ~/.config, are no longer empty when its records go. They come
-    // first, because folders are removed from the last one.
+    for (const id of ids) if (run.former.has(id)) saveTool('moving', id, readSavedModel(id));
+    // Folders created under a former name, such as ~/.config, are not empty yet when its records go. They come first, because
+    // folders are removed in reverse order.
     const folders = [];
     eachFormer(() => folders.push(...readLines('folders')));
     writeLines('folders', [...new Set([...folders, ...readLines('folders')])]);

@@ -1,4 +1,5 @@
-// Requests to the gateway by curl or by this runtime, and what an answer or its absence means.
+// Requests to the gateway by curl or this runtime, and messages for failures.
+
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import * as http from 'node:http';
@@ -10,39 +11,46 @@ import { computer, isWindows, printable, run } from './run.mjs';
 /** Placeholder for the key in a dry run without one. */
 export const placeholderKey = 'YOUR_KEY';
 
-/** Bytes. The gateway's responses here are a hundred times smaller. */
-const largestAnswer = 4 * 1024 * 1024;
+/** The gateway's responses are a hundred times smaller. */
+const maxResponseBytes = 4 * 1024 * 1024;
 
 /**
- * Sends a request with the key. The key is in no argument of a process, which every user of the machine can list. Redirects
- * are not followed: the key is for the gateway alone.
+ * Sends a request with the key, but never passes the key as an argument of a process, which every user of the machine can read. Does
+ * not follow redirects, because the key is only for the gateway.
  *
- * @returns status (0: no answer), body, partial (what came of a body that broke off), seconds, and failure: a sentence, or '' when the
- *   gateway itself has answered
+ * @returns status (0 without a response), body, partial (the start of a body that broke off), seconds, and failure: a sentence, or '' if
+ *   the gateway itself has responded
  */
 export function request(method, path, json = '', limit = 30) {
-  const asked = { method, url: run.data.baseUrl + path, json, limit, key: run.key, agent: `${run.slug}-setup` };
-  const began = Date.now();
-  const curl = machine.find('curl');
-  let answer = curl && !curl.includes('/snap/') ? askByCurl(curl, asked) : undefined;
-  answer = answer ?? askByRuntime(asked);
-  const failure = answer.status === 0 ? explainSilence(answer, asked) : explainAnswer(answer);
-  return { ...answer, failure, seconds: ((Date.now() - began) / 1000).toFixed(1) };
+  const outgoing = { method, url: run.data.baseUrl + path, json, limit, key: run.key, agent: `${run.slug}-setup` };
+  const startedAt = Date.now();
+  const curl = machine.which('curl');
+  let response = curl && !curl.includes('/snap/') ? requestByCurl(curl, outgoing) : undefined;
+  response = response ?? requestByRuntime(outgoing);
+  const failure = response.status === 0 ? describeFailure(response, outgoing) : describeForeignResponse(response);
+  return { ...response, failure, seconds: ((Date.now() - startedAt) / 1000).toFixed(1) };
 }
 
-/** Seconds. Codex waits three times as long, at every try. */
-const upgradeLimit = 5;
+/** Seconds. Codex waits three times as long, for each attempt. */
+const upgradeTimeout = 5;
 
 /**
- * True when the gateway's public address opens a WebSocket: 101, from this machine and through the proxies on the way. Without a
- * key, nothing is known. curl would wait for frames until its limit.
+ * Returns true if the gateway opens a WebSocket (101) from this machine, through all proxies in between; false without a key. curl is
+ * not used because it would wait for frames until its timeout.
  */
-export function takesSockets() {
+export function acceptsWebSockets() {
   if (!run.key || run.key === placeholderKey) return false;
   const url = `${run.data.baseUrl}/v1/responses`;
-  const asked = { method: 'GET', url, isUpgrade: true, limit: upgradeLimit, key: run.key, agent: `${run.slug}-setup` };
-  run.hasSockets ??= askByRuntime(asked).status === 101;
-  return run.hasSockets;
+  const outgoing = {
+    method: 'GET',
+    url,
+    isUpgrade: true,
+    limit: upgradeTimeout,
+    key: run.key,
+    agent: `${run.slug}-setup`,
+  };
+  run.acceptsWebSockets ??= requestByRuntime(outgoing).status === 101;
+  return run.acceptsWebSockets;
 }
 
 /** Exit codes of curl(1). */
@@ -58,42 +66,45 @@ const curlReasons = [
   ['tls', 51, 53, 54, 58, 59, 60, 77, 83, 90, 91],
 ];
 
-/** A text as a value in a file of options of curl. */
-const quote = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
+/** Quotes a value of a curl configuration file. */
+const quoteForCurl = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
-/** ~/.curlrc is ignored, because its options could print or redirect the key. Undefined where curl cannot start. */
-function askByCurl(curl, { method, url, json, limit, key, agent }) {
+/** Ignores ~/.curlrc, whose options could print or redirect the key. Returns undefined if curl cannot start. */
+function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   const config = [
-    `url = ${quote(url)}`,
-    `header = ${quote(`Authorization: Bearer ${key}`)}`,
-    `user-agent = ${quote(agent)}`,
+    `url = ${quoteForCurl(url)}`,
+    `header = ${quoteForCurl(`Authorization: Bearer ${key}`)}`,
+    `user-agent = ${quoteForCurl(agent)}`,
   ];
-  if (json) config.push('header = "Content-Type: application/json"', `data-raw = ${quote(json)}`);
-  const bounds = `--connect-timeout 10 --max-time ${limit} --max-filesize ${largestAnswer}`;
-  const options = `-q --config - --silent --show-error --globoff --proto =http,https --request ${method} ${bounds}`;
+  if (json) config.push('header = "Content-Type: application/json"', `data-raw = ${quoteForCurl(json)}`);
+  const limits = `--connect-timeout 10 --max-time ${limit} --max-filesize ${maxResponseBytes}`;
+  const options = `-q --config - --silent --show-error --globoff --proto =http,https --request ${method} ${limits}`;
   const words = [...options.split(' '), '--write-out', '\n%{http_code} %{http_connect} %{redirect_url}'];
-  const told = machine.call(curl, words, {
+  const result = machine.spawn(curl, words, {
     input: encode(`${config.join('\n')}\n`),
     seconds: limit + 5,
-    limit: largestAnswer + 4096,
+    limit: maxResponseBytes + 4096,
   });
-  if (told.code === -3) return { status: 0, body: '', reason: 'length' };
-  if ([-1, 126, 127].includes(told.code)) return undefined;
-  const end = told.output.lastIndexOf('\n');
-  const [status, connect = '000', location = ''] = told.output.slice(end + 1).split(' ');
-  if (told.code === 0) return { status: Number(status), body: told.output.slice(0, end), location };
-  const detail = printable((/^curl: \(\d+\) (.*)/.exec(told.errors)?.[1] ?? '').slice(0, 200));
+  if (result.code === -3) return { status: 0, body: '', reason: 'length' };
+  if ([-1, 126, 127].includes(result.code)) return undefined;
+  const end = result.output.lastIndexOf('\n');
+  const [status, connect = '000', location = ''] = result.output.slice(end + 1).split(' ');
+  if (result.code === 0) return { status: Number(status), body: result.output.slice(0, end), location };
+  const detail = printable((/^curl: \(\d+\) (.*)/.exec(result.errors)?.[1] ?? '').slice(0, 200));
   if (!/^(000|2\d\d)$/.test(connect)) return { status: 0, body: '', reason: 'proxy', detail: connect };
   const [reason] =
-    told.code === -2 ? ['timeout'] : (curlReasons.find(([, ...codes]) => codes.includes(told.code)) ?? []);
-  return { status: 0, body: '', partial: told.output.slice(0, end), reason, detail };
+    result.code === -2 ? ['timeout'] : (curlReasons.find(([, ...codes]) => codes.includes(result.code)) ?? []);
+  return { status: 0, body: '', partial: result.output.slice(0, end), reason, detail };
 }
 
-/** Asks in a child process, because this program runs synchronously. */
-function askByRuntime(asked) {
-  const told = machine.callItself('--request', { input: encode(JSON.stringify(asked)), seconds: asked.limit + 5 });
-  if (told.code !== 0) return { status: 0, body: '', reason: told.code === -2 ? 'timeout' : '' };
-  return JSON.parse(told.output);
+/** Uses a child process, because this program is synchronous. */
+function requestByRuntime(outgoing) {
+  const result = machine.spawnItself('--request', {
+    input: encode(JSON.stringify(outgoing)),
+    seconds: outgoing.limit + 5,
+  });
+  if (result.code !== 0) return { status: 0, body: '', reason: result.code === -2 ? 'timeout' : '' };
+  return JSON.parse(result.output);
 }
 
 const codeReasons = {
@@ -105,41 +116,40 @@ const codeReasons = {
   ETIMEDOUT: 'timeout',
 };
 
-function tell(answer) {
-  machine.print(JSON.stringify({ status: 0, body: '', ...answer }));
+function printResponse(response) {
+  machine.print(JSON.stringify({ status: 0, body: '', ...response }));
   machine.exit(0);
 }
 
-function fail(error) {
+function printFailure(error) {
   const code = String(error.code ?? error.errors?.[0]?.code ?? '');
   const reason = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code) ? 'tls' : codeReasons[code];
   const detail = printable(String(error.message || code)).slice(0, 200);
-  tell({
+  printResponse({
     reason: error.reason ?? reason ?? (/aborted|hang up/.test(detail) ? 'broken' : ''),
     detail: error.detail ?? detail,
   });
 }
 
 /** The process of askByRuntime: reads the request from its standard input, prints the answer as JSON. */
-export function answerByRuntime(asked) {
-  setTimeout(() => tell({ reason: 'timeout' }), asked.limit * 1000);
-  send(asked, (response) => {
+export function sendByRuntime(outgoing) {
+  setTimeout(() => printResponse({ reason: 'timeout' }), outgoing.limit * 1000);
+  send(outgoing, (response) => {
     const chunks = [];
     let length = 0;
     response.on('data', (chunk) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= largestAnswer) tell({ reason: 'length' });
+      if (length >= maxResponseBytes) printResponse({ reason: 'length' });
     });
-    const received = () => Buffer.concat(chunks).toString('latin1');
-    response.on('error', fail).on('aborted', () => tell({ reason: 'broken', partial: received() }));
+    const readBody = () => Buffer.concat(chunks).toString('latin1');
+    response.on('error', printFailure).on('aborted', () => printResponse({ reason: 'broken', partial: readBody() }));
     response.on('end', () =>
-      tell({ status: response.statusCode, body: received(), location: response.headers.location ?? '' }),
+      printResponse({ status: response.statusCode, body: readBody(), location: response.headers.location ?? '' }),
     );
   });
 }
 
-/** Sends it, through the proxy that the variables name. */
 function send({ method, url, json, key, agent, isUpgrade }, receive) {
   const target = new URL(url);
   const headers = {
@@ -148,25 +158,26 @@ function send({ method, url, json, key, agent, isUpgrade }, receive) {
     ...(json && { 'content-type': 'application/json' }),
     ...(isUpgrade && upgradeHeaders()),
   };
-  const proxy = proxyOf(url);
-  const begin = (sent) => sent.on('error', fail).on('response', receive).on('upgrade', accept).end(json);
+  const proxy = findProxy(url);
+  const start = (outgoing) =>
+    outgoing.on('error', printFailure).on('response', receive).on('upgrade', printUpgrade).end(json);
   if (proxy === undefined)
-    return begin((target.protocol === 'https:' ? https : http).request(target, { method, headers }));
+    return start((target.protocol === 'https:' ? https : http).request(target, { method, headers }));
   const { hostname, port, username, password } = new URL(proxy.url);
   const signIn = username && {
     'proxy-authorization': `Basic ${btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)}`,
   };
-  const through = { host: hostname, port: port || 80 };
+  const proxyAddress = { host: hostname, port: port || 80 };
   if (target.protocol === 'http:')
-    return begin(
-      http.request({ ...through, method, path: url, headers: { ...headers, host: target.host, ...signIn } }),
+    return start(
+      http.request({ ...proxyAddress, method, path: url, headers: { ...headers, host: target.host, ...signIn } }),
     );
   const host = `${target.hostname}:${target.port || 443}`;
-  const tunnel = http.request({ ...through, method: 'CONNECT', path: host, headers: { host, ...signIn } });
-  tunnel.on('error', fail).on('connect', ({ statusCode }, socket) => {
-    if (statusCode !== 200) return fail({ reason: 'proxy', detail: String(statusCode) });
+  const tunnel = http.request({ ...proxyAddress, method: 'CONNECT', path: host, headers: { host, ...signIn } });
+  tunnel.on('error', printFailure).on('connect', ({ statusCode }, socket) => {
+    if (statusCode !== 200) return printFailure({ reason: 'proxy', detail: String(statusCode) });
     const options = { method, headers, createConnection: () => tls.connect({ socket, servername: target.hostname }) };
-    begin(https.request(target, options));
+    start(https.request(target, options));
   });
   tunnel.end();
 }
@@ -176,35 +187,36 @@ function upgradeHeaders() {
   return { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key };
 }
 
-/** Success: the WebSocket is open. */
-function accept({ statusCode }, socket) {
+function printUpgrade({ statusCode }, socket) {
   socket.on('error', () => {}).destroy();
-  tell({ status: statusCode });
+  printResponse({ status: statusCode });
 }
 
-/** The proxy for a URL and the variable that names it, by the rules of curl; undefined without one. */
-function proxyOf(url) {
+/** Returns the proxy for a URL and the variable that names it, by curl's rules; undefined without one. */
+function findProxy(url) {
   const { protocol, hostname } = new URL(url);
   const kind = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const names = [kind, ...(kind === 'https_proxy' ? ['HTTPS_PROXY'] : []), 'all_proxy', 'ALL_PROXY'];
   const variable = names.find((name) => machine.env(name));
-  const except = (machine.env('no_proxy') ?? machine.env('NO_PROXY') ?? '').split(/[ ,]+/).filter(Boolean);
-  const isExcepted = except.some((one) => one === '*' || `.${hostname}`.endsWith(`.${one.replace(/^\./, '')}`));
-  if (variable === undefined || isExcepted) return undefined;
+  const excludedHosts = (machine.env('no_proxy') ?? machine.env('NO_PROXY') ?? '').split(/[ ,]+/).filter(Boolean);
+  const isExcluded = excludedHosts.some(
+    (host) => host === '*' || `.${hostname}`.endsWith(`.${host.replace(/^\./, '')}`),
+  );
+  if (variable === undefined || isExcluded) return undefined;
   const value = machine.env(variable);
   return { url: /^[a-z0-9]+:\/\//.test(value) ? value : `http://${value}`, variable };
 }
 
-/** The origin alone: a path makes the sentences hard to read. */
-function origin() {
+/** Returns the base URL without its path, which makes messages hard to read. */
+function readOrigin() {
   return /^[a-z]+:\/\/[^/]*/.exec(run.data.baseUrl)[0];
 }
 
-/** A sentence for no answer. */
-function explainSilence({ reason, detail = '' }, { url, limit }) {
-  const at = origin();
+/** Describes why there is no response. */
+function describeFailure({ reason, detail = '' }, { url, limit }) {
+  const at = readOrigin();
   const more = detail ? ` (${detail})` : '';
-  const proxy = proxyOf(url);
+  const proxy = findProxy(url);
   const proxyHost = proxy && `${proxy.url.replace(/\/\/[^@/]*@/, '//')} that ${proxy.variable} names`;
   const check = isWindows ? 'Check the proxy in the variables.' : 'Check the variables https_proxy and http_proxy.';
   switch (reason) {
@@ -239,29 +251,29 @@ function explainSilence({ reason, detail = '' }, { url, limit }) {
   return `${at} could not be reached${more}. Check the network connection, and whether a proxy or firewall blocks it.`;
 }
 
-/** The variable that names more certificates: of curl, or of this runtime. */
+/** Returns the variable for additional CA certificates, of curl or this runtime. */
 function certificateVariable() {
-  return machine.find('curl') ? 'CURL_CA_BUNDLE' : 'NODE_EXTRA_CA_CERTS';
+  return machine.which('curl') ? 'CURL_CA_BUNDLE' : 'NODE_EXTRA_CA_CERTS';
 }
 
-/** '' when the gateway has answered: JSON at any status, or events. */
-function explainAnswer({ status, body, location = '' }) {
-  const at = origin();
-  const start = body.replace(/^\xef\xbb\xbf/, '').replace(/^[\0- ]+/, '');
-  if (status === 407) return explainSilence({ reason: 'proxy', detail: '407' }, { url: run.data.baseUrl });
+/** Returns '' for a response of the gateway itself: JSON with any status, or events. */
+function describeForeignResponse({ status, body, location = '' }) {
+  const at = readOrigin();
+  const content = body.replace(/^\xef\xbb\xbf/, '').replace(/^[\0- ]+/, '');
+  if (status === 407) return describeFailure({ reason: 'proxy', detail: '407' }, { url: run.data.baseUrl });
   const instead = `Something between this ${computer} and ${at} answered instead of it`;
   if (status >= 300 && status < 400) {
     const target = location ? ` to ${printable(location)}` : '';
     return `${instead} (${status}${target}). Open a page in a browser: the network may want a sign-in.`;
   }
-  if (start.startsWith('{') || (status < 300 && /^(data|event|id)?:/.test(start))) return '';
+  if (content.startsWith('{') || (status < 300 && /^(data|event|id)?:/.test(content))) return '';
   if (status >= 500)
     return `${at} answered with ${status} and no explanation: the gateway is down or restarting. Try again in a minute.`;
-  const what = start === '' ? 'an empty answer' : start.startsWith('<') ? 'a web page' : 'no JSON';
-  return `${instead} (${status}, ${what}). A proxy, a firewall or the network's sign-in page may block it.`;
+  const kind = content === '' ? 'an empty answer' : content.startsWith('<') ? 'a web page' : 'no JSON';
+  return `${instead} (${status}, ${kind}). A proxy, a firewall or the network's sign-in page may block it.`;
 }
 
-/** The object in a JSON text; undefined for anything else. */
+/** Parses a JSON object; undefined for anything else. */
 export function readJson(bytes) {
   try {
     const value = JSON.parse(decodeURIComponent(escape(bytes.replace(/^\xef\xbb\xbf/, ''))));
@@ -271,7 +283,7 @@ export function readJson(bytes) {
   }
 }
 
-/** The message of the gateway's error; '' without one. */
+/** Returns the message of the gateway's error; '' without one. */
 export function errorMessage({ body }) {
   const message = readJson(body)?.error?.message;
   return typeof message === 'string' ? printable(message).slice(0, 400) : '';

@@ -1,11 +1,12 @@
 // The lock of the records: a folder with the id of the process that is changing something.
+
 import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
-import { exists, firstLine, join, recordPath, show } from './paths.mjs';
+import { exists, firstLine, join, recordPath, formatPath } from './paths.mjs';
 import { run, Stop } from './run.mjs';
 
 /**
- * One run at a time: ends this one while another one is changing something.
+ * Ends this run if another one is changing something.
  *
  * @throws Refusal on a full disk
  */
@@ -15,7 +16,7 @@ export function acquireLock() {
     if (!tryLock()) {
       const pid = readLock() || 'unknown';
       throw new Stop(
-        `Another run is changing the settings (process ${pid}). Run this again later; if there is no such process, delete the folder ${show(recordPath('lock'))} first.`,
+        `Another run is changing the settings (process ${pid}). Run this again later; if there is no such process, delete the folder ${formatPath(recordPath('lock'))} first.`,
       );
     }
   }
@@ -33,9 +34,9 @@ function tryLock() {
 const readLock = (name = 'lock') => firstLine(machine.read(recordPath(name, 'pid')));
 export const isAlive = (pid) => /^\d+$/.test(pid) && machine.isAlive(Number(pid));
 
-/** Removes a lock whose process has ended. It is moved first, so that a lock that another run takes meanwhile is not lost. */
+/** Removes the lock of a process that has ended. Renames it first, so that a lock taken meanwhile is not lost. */
 function removeDeadLock() {
-  // A run writes its id right after it made the folder, but a busy machine may stop it in between.
+  // A run writes its id right after it creates the folder, but a busy machine may delay it.
   for (let count = 0; count < 50 && readLock() === '' && exists(recordPath('lock')); count += 1) machine.sleep(100);
   if (isAlive(readLock())) return;
   const moved = `lock.${machine.pid}`;

@@ -1,4 +1,5 @@
-// The machine: its files, programs and variables, by Node.js, Bun or Deno. Contents of files are texts of one character per byte.
+// Files, programs and variables of the machine, by Node.js, Bun or Deno. Contents of files are texts with one character per byte.
+
 import { Buffer } from 'node:buffer';
 import * as childProcess from 'node:child_process';
 import * as fs from 'node:fs';
@@ -17,8 +18,8 @@ const reasons = {
   ENAMETOOLONG: 'File name too long',
 };
 
-/** Calls a function of the file system; a failure becomes a Refusal with the reason in words. */
-function attempt(action) {
+/** Converts errors of the file system to Refusals. */
+function withRefusals(action) {
   try {
     return action();
   } catch (error) {
@@ -26,9 +27,9 @@ function attempt(action) {
   }
 }
 
-/** The same, undefined where there is no such file. */
-function attemptToFind(action) {
-  return attempt(() => {
+/** Also returns undefined if the file does not exist. */
+function unlessMissing(action) {
+  return withRefusals(() => {
     try {
       return action();
     } catch (error) {
@@ -47,22 +48,22 @@ function succeeds(action) {
   }
 }
 
-const pause = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+const sleep = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-/** Windows locks a file while a virus scanner reads it: retries for a second. */
-function patiently(action) {
+/** Retries for a second, because Windows locks a file while a virus scanner reads it. */
+function retryLocked(action) {
   for (let count = 1; ; count += 1) {
     try {
       return action();
     } catch (error) {
       if (process.platform !== 'win32' || count === 5 || !/^(EBUSY|EPERM|EACCES|ENOTEMPTY)$/.test(error.code))
         throw error;
-      pause(250);
+      sleep(250);
     }
   }
 }
 
-/** A pipe may take less than it is given. */
+/** A pipe may accept only a part at a time. */
 function writeAll(file, text) {
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length;) {
@@ -71,13 +72,13 @@ function writeAll(file, text) {
     } catch (error) {
       if (error.code === 'EPIPE') process.exit(141);
       if (error.code !== 'EAGAIN') throw error;
-      pause(5);
+      sleep(5);
     }
   }
 }
 
-/** A pipe may give less than it will. A device, such as a terminal, may have no end. */
-function readUpTo(file, limit) {
+/** A pipe may return only a part at a time. A device, such as a terminal, may have no end. */
+function readLimited(file, limit) {
   const buffer = Buffer.alloc(limit);
   const isDevice = fs.fstatSync(file).isCharacterDevice();
   let length = 0;
@@ -89,9 +90,9 @@ function readUpTo(file, limit) {
   return buffer.toString('latin1', 0, length);
 }
 
-const systems = { win32: 'windows', darwin: 'macos' };
+const systemsByPlatform = { win32: 'windows', darwin: 'macos' };
 
-function describe(entry) {
+function describeEntry(entry) {
   if (entry === undefined) return undefined;
   const kind = entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other';
   return {
@@ -105,7 +106,7 @@ function describe(entry) {
 }
 
 export const machine = {
-  system: systems[process.env.SETUP_SYSTEM ?? process.platform] ?? 'linux',
+  system: systemsByPlatform[process.env.SETUP_SYSTEM ?? process.platform] ?? 'linux',
   separator: process.platform === 'win32' ? '\\' : '/',
   pid: process.pid,
   user: process.getuid?.(),
@@ -113,34 +114,34 @@ export const machine = {
   arguments: process.argv.slice(2),
   env: (name) => process.env[name],
   print: (text) => writeAll(1, text),
-  // The launcher of Windows reads one output.
-  complain: (text) => writeAll(process.platform === 'win32' ? 1 : 2, text),
-  sleep: pause,
+  // The Windows launcher reads only the standard output.
+  printError: (text) => writeAll(process.platform === 'win32' ? 1 : 2, text),
+  sleep: sleep,
   exit: (code) => process.exit(code),
 
-  /** The content of a file; undefined when there is none. Of a pipe at most `limit` bytes, of a terminal a line. */
+  /** Returns a file's content; undefined if it does not exist. With a limit, reads at most that many bytes of a pipe or terminal. */
   read(path, limit) {
-    if (limit === undefined) return attemptToFind(() => fs.readFileSync(path, 'latin1'));
-    return attemptToFind(() => {
+    if (limit === undefined) return unlessMissing(() => fs.readFileSync(path, 'latin1'));
+    return unlessMissing(() => {
       const file = fs.openSync(path, 'r');
       try {
-        return readUpTo(file, limit);
+        return readLimited(file, limit);
       } finally {
         fs.closeSync(file);
       }
     });
   },
-  /** Describes the target of a path, following links; undefined if it does not exist. */
-  look: (path) => describe(attemptToFind(() => fs.statSync(path))),
-  /** Describes the entry at a path without following links. */
-  lookAtLink: (path) => describe(attemptToFind(() => fs.lstatSync(path))),
-  list: (path) => attemptToFind(() => fs.readdirSync(path).sort()) ?? [],
-  readLink: (path) => attempt(() => fs.readlinkSync(path)),
-  realPath: (path) => attempt(() => fs.realpathSync(path)),
-  isAllowed: (path, write) => succeeds(() => fs.accessSync(path, write ? fs.constants.W_OK : fs.constants.R_OK)),
-  /** Creates a file that does not exist yet. `like` is a file whose owner it gets. */
+  /** Follows links; undefined if the target does not exist. */
+  stat: (path) => describeEntry(unlessMissing(() => fs.statSync(path))),
+  lstat: (path) => describeEntry(unlessMissing(() => fs.lstatSync(path))),
+  list: (path) => unlessMissing(() => fs.readdirSync(path).sort()) ?? [],
+  readLink: (path) => withRefusals(() => fs.readlinkSync(path)),
+  realPath: (path) => withRefusals(() => fs.realpathSync(path)),
+  isReadable: (path) => succeeds(() => fs.accessSync(path, fs.constants.R_OK)),
+  isWritable: (path) => succeeds(() => fs.accessSync(path, fs.constants.W_OK)),
+  /** Creates a file that must not exist, with the owner of the entry `like`. */
   create(path, content, mode, like) {
-    attempt(() => {
+    withRefusals(() => {
       const file = fs.openSync(path, 'wx', mode ?? 0o666);
       try {
         fs.writeFileSync(file, content, 'latin1');
@@ -151,27 +152,27 @@ export const machine = {
       }
     });
   },
-  write: (path, content) => attempt(() => fs.writeFileSync(path, content, { encoding: 'latin1', mode: 0o600 })),
-  makeFolder: (path, mode = 0o777) => attempt(() => fs.mkdirSync(path, { mode })),
-  rename: (from, to) => attempt(() => patiently(() => fs.renameSync(from, to))),
-  removeFile: (path) => attempt(() => patiently(() => fs.rmSync(path, { force: true }))),
-  removeTree: (path) => attempt(() => fs.rmSync(path, { recursive: true, force: true, maxRetries: 3 })),
-  /** Does nothing to a folder with anything in it. */
+  write: (path, content) => withRefusals(() => fs.writeFileSync(path, content, { encoding: 'latin1', mode: 0o600 })),
+  makeFolder: (path, mode = 0o777) => withRefusals(() => fs.mkdirSync(path, { mode })),
+  rename: (from, to) => withRefusals(() => retryLocked(() => fs.renameSync(from, to))),
+  removeFile: (path) => withRefusals(() => retryLocked(() => fs.rmSync(path, { force: true }))),
+  removeTree: (path) => withRefusals(() => fs.rmSync(path, { recursive: true, force: true, maxRetries: 3 })),
+  /** Keeps a folder that is not empty. */
   removeFolder: (path) => succeeds(() => fs.rmdirSync(path)),
   isAlive(pid) {
     try {
       process.kill(pid, 0);
-      // One that has ended is there until its parent has asked for its status.
+      // A zombie exists until its parent reads its exit status.
       return process.platform !== 'linux' || !/\) Z /.test(this.read(`/proc/${pid}/stat`) ?? '');
     } catch (error) {
       return error.code === 'EPERM';
     }
   },
-  find(name) {
-    const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', '.ps1'] : [''];
+  which(name) {
+    const extensions = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', '.ps1'] : [''];
     const folders = (process.env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter(Boolean);
     for (const folder of folders) {
-      for (const ending of endings) {
+      for (const ending of extensions) {
         const path = `${folder.replace(/[\\/]$/, '')}${this.separator}${name}${ending}`;
         if (this.isProgram(path)) return path;
       }
@@ -180,12 +181,12 @@ export const machine = {
   },
   isProgram: (path) =>
     succeeds(() => fs.accessSync(path, fs.constants.X_OK)) && fs.statSync(path, { throwIfNoEntry: false })?.isFile(),
-  /** Runs a program to its end. `code` is -1 when it could not start, -2 when it took too long, -3 when its output was too long. */
-  call(file, words, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
+  /** Runs a program to completion. `code` is -1 if it could not start, -2 after a timeout, -3 if its output was too long. */
+  spawn(file, programArguments, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
     const shell = process.platform === 'win32' && /\.(cmd|bat)$/i.test(file);
     // A batch file is run by a shell, which splits words.
     const quote = (word) => (shell ? `"${word}"` : word);
-    const result = childProcess.spawnSync(quote(file), words.map(quote), {
+    const result = childProcess.spawnSync(quote(file), programArguments.map(quote), {
       input: Buffer.from(input, 'latin1'),
       encoding: 'latin1',
       timeout: seconds * 1000,
@@ -200,14 +201,14 @@ export const machine = {
     const code = result.error ? (codes[result.error.code] ?? -1) : (result.status ?? 1);
     return { code, output: result.stdout ?? '', errors: result.stderr ?? '' };
   },
-  /** Runs this program again, with other words. */
-  callItself(word, options) {
+  /** Runs this program again with another argument. */
+  spawnItself(word, options) {
     const words = typeof Deno === 'undefined' ? [] : ['run', '--allow-all'];
-    return this.call(process.execPath, [...words, process.argv[1], word], { ...options, isBun: true });
+    return this.spawn(process.execPath, [...words, process.argv[1], word], { ...options, isBun: true });
   },
 };
 
-/** The bytes of a text, and the text of bytes. */
+/** Encodes a text as UTF-8, with one character per byte. */
 export function encode(text) {
   return unescape(encodeURIComponent(text));
 }

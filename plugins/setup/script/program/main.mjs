@@ -1,59 +1,60 @@
+// Runs the chosen action and ends with its exit code.
+
 import { Refusal } from '../edit/common.mjs';
-import { answerByRuntime } from './gateway.mjs';
-import { list } from './list.mjs';
-// The action of each option, and the ends of a run.
+import { sendByRuntime } from './gateway.mjs';
+import { printList } from './list.mjs';
 import { releaseLock } from './lock.mjs';
 import { decode, machine } from './machine.mjs';
 import { printHelp, readOptions } from './options.mjs';
 import { eachFormer, locateHome } from './paths.mjs';
 import { removeRecords, takeLock } from './records.mjs';
-import { hasInterruptedRun, recoverRecords, removeDeadStages } from './recovery.mjs';
+import { hasInterruptedRun, recoverRecords, removeDeadFolders } from './recovery.mjs';
 import { repairVariables, settleVariables, writeChanges } from './registry.mjs';
 import { isWindows, paint, run, Stop } from './run.mjs';
 import { setUp } from './setup.mjs';
 import { undo } from './undo.mjs';
 import { verify } from './verify.mjs';
 
-/** Exit code after which the launcher changes the variables of the user on Windows, and starts this again with --settle. */
+/** Exit code on which the Windows launcher changes the user's variables and starts this again with --settle. */
 const changeVariables = 93;
 
-const actions = { setup: setUp, undo, verify, list, help: printHelp };
+const actions = { setup: setUp, undo, verify, list: printList, help: printHelp };
 
-/** @param data what the gateway says of itself, see script-data.ts */
+/** @param data the gateway's data, see script-data.ts */
 export function main(data) {
   run.data = data;
   const [word, code] = machine.arguments;
-  if (word === '--request') answerByRuntime(JSON.parse(decode(machine.read(0))));
+  if (word === '--request') sendByRuntime(JSON.parse(decode(machine.read(0))));
   else if (word === '--settle') machine.exit(settle(Number(code)));
-  else machine.exit(word === '--recover' ? recover() : attemptAll());
+  else machine.exit(word === '--recover' ? recover() : runAction());
 }
 
-function settleOne() {
+function settleService() {
   settleVariables();
   removeRecords();
 }
 
 function settle(code) {
   locateHome();
-  settleOne();
-  eachFormer(settleOne);
+  settleService();
+  eachFormer(settleService);
   return code;
 }
 
-/** After a run that was interrupted: removes its lock and its temporary files, and completes its records. */
+/** Cleans up after an interrupted run: removes its lock and temporary files, and completes its records. */
 function recover() {
   try {
     locateHome();
-    tidy();
-    eachFormer(tidy);
+    recoverService();
+    eachFormer(recoverService);
   } catch {
-    // The next run does it.
+    // The next run cleans up.
   }
   return 130;
 }
 
-function tidy() {
-  removeDeadStages();
+function recoverService() {
+  removeDeadFolders();
   if (!hasInterruptedRun()) return;
   takeLock();
   recoverRecords();
@@ -61,8 +62,8 @@ function tidy() {
   releaseLock();
 }
 
-/** Gives the exit code: 0 done, 1 something failed, 2 wrong options, 90 to 93 for the launcher. */
-function attemptAll() {
+/** Returns the exit code: 0 done, 1 something failed, 2 wrong options, 90 to 93 for the launcher. */
+function runAction() {
   try {
     run.options = readOptions(machine.arguments);
     if (machine.env('SETUP_CONSENT') === 'yes') run.options.hasConsent = true;
@@ -73,7 +74,7 @@ function attemptAll() {
     return writeChanges(code) ? changeVariables : code;
   } catch (error) {
     if (!(error instanceof Stop || error instanceof Refusal)) throw error;
-    if (error.message) machine.complain(`${paint('red', error.message)}\n`);
+    if (error.message) machine.printError(`${paint('red', error.message)}\n`);
     return error instanceof Stop ? error.code : 1;
   } finally {
     releaseLock();

@@ -1,35 +1,37 @@
-// The wishes of a tool: what is to be done for it with a model.
+// The settings of a tool for a model.
+
 import { Refusal } from '../edit/common.mjs';
 import { findModel } from './options.mjs';
 import { run } from './run.mjs';
-import { fill, variantOf } from './variant.mjs';
+import { fillPlaceholders, findVariant } from './variant.mjs';
 
 /**
- * The job of setting up a tool: the model, files, places (variables that move folders), variables, notes, and how it is
- * tried, with the values of the placeholders. The model is named by the user, taken from the last run, or the default.
- * `otherFiles` are those that a run writes where it finds the opposite about WebSockets.
+ * Describes how to set up a tool: its model, files, variables that move its folders (`places`), variables, notes and test, with the
+ * values of placeholders. The model is chosen by the user, now or in the last run, or the default. `otherFiles` are the files for the
+ * opposite support of WebSockets.
  *
- * @param takesSockets asks whether the gateway takes WebSockets, where that matters to the tool
- * @throws Refusal where no model suits the tool
+ * @param takesSockets tests whether the gateway accepts WebSockets; called only if that matters to the tool
+ * @throws Refusal if no model suits the tool
  */
-export function wishesOf(tool, saved, takesSockets = () => false) {
-  const named = run.options.model || (saved && findModel(saved) ? saved : undefined);
-  const variant = variantOf(tool, run.data, named);
+export function describeTarget(tool, savedModel, takesSockets = () => false) {
+  const chosenModel = run.options.model || (savedModel && findModel(savedModel) ? savedModel : undefined);
+  const variant = findVariant(tool, run.data, chosenModel);
   if (!variant) throw new Refusal('no model of this gateway suits it');
   const { actions, withSockets } = variant;
   const values = { ...variant.values, KEY: run.key };
-  const [chosenActions, others = []] = withSockets && takesSockets() ? [withSockets, actions] : [actions, withSockets];
+  const [chosenActions, otherActions = []] =
+    withSockets && takesSockets() ? [withSockets, actions] : [actions, withSockets];
   const ofKind = (kind, from = chosenActions) => from.filter((action) => action.kind === kind);
   return {
     model: values.MODEL,
     fill: values,
     places: ofKind('place'),
     files: ofKind('file'),
-    otherFiles: ofKind('file', others),
-    variables: ofKind('variable').map(({ name, value }) => [name, fill(value, values)]),
-    notes: ofKind('note').map(({ text }) => fill(text, values)),
-    start: tool.start && fill(tool.start, values),
-    trial: tool.trial?.map((word) => fill(word, values)),
+    otherFiles: ofKind('file', otherActions),
+    variables: ofKind('variable').map(({ name, value }) => [name, fillPlaceholders(value, values)]),
+    notes: ofKind('note').map(({ text }) => fillPlaceholders(text, values)),
+    start: tool.start && fillPlaceholders(tool.start, values),
+    trial: tool.trial?.map((word) => fillPlaceholders(word, values)),
   };
 }
 

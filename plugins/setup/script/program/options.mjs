@@ -1,49 +1,50 @@
 // The options of the command line.
+
 import { machine } from './machine.mjs';
-import { computer, findTool, isWindows, option, printable, run, say, Stop } from './run.mjs';
+import { computer, findTool, isWindows, formatOption, printable, run, printLine, Stop } from './run.mjs';
 
 const actions = new Set(['undo', 'verify', 'list']);
 
 /**
- * @returns what is to be done: action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun
+ * @returns action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun
  */
 export function readOptions(words) {
   words.forEach(refuseKey);
   const options = { action: 'setup', tools: [], model: '', keyFile: '', hasConsent: false, isDryRun: false };
-  const rest = [...words];
-  while (rest.length > 0) {
-    const word = rest.shift();
+  const remaining = [...words];
+  while (remaining.length > 0) {
+    const word = remaining.shift();
     const [, name = '', inline] = /^--?([a-z-]+)(?:=([^]*))?$/.exec(word) ?? [];
     if (['tools', 'model', 'key-file'].includes(name)) {
-      const value = inline ?? rest.shift();
-      if (!value) refuse(`${option(name)} needs a value.`);
-      takeValue(options, name, value);
-    } else if (inline !== undefined) unknown(word);
+      const value = inline ?? remaining.shift();
+      if (!value) refuse(`${formatOption(name)} needs a value.`);
+      setValue(options, name, value);
+    } else if (inline !== undefined) refuseUnknown(word);
     else if (actions.has(name)) chooseAction(options, name);
     else if (name === 'yes' || word === '-y') options.hasConsent = true;
     else if (name === 'dry-run') options.isDryRun = true;
     else if (name === 'help' || word === '-h') options.action = 'help';
-    else unknown(word);
+    else refuseUnknown(word);
   }
   return options;
 }
 
-function unknown(word) {
+function refuseUnknown(word) {
   refuse(`Unknown option "${printable(word)}".`);
 }
 
 function refuse(message) {
-  throw new Stop(`${message} Run with ${option('help')} for the options.`, 2);
+  throw new Stop(`${message} Run with ${formatOption('help')} for the options.`, 2);
 }
 
-/** Messages that repeat an argument would show a key that is in it. */
+/** Refuses arguments with a key before any message repeats them. */
 function refuseKey(word) {
   if (!/^--?key(=|$)/i.test(word) && !new RegExp(`${run.data.keyPrefix}[-_][A-Za-z0-9]{40}`).test(word)) return;
-  const how = `Set ${run.data.keyVariable}, or pass ${option('key-file')} FILE.`;
-  refuse(`Other users of this ${computer} can read the arguments of a program. ${how}`);
+  const advice = `Set ${run.data.keyVariable}, or pass ${formatOption('key-file')} FILE.`;
+  refuse(`Other users of this ${computer} can read the arguments of a program. ${advice}`);
 }
 
-function takeValue(options, name, value) {
+function setValue(options, name, value) {
   if (name === 'key-file') options.keyFile = value;
   else if (name === 'model') options.model = value;
   else readToolNames(options, value);
@@ -55,23 +56,23 @@ function readToolNames(options, list) {
     .map((name) => name.trim())
     .filter(Boolean);
   for (const name of names) {
-    const known = run.data.tools.map((tool) => [tool.id, tool.name]);
-    if (!findTool(name)) refuse(describeUnknown('Unknown tool', name, '', known));
+    const rows = run.data.tools.map((tool) => [tool.id, tool.name]);
+    if (!findTool(name)) refuse(describeUnknown('Unknown tool', name, '', rows));
     if (!options.tools.includes(name)) options.tools.push(name);
   }
-  if (options.tools.length === 0) refuse(`${option('tools')} needs the name of a tool.`);
+  if (options.tools.length === 0) refuse(`${formatOption('tools')} needs the name of a tool.`);
 }
 
 function describeUnknown(what, name, verdict, rows) {
   const similar = findSimilar(name, rows);
   const suggestion = similar ? `Did you mean ${similar}? ` : '';
-  return `${what} "${printable(name)}"${verdict}. ${suggestion}Choose from: ${rows.map(([one]) => one).join(', ')}.`;
+  return `${what} "${printable(name)}"${verdict}. ${suggestion}Choose from: ${rows.map(([label]) => label).join(', ')}.`;
 }
 
 function chooseAction(options, name) {
   if (options.action === 'help') return;
   if (options.action !== 'setup' && options.action !== name)
-    refuse(`${option(options.action)} and ${option(name)} cannot be used together.`);
+    refuse(`${formatOption(options.action)} and ${formatOption(name)} cannot be used together.`);
   options.action = name;
 }
 
@@ -79,7 +80,7 @@ export function findModel(name) {
   return run.data.models.find((model) => model.name === name);
 }
 
-/** Completes the name of the model, which may lack the prefix as in requests. */
+/** Adds the prefix that the model's name may lack, as in requests. Ends the run for an unknown model. */
 export function checkModel(options) {
   const { model } = options;
   const { keyPrefix, models } = run.data;
@@ -114,48 +115,51 @@ export function printHelp() {
     ['undo', '', 'take the settings out again, of all tools or of those of --tools'],
     ['help', '', 'show this text'],
   ];
-  say(`Sets up developer tools on this ${computer} for ${printable(service)} (${baseUrl}).\n\n${usage.join('\n')}\n`);
+  printLine(
+    `Sets up developer tools on this ${computer} for ${printable(service)} (${baseUrl}).\n\n${usage.join('\n')}\n`,
+  );
   for (const [name, value, text] of rows)
-    say(`  ${(option(name) + value).padEnd(15)}  ${text.replace('--tools', option('tools'))}`);
-  say('\nSettings are merged into existing files, which are backed up first.');
-  say('Exit status: 0 done, 1 something failed, 2 wrong options, 130 interrupted.');
+    printLine(`  ${(formatOption(name) + value).padEnd(15)}  ${text.replace('--tools', formatOption('tools'))}`);
+  printLine('\nSettings are merged into existing files, which are backed up first.');
+  printLine('Exit status: 0 done, 1 something failed, 2 wrong options, 130 interrupted.');
 }
 
 export function requireTerminal() {
   if (machine.env('SETUP_TERMINAL') === 'yes') return;
-  throw new Stop(`No terminal is available to ask for confirmation. Pass ${option('yes')} to go on without it.`);
+  throw new Stop(`No terminal is available to ask for confirmation. Pass ${formatOption('yes')} to go on without it.`);
 }
 
 /**
- * The first name of the most similar row; undefined where none is similar. A name with few other letters precedes one that
- * contains the wanted text.
+ * Returns the first name of the most similar row; undefined without one. A name with few different letters precedes one that contains
+ * the text.
  */
-function findSimilar(wanted, rows) {
-  const text = wanted.toLowerCase().slice(0, 100);
-  const bound = Math.min(Math.max(2, Math.floor(text.length / 3)), text.length - 1);
-  let nearest = bound + 2;
+function findSimilar(name, rows) {
+  const text = name.toLowerCase().slice(0, 100);
+  const maxDistance = Math.min(Math.max(2, Math.floor(text.length / 3)), text.length - 1);
+  let bestDistance = maxDistance + 2;
   let similar;
   for (const row of rows) {
-    for (const name of row) {
-      let far = distance(text, name.toLowerCase());
-      if (far > bound) far = text.length > 2 && name.toLowerCase().includes(text) ? bound + 1 : bound + 2;
-      if (far < nearest) [nearest, similar] = [far, row[0]];
+    for (const label of row) {
+      let distance = editDistance(text, label.toLowerCase());
+      if (distance > maxDistance)
+        distance = text.length > 2 && label.toLowerCase().includes(text) ? maxDistance + 1 : maxDistance + 2;
+      if (distance < bestDistance) [bestDistance, similar] = [distance, row[0]];
     }
   }
   return similar;
 }
 
-/** The Levenshtein distance. */
-function distance(one, other) {
-  const row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i += 1) {
+/** Levenshtein distance. */
+function editDistance(a, b) {
+  const row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
     let above = row[0];
     row[0] = i;
-    for (let j = 1; j <= other.length; j += 1) {
-      const next = Math.min(row[j] + 1, row[j - 1] + 1, above + (one[i - 1] === other[j - 1] ? 0 : 1));
+    for (let j = 1; j <= b.length; j += 1) {
+      const next = Math.min(row[j] + 1, row[j - 1] + 1, above + (a[i - 1] === b[j - 1] ? 0 : 1));
       above = row[j];
       row[j] = next;
     }
   }
-  return row[other.length];
+  return row[b.length];
 }

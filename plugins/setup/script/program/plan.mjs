@@ -1,81 +1,82 @@
+// Plans the content of each file of a tool, and writes nothing. A plan has tool, source (the path in the table), format, identity, at,
+// isSecret; the contents wanted, current, before, after (undefined without a file); its path as real and shown; mode and oldMode; the
+// name of its record; and the verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason.
+
 import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { json } from '../edit/json.mjs';
-// The planned content of each file of a tool. A plan has tool, source (the path in the table), format, identity, at, isSecret; wanted,
-// current, before, after (contents; undefined: no file); real (its path), shown; mode and oldMode; record (its name), and the
-// verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason. Nothing is written here.
-import { blockOf, withBlock, withoutBlock } from './blocks.mjs';
+import { findBlock, withBlock, withoutBlock } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
 import { decode, encode, machine } from './machine.mjs';
 import { holdsKey } from './models.mjs';
-import { expandFirst, folderOf, isSamePath, placesOf, resolveLinks, show } from './paths.mjs';
-import { readRecords, refuseCovered } from './records.mjs';
-import { isWindows, option, run } from './run.mjs';
-import { fill } from './variant.mjs';
+import { findFile, folderOf, isSamePath, listPaths, resolveLinks, formatPath } from './paths.mjs';
+import { readRecords, refuseIfOverwritten } from './records.mjs';
+import { isWindows, formatOption, run } from './run.mjs';
+import { fillPlaceholders } from './variant.mjs';
 
-/** Plans the file of an action. The same file where an earlier run wrote it, with other variables, is brought up to date too. */
-export function planFile(tool, action, wishes) {
-  const first = planAt(tool, action, wishes, () => expandFirst(placesOf(action), wishes.places));
-  return [first, ...planMoved(tool, action, wishes, first.real)];
+/** Plans the file of an action, and its copies at paths where earlier runs wrote it under other variables. */
+export function planFile(tool, action, target) {
+  const plan = planAt(tool, action, target, () => findFile(listPaths(action), target.places));
+  return [plan, ...planRecorded(tool, action, target, plan.real)];
 }
 
-export function planMoved(tool, action, wishes, real) {
+export function planRecorded(tool, action, target, real) {
   const isOther = ({ path, source }) =>
-    source === sourceOf(action) && !(real && isSamePath(path, real)) && machine.look(path);
+    source === formatSource(action) && !(real && isSamePath(path, real)) && machine.stat(path);
   return readRecords(tool)
     .filter(isOther)
-    .map((record) => planAt(tool, action, wishes, () => record.path));
+    .map((record) => planAt(tool, action, target, () => record.path));
 }
 
-const sourceOf = (action) => placesOf(action).join('|');
+const formatSource = (action) => listPaths(action).join('|');
 
-function planAt(tool, action, wishes, locate) {
-  // Actions of the table have a text with placeholders; actions of shells have the content itself.
+function planAt(tool, action, target, locate) {
+  // Actions of the table have a text with placeholders, actions of shells the content itself.
   const { format, identity, initial, elsewhere, dialect, at, text = '', content } = action;
-  const filled = content ?? fill(text, wishes.fill);
-  const wanted = elsewhere ? withoutSettled(filled, initial, elsewhere) : filled;
+  const filled = content ?? fillPlaceholders(text, target.fill);
+  const wanted = elsewhere ? withoutInitialElsewhere(filled, initial, elsewhere) : filled;
   const plan = {
     tool,
     format,
-    source: sourceOf(action),
+    source: formatSource(action),
     identity: [identity?.join(',') || '-', ...(initial ? [initial.join(',')] : [])].join(';'),
     at,
     dialect,
     isSecret: action.isSecret ?? holdsKey(text),
     wanted: encode(`${wanted.replace(/\n+$/, '')}\n`),
-    shown: sourceOf(action).split('|').pop(),
+    shown: formatSource(action).split('|').pop(),
     reason: '',
   };
-  const place = () => {
+  const planContent = () => {
     const path = locate();
-    plan.shown = show(path);
+    plan.shown = formatPath(path);
     plan.real = resolveLinks(path);
     plan.isLink = plan.real !== path;
     return computePlan(plan);
   };
-  return unlessRefused(place, (refusal) => refusePlan(plan, refusal, 'skipped'));
+  return unlessRefused(planContent, (refusal) => rejectPlan(plan, refusal, 'skipped'));
 }
 
-/** The settings without the initial members that another file of the tool has: an administrator's, for example. */
-function withoutSettled(wanted, initial, elsewhere) {
-  const read = () => elsewhere.flatMap(filesAt).map((path) => decode(machine.read(path) ?? ''));
+/** Removes initial members that another file of the tool has, for example an administrator's. */
+function withoutInitialElsewhere(wanted, initial, elsewhere) {
+  const read = () => elsewhere.flatMap(listFilesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
-    () => read().reduce((rest, text) => json.withoutPresent(rest, text, initial), wanted),
+    () => read().reduce((settings, text) => json.withoutPresent(settings, text, initial), wanted),
     // An unreadable file may have them.
     () => json.withoutPresent(wanted, wanted, initial),
   );
 }
 
-/** A file, or the files of JSON in a folder. */
-function filesAt(place) {
-  const path = expandFirst(placesOf(place));
-  if (!/[\\/]$/.test(path)) return machine.look(path)?.kind === 'file' ? [path] : [];
+/** Lists a file, or the JSON files of a folder. */
+function listFilesAt(place) {
+  const path = findFile(listPaths(place));
+  if (!/[\\/]$/.test(path)) return machine.stat(path)?.kind === 'file' ? [path] : [];
   return machine
     .list(path)
     .filter((name) => name.endsWith('.json'))
     .map((name) => path + name);
 }
 
-function refusePlan(plan, { message }, verdict) {
+function rejectPlan(plan, { message }, verdict) {
   return Object.assign(plan, { verdict, reason: message.replace(/\.$/, '') });
 }
 
@@ -90,16 +91,16 @@ export function computePlan(plan) {
     isKept: false,
     left: [],
   });
-  const find = () => {
+  const computeContent = () => {
     readCurrent(plan);
     if (plan.verdict) return;
     const record = findRecord(plan);
     const isOurs = record !== undefined && plan.current !== undefined && plan.current === record.after;
-    if (record) readOld(plan, record, isOurs);
-    if (isOurs && plan.wanted === record.wanted) keep(plan, record);
-    else compute(plan, record, isOurs);
+    if (record) readOriginal(plan, record, isOurs);
+    if (isOurs && plan.wanted === record.wanted) keepContent(plan, record);
+    else computeAfter(plan, record, isOurs);
   };
-  unlessRefused(find, (refusal) => refusePlan(plan, refusal, 'failed'));
+  unlessRefused(computeContent, (refusal) => rejectPlan(plan, refusal, 'failed'));
   if (!plan.verdict) {
     const isSame =
       plan.current !== undefined && (plan.isKept || plan.current === plan.after) && plan.mode === plan.oldMode;
@@ -109,7 +110,7 @@ export function computePlan(plan) {
 }
 
 /**
- * Reads the file, and decides its permissions. The permissions of a file behind a link stay, because its user keeps it elsewhere on
+ * Reads the file and decides its permissions. A file behind a link keeps its permissions, because its user stores it elsewhere on
  * purpose.
  */
 function readCurrent(plan) {
@@ -117,32 +118,32 @@ function readCurrent(plan) {
   plan.oldMode = undefined;
   const isPretended = run.pretended.has(plan.real);
   if (isPretended && run.pretended.get(plan.real) === undefined) return;
-  const found = machine.look(plan.real);
-  if (!found) return refuseDeadFolder(plan);
-  refuseObstacle(plan.real, found);
-  plan.oldMode = found.mode;
-  if (!plan.isSecret || plan.isLink || isWindows) plan.mode = found.mode;
+  const entry = machine.stat(plan.real);
+  if (!entry) return skipDeadLink(plan);
+  requireReplaceable(plan.real, entry);
+  plan.oldMode = entry.mode;
+  if (!plan.isSecret || plan.isLink || isWindows) plan.mode = entry.mode;
   plan.current = isPretended ? run.pretended.get(plan.real) : machine.read(plan.real);
 }
 
-/** A link into a folder that does not exist: a file system that is not mounted, perhaps. */
-function refuseDeadFolder(plan) {
-  if (!plan.isLink || machine.look(folderOf(plan.real))) return;
+/** The folder of a link's target may be on a file system that is not mounted. */
+function skipDeadLink(plan) {
+  if (!plan.isLink || machine.stat(folderOf(plan.real))) return;
   Object.assign(plan, {
     verdict: 'skipped',
-    reason: `it is a link to ${show(plan.real)}, whose folder does not exist`,
+    reason: `it is a link to ${formatPath(plan.real)}, whose folder does not exist`,
   });
 }
 
-/** @throws Refusal for a file that cannot be replaced */
-export function refuseObstacle(path, { kind, links, owner, mode }) {
+/** @throws Refusal if the file cannot be replaced */
+export function requireReplaceable(path, { kind, links, owner, mode }) {
   if (kind === 'folder') throw new Refusal('it is a folder');
   if (kind !== 'file') throw new Refusal('it is not a regular file');
-  if (!machine.isAllowed(path, false)) throw new Refusal('it cannot be read');
-  if (!machine.isAllowed(path, true) || (isWindows && !(mode & 0o200))) throw new Refusal('it is write-protected');
-  if (!machine.isAllowed(folderOf(path) || '/', true)) throw new Refusal('its folder is write-protected');
+  if (!machine.isReadable(path)) throw new Refusal('it cannot be read');
+  if (!machine.isWritable(path) || (isWindows && !(mode & 0o200))) throw new Refusal('it is write-protected');
+  if (!machine.isWritable(folderOf(path) || '/')) throw new Refusal('its folder is write-protected');
   if (!isWindows && owner !== machine.user && machine.user !== 0) throw new Refusal('it belongs to another user');
-  // To replace a file that has several names would part them.
+  // Replacing a file with several names would separate them.
   if (links > 1) throw new Refusal('it has more than one name (hard links)');
 }
 
@@ -152,22 +153,24 @@ function findRecord(plan) {
   return record;
 }
 
-function readOld(plan, record, isOurs) {
+function readOriginal(plan, record, isOurs) {
   if (record.format !== plan.format)
-    throw new Refusal(`it was set up in another way by an earlier version; run ${option('undo')} for this tool first`);
+    throw new Refusal(
+      `it was set up in another way by an earlier version; run ${formatOption('undo')} for this tool first`,
+    );
   plan.before = record.before;
-  if (plan.current !== undefined && !isOurs) refuseCovered(record);
+  if (plan.current !== undefined && !isOurs) refuseIfOverwritten(record);
 }
 
-function keep(plan, record) {
+function keepContent(plan, record) {
   plan.isKept = true;
   Object.assign(plan, { after: plan.current, before: record.before });
 }
 
-function compute(plan, record, isOurs) {
+function computeAfter(plan, record, isOurs) {
   const { format, current, wanted } = plan;
   if (format === 'text') {
-    // The whole file is ours; what stood there comes back by an undo.
+    // The whole file is ours. Undo restores its earlier content.
     plan.after = wanted;
     if (!isOurs) plan.before = current;
   } else if (format === 'block') computeBlock(plan, isOurs);
@@ -186,11 +189,12 @@ function isBlank(content) {
 }
 
 function computeBlock(plan, isOurs) {
-  const block = blockOf(plan.current ?? '');
+  const block = findBlock(plan.current ?? '');
   plan.after = withBlock(block, plan.wanted);
   if (isOurs) return;
-  // Settings that the user has added to the file since then belong to it.
-  const clean = withoutBlock(block, plan.before);
-  const hasRest = plan.current !== undefined && (clean !== '' || !block.isFound || plan.before !== undefined);
-  plan.before = hasRest ? clean : undefined;
+  // Lines that the user has added since then belong to the original.
+  const original = withoutBlock(block, plan.before);
+  const hasOtherContent =
+    plan.current !== undefined && (original !== '' || !block.isFound || plan.before !== undefined);
+  plan.before = hasOtherContent ? original : undefined;
 }

@@ -1,125 +1,122 @@
-// One streamed request with a tool that the model must call, in each format. It proves the features that a coding tool needs.
+// Sends one streamed request in which the model must call a tool. It proves the features that a coding tool needs.
+
 import { errorMessage, readJson, request } from './gateway.mjs';
 import { printable, run } from './run.mjs';
 
-const answers = new Map();
+const prompt = 'Call the tool report_ready with ok set to true. Do not answer with text.';
+const toolName = 'report_ready';
+const tool = { name: toolName, description: 'Reports that the setup works.' };
+const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+const messages = [{ role: 'user', content: prompt }];
 
-/** Asks the model, once per run: several tools share it. Gives seconds, and problem, '' when the model called the tool. */
+/**
+ * Path and request of each format, and how its events end and call tools. Sources: API references of OpenAI (Chat, Responses),
+ * Anthropic (Messages) and Google (generateContent).
+ */
+const formats = {
+  chat: {
+    path: '/v1/chat/completions',
+    request: {
+      stream: true,
+      messages,
+      tools: [{ type: 'function', function: { ...tool, parameters: schema } }],
+      tool_choice: { type: 'function', function: { name: toolName } },
+    },
+    isEnd: (_, data) => data === '[DONE]',
+    listCalls: ({ choices }) => (choices?.[0]?.delta?.tool_calls ?? []).map((call) => call.function?.name),
+  },
+  responses: {
+    path: '/v1/responses',
+    request: {
+      stream: true,
+      store: false,
+      input: prompt,
+      tools: [{ type: 'function', ...tool, strict: false, parameters: schema }],
+      tool_choice: { type: 'function', name: toolName },
+    },
+    isEnd: ({ type }) => type === 'response.completed',
+    listCalls: ({ item }) => [item?.name],
+  },
+  messages: {
+    path: '/v1/messages',
+    request: {
+      stream: true,
+      max_tokens: 1024,
+      messages,
+      tools: [{ ...tool, input_schema: schema }],
+      tool_choice: { type: 'tool', name: toolName },
+    },
+    isEnd: ({ type }) => type === 'message_stop',
+    listCalls: ({ content_block }) => [content_block?.name],
+  },
+  gemini: {
+    path: '/v1beta/models/MODEL:streamGenerateContent?alt=sse',
+    request: {
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      tools: [{ functionDeclarations: [{ ...tool, parameters: schema }] }],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [toolName] } },
+    },
+    isEnd: ({ candidates }) => Boolean(candidates?.[0]?.finishReason),
+    listCalls: ({ candidates }) => (candidates?.[0]?.content?.parts ?? []).map((part) => part.functionCall?.name),
+  },
+};
+
+const results = new Map();
+
+/** Tests the model once per run for all tools. Returns seconds, and problem: '' if the model called the tool. */
 export function askModel(format, model) {
   const pair = `${format} ${model}`;
-  if (!answers.has(pair)) answers.set(pair, ask(format, model));
-  return answers.get(pair);
+  if (!results.has(pair)) results.set(pair, testModel(formats[format], model));
+  return results.get(pair);
 }
 
-function ask(format, model) {
-  const paths = { chat: '/v1/chat/completions', gemini: `/v1beta/models/${model}:streamGenerateContent?alt=sse` };
-  const answer = request('POST', paths[format] ?? `/v1/${format}`, JSON.stringify(questionFor(format, model)), 120);
-  // A stream that failed says why, and breaks off.
-  const error = findError(messagesIn(answer.partial ?? ''));
-  const problem = error || answer.failure.replace(/\.$/, '') || findProblem(format, model, answer);
-  return { seconds: answer.seconds, problem };
+function testModel(format, model) {
+  const body = { ...(format.request.stream && { model }), ...format.request };
+  const response = request('POST', format.path.replace('MODEL', model), JSON.stringify(body), 120);
+  // A failed stream contains the reason and then breaks off.
+  const error = findError(parseEvents(response.partial ?? ''));
+  const problem = error || response.failure.replace(/\.$/, '') || findProblem(format, model, response);
+  return { seconds: response.seconds, problem };
 }
 
-const text = 'Call the tool report_ready with ok set to true. Do not answer with text.';
-const name = 'report_ready';
-const tool = { name, description: 'Reports that the setup works.' };
-const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
-
-/** Sources: API references of OpenAI (Chat, Responses), Anthropic (Messages) and Google (generateContent). */
-function questionFor(format, model) {
-  const base = { model, stream: true };
-  const messages = [{ role: 'user', content: text }];
-  switch (format) {
-    case 'chat':
-      return {
-        ...base,
-        messages,
-        tools: [{ type: 'function', function: { ...tool, parameters: schema } }],
-        tool_choice: { type: 'function', function: { name } },
-      };
-    case 'responses':
-      return {
-        ...base,
-        store: false,
-        input: text,
-        tools: [{ type: 'function', ...tool, strict: false, parameters: schema }],
-        tool_choice: { type: 'function', name },
-      };
-    case 'messages':
-      return {
-        ...base,
-        max_tokens: 1024,
-        messages,
-        tools: [{ ...tool, input_schema: schema }],
-        tool_choice: { type: 'tool', name },
-      };
-    case 'gemini':
-      return {
-        contents: [{ role: 'user', parts: [{ text }] }],
-        tools: [{ functionDeclarations: [{ ...tool, parameters: schema }] }],
-        toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [name] } },
-      };
-  }
-}
-
-/** '' when the answer has a call of the tool and its end; else why not. */
-function findProblem(format, model, answer) {
-  if (answer.status !== 200) return explainRefusal(model, answer);
-  const messages = messagesIn(answer.body);
-  const error = findError(messages);
+/** Returns '' for a complete response with a call of the tool. */
+function findProblem({ isEnd, listCalls }, model, response) {
+  if (response.status !== 200) return describeRefusal(model, response);
+  const events = parseEvents(response.body);
+  const error = findError(events);
   if (error) return error;
-  const hasEnd =
-    format === 'chat' ? dataIn(answer.body).includes('[DONE]') : messages.some((message) => isEnd[format](message));
-  if (!hasEnd) return 'the stream broke off before its end';
-  return messages.some((message) => callsIn[format](message).includes(name))
-    ? ''
-    : `${model} answered without calling the tool`;
+  if (!events.some(({ message, data }) => isEnd(message, data))) return 'the stream broke off before its end';
+  const isCalled = events.some(({ message }) => listCalls(message).includes(toolName));
+  return isCalled ? '' : `${model} answered without calling the tool`;
 }
 
-function findError(messages) {
-  const error = messages.map(errorOf).find(Boolean);
+function findError(events) {
+  const error = events.map(({ message }) => readError(message)).find(Boolean);
   return error ? `the stream ended with an error: ${printable(error)}` : '';
 }
 
-function messagesIn(body) {
-  return dataIn(body).map(readJson).filter(Boolean);
+/** Lists the data of events; `message` is empty for data other than a JSON object. */
+function parseEvents(body) {
+  return body.split(/(?:\r?\n){2,}/).map((event) => {
+    const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+    const data = lines.map((line) => line.slice(5).trim()).join('\n');
+    return { data, message: readJson(data) ?? {} };
+  });
 }
 
-function dataIn(body) {
-  return body.split(/(?:\r?\n){2,}/).map(dataOf);
-}
-
-function dataOf(event) {
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
-  return lines.map((line) => line.slice(5).trim()).join('\n');
-}
-
-function explainRefusal(model, answer) {
-  const message = errorMessage(answer);
+function describeRefusal(model, response) {
+  const message = errorMessage(response);
   const more = message ? `: ${message}` : '';
-  if (answer.status === 401) return `the key ${run.keyHint} is not valid`;
-  if (answer.status === 402) return `no active plan${more}`;
-  // Responses clients get 400 for a model that does not exist: they repeat a 404.
-  if (answer.status === 404 || message.includes('" not found'))
+  if (response.status === 401) return `the key ${run.keyHint} is not valid`;
+  if (response.status === 402) return `no active plan${more}`;
+  // Responses clients get 400 for an unknown model, because they retry after 404.
+  if (response.status === 404 || message.includes('" not found'))
     return `no such model: ${model}${message ? ` (${message})` : ''}`;
-  return `the gateway answered with ${answer.status}${more}`;
+  return `the gateway answered with ${response.status}${more}`;
 }
 
-/** `error` of Chat, Messages and Gemini, `response.error` and the event `error` of Responses. */
-function errorOf(message) {
-  const found = message.error ?? message.response?.error ?? (message.type === 'error' ? message : undefined);
-  return typeof found === 'string' ? found : found?.message;
+/** Reads `error` of Chat, Messages and Gemini, and `response.error` or the event `error` of Responses. */
+function readError(message) {
+  const error = message.error ?? message.response?.error ?? (message.type === 'error' ? message : undefined);
+  return typeof error === 'string' ? error : error?.message;
 }
-
-const isEnd = {
-  responses: ({ type }) => type === 'response.completed',
-  messages: ({ type }) => type === 'message_stop',
-  gemini: ({ candidates }) => Boolean(candidates?.[0]?.finishReason),
-};
-
-const callsIn = {
-  chat: ({ choices }) => (choices?.[0]?.delta?.tool_calls ?? []).map((call) => call.function?.name),
-  responses: ({ item }) => [item?.name],
-  messages: (message) => [message.content_block?.name],
-  gemini: ({ candidates }) => (candidates?.[0]?.content?.parts ?? []).map((part) => part.functionCall?.name),
-};

@@ -1,29 +1,28 @@
-// The records in the folder of the service: what was set up, and how to take it back. Scripts of before wrote the same.
+// The records in the folder of the service: what was set up, and how to undo it. Earlier scripts wrote the same records.
 //   tools               lines ID, or ID TAB MODEL
-//   moving              lines like those of `tools`, of tools that are being moved from a former name of the service: written
-//                       before their former settings go, removed one by one as the new ones are there
+//   moving              such lines for tools that are being moved from a former name of the service: written before their
+//                       former settings go, removed one by one when the new ones are written
 //   variables           lines TOOL TAB NAME; on Windows a folder for each variable, see registry.mjs
 //   folders             the folders that were created, one per line
 //   files/TOOL.N/       one file of a tool: path; source, the path in the table; format, identity; wanted, the settings; before,
-//                       the file without them; after, what was written; mode, the permissions that it had and those it got,
-//                       - for none
+//                       the file without them; after, the written file; mode, its old and new permissions, - for none
 //   files/TOOL.N.new/   such a record while its file is being replaced
 //   backups/TIME/...    files as they were before a run changed them
 //   stamp               differs after each run that changed something
-//   inexact             there when an undo could not bring back every byte, so that backups are kept
+//   inexact             exists if an undo could not restore every byte, so that backups are kept
 //   lock/pid            the process of the run that is changing something
+
 import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { acquireLock, releaseLock } from './lock.mjs';
 import { decode, encode, machine } from './machine.mjs';
-import { baseOf, exists, firstLine, folderOf, fromLast, join, recordPath, show } from './paths.mjs';
+import { baseName, exists, firstLine, folderOf, reversed, join, recordPath, formatPath } from './paths.mjs';
 import { computer, isWindows, printable, run, Stop } from './run.mjs';
 
-/** Lines of a file of the records. */
 export function readLines(name) {
   return (machine.read(recordPath(name)) ?? '').split(/\r?\n/).filter(Boolean);
 }
 
-/** Replaces them in one step. Without lines, the file goes. */
+/** Replaces a file of lines atomically, or removes it without lines. */
 export function writeLines(name, lines) {
   const path = recordPath(name);
   if (lines.length === 0) return machine.removeFile(path);
@@ -32,12 +31,12 @@ export function writeLines(name, lines) {
   return machine.rename(`${path}.new`, path);
 }
 
-/** The tools in the table `tools` or `moving`, with the models that were named, or ''. */
+/** Reads the table `tools` or `moving`: ids with chosen models, or ''. */
 export function readTools(name) {
   return new Map(readLines(name).map((line) => [line.split(/[\t ]/)[0], line.split(/[\t ]/)[1] ?? '']));
 }
 
-/** Puts a tool into the table as its last row; without a model, undefined, takes it out. */
+/** Makes a tool the last row of the table, or removes it if the model is undefined. */
 export function saveTool(name, id, model) {
   const tools = readTools(name);
   if (model === undefined ? !tools.has(id) : tools.get(id) === model) return;
@@ -45,11 +44,11 @@ export function saveTool(name, id, model) {
   if (model !== undefined) tools.set(id, model);
   writeLines(
     name,
-    [...tools].map(([one, named]) => (named ? `${one}\t${named}` : one)),
+    [...tools].map(([tool, chosenModel]) => (chosenModel ? `${tool}\t${chosenModel}` : tool)),
   );
 }
 
-/** A path without line breaks. Names on Windows have none. */
+/** Escapes line breaks, which names on Windows cannot contain. */
 export function encodeLine(path) {
   return encode(isWindows ? path : path.replace(/%/g, '%25').replace(/\n/g, '%0A'));
 }
@@ -59,30 +58,30 @@ export function decodeLine(line) {
   return isWindows ? path : path.replace(/%0A/g, '\n').replace(/%25/g, '%');
 }
 
-const numberOf = (name) => Number(name.slice(name.lastIndexOf('.') + 1));
+const recordNumber = (name) => Number(name.slice(name.lastIndexOf('.') + 1));
 
-/** The names of the records of files, of one tool or all, in the order of their numbers. */
+/** Lists the names of file records of one tool or all tools, in the order of their numbers. */
 export function listFiles(id) {
   return machine
     .list(recordPath('files'))
     .filter((name) => /\.\d+$/.test(name) && (id === undefined || name.startsWith(`${id}.`)))
-    .sort((one, other) => numberOf(one) - numberOf(other));
+    .sort((a, b) => recordNumber(a) - recordNumber(b));
 }
 
-/** A record of a file; undefined when it is incomplete. */
+/** Reads a file record; undefined if it is incomplete. */
 export function readRecord(name) {
-  const part = (one) => machine.read(recordPath('files', name, one));
+  const readPart = (part) => machine.read(recordPath('files', name, part));
   const parts = 'path format identity wanted after mode before'.split(' ');
-  const [path, format, identity, wanted, after, mode, before] = parts.map(part);
+  const [path, format, identity, wanted, after, mode, before] = parts.map(readPart);
   if ([path, format, identity, wanted, after].includes(undefined) || firstLine(path) === '') return undefined;
   const [oldMode, newMode = '-'] = mode === undefined ? [] : firstLine(mode).split(' ');
-  // setup.ps1 of before wrote no permissions.
-  if (oldMode === undefined && part('complete') === undefined) return undefined;
+  // Earlier versions of setup.ps1 wrote no permissions.
+  if (oldMode === undefined && readPart('complete') === undefined) return undefined;
   if (oldMode !== undefined && oldMode !== '-' && before === undefined) return undefined;
   return {
     name,
     path: decodeLine(firstLine(path)),
-    source: decode(firstLine(part('source'))),
+    source: decode(firstLine(readPart('source'))),
     format: firstLine(format),
     identity: firstLine(identity),
     modes: [oldMode ?? '-', newMode],
@@ -92,10 +91,9 @@ export function readRecord(name) {
   };
 }
 
-/** The complete records of a tool, or of all. */
 export const readRecords = (id) => listFiles(id).map(readRecord).filter(Boolean);
 
-/** Writes the record next to the present one: if the run is interrupted, one of the two describes the file. */
+/** Writes a record next to the present one. If the run is interrupted, one of the two describes the file. */
 export function stageRecord(name, record) {
   const folder = recordPath('files', `${name}.new`);
   try {
@@ -130,7 +128,7 @@ export function removeRecord(name) {
   machine.removeTree(recordPath('files', name));
 }
 
-export function freeName(tool) {
+export function findFreeName(tool) {
   let number = 1;
   while (exists(recordPath('files', `${tool}.${number}`)) || exists(recordPath('files', `${tool}.${number}.new`)))
     number += 1;
@@ -138,26 +136,26 @@ export function freeName(tool) {
 }
 
 /**
- * Refuses to edit a file that another gateway was set up in since. To edit it below its settings would mix both, up to the
- * address of one gateway with the key of another. Blocks do not mix.
+ * Refuses to edit a file in which another gateway was set up later. Editing below its settings could combine the address of one
+ * gateway with the key of the other. Blocks are independent.
  */
-export function refuseCovered(record) {
+export function refuseIfOverwritten(record) {
   if (record.format === 'block') return;
-  const own = machine.look(recordPath('files', record.name, 'after'))?.changed ?? 0;
+  const recordedAt = machine.stat(recordPath('files', record.name, 'after'))?.changed ?? 0;
   const parent = folderOf(run.state);
   for (const slug of machine.list(parent)) {
     const files = join(parent, slug, 'setup', 'files');
-    if (slug === baseOf(run.state) || !machine.look(files)) continue;
+    if (slug === baseName(run.state) || !machine.stat(files)) continue;
     for (const name of machine.list(files)) {
       const path = firstLine(machine.read(join(files, name, 'path')));
       if (path === '' || path !== encodeLine(record.path)) continue;
-      const changed = machine.look(join(files, name, 'after'))?.changed ?? 0;
-      if (changed > own) throw new Refusal(`"${printable(slug)}" was set up in it later; take that out first`);
+      const changed = machine.stat(join(files, name, 'after'))?.changed ?? 0;
+      if (changed > recordedAt) throw new Refusal(`"${printable(slug)}" was set up in it later; take that out first`);
     }
   }
 }
 
-/** Creates the folder of the records. Those above it that did not exist are on record before anything else happens. */
+/** Creates the folder of the records, and first records the parent folders that did not exist. */
 export function createRecords() {
   unlessRefused(
     () => {
@@ -165,75 +163,73 @@ export function createRecords() {
       makeFolders(recordPath('files'));
     },
     ({ message }) => {
-      throw new Stop(`The folder ${show(run.records)} cannot be created: ${message}. Nothing was changed.`);
+      throw new Stop(`The folder ${formatPath(run.records)} cannot be created: ${message}. Nothing was changed.`);
     },
   );
-  if (machine.isAllowed(run.records, true) && machine.isAllowed(recordPath('files'), true)) return;
-  throw new Stop(`The folder ${show(run.records)} is not writable. Nothing was changed.`);
+  if (machine.isWritable(run.records) && machine.isWritable(recordPath('files'))) return;
+  throw new Stop(`The folder ${formatPath(run.records)} is not writable. Nothing was changed.`);
 }
 
-/** Created next to its place and renamed with its uppermost new folder, so that a killed run leaves no folder off record. */
+/** Creates the folders under a temporary name and renames the uppermost one, so that a killed run leaves no unrecorded folder. */
 function createState() {
   const missing = missingFolders(run.records);
   if (missing.length === 0) return;
   const [top] = missing;
   const stage = join(folderOf(top), `${run.temporary}.${machine.pid}`);
-  run.stage = stage;
-  for (const folder of missing) machine.makeFolder(stage + folder.slice(top.length), modeFor(folder));
+  for (const folder of missing) machine.makeFolder(stage + folder.slice(top.length), chooseFolderMode(folder));
   machine.write(
     join(stage + run.records.slice(top.length), 'folders'),
     missing.map((folder) => `${encodeLine(folder)}\n`).join(''),
   );
-  if (isWindows) protect(stage);
+  if (isWindows) restrictAccess(stage);
   if (exists(top)) {
-    // Another run has made it meanwhile.
+    // Another run has created it meanwhile.
     machine.removeTree(stage);
     return createState();
   }
   machine.rename(stage, top);
 }
 
-/** Folders of this script are for its user alone; those of tools have the permissions that the user chose. */
-function modeFor(folder) {
+/** Only the user can read the script's own folders; folders of tools get the user's default permissions. */
+function chooseFolderMode(folder) {
   return `${folder}${machine.separator}`.startsWith(run.state + machine.separator) ? 0o700 : 0o777;
 }
 
-/** Allows only this user, and the system for its backups. A file system without permissions stays as it is. */
-export function protect(path) {
+/** Grants access only to this user, and to the system for backups. Has no effect on file systems without permissions. */
+export function restrictAccess(path) {
   if (!isWindows) return;
-  const inherit = machine.look(path)?.kind === 'folder' ? '(OI)(CI)' : '';
+  const inherit = machine.stat(path)?.kind === 'folder' ? '(OI)(CI)' : '';
   const tool = join(machine.env('SystemRoot') ?? 'C:\\Windows', 'System32', 'icacls.exe');
   const user = `${machine.env('USERDOMAIN') ?? '.'}\\${machine.env('USERNAME') ?? ''}`;
-  machine.call(tool, [path, '/inheritance:r', '/grant:r', `${user}:${inherit}F`, `*S-1-5-18:${inherit}F`, '/q']);
+  machine.spawn(tool, [path, '/inheritance:r', '/grant:r', `${user}:${inherit}F`, `*S-1-5-18:${inherit}F`, '/q']);
 }
 
 function missingFolders(path) {
   const missing = [];
-  for (let folder = path; folder !== '' && !machine.look(folder); folder = folderOf(folder)) missing.unshift(folder);
+  for (let folder = path; folder !== '' && !machine.stat(folder); folder = folderOf(folder)) missing.unshift(folder);
   return missing;
 }
 
-/** Creates a folder and those above it. New ones are on record before they exist. */
+/** Creates a folder and its parents. New folders are recorded before they exist. */
 export function makeFolders(path) {
   const missing = missingFolders(path);
   if (missing.length === 0) return;
   writeLines('folders', [...readLines('folders'), ...missing.map(encodeLine)]);
   for (const folder of missing) {
     // Another run or a tool may have created it meanwhile.
-    if (machine.look(folder)?.kind !== 'folder') machine.makeFolder(folder, modeFor(folder));
+    if (machine.stat(folder)?.kind !== 'folder') machine.makeFolder(folder, chooseFolderMode(folder));
   }
 }
 
-/** Ends the run while another one is changing something, and on a full disk. */
+/** Ends the run if another one is changing something, or if the disk is full. */
 export function takeLock() {
   unlessRefused(acquireLock, () => refuseFullDisk(join(run.lock, 'pid')));
 }
 
-/** Ends the run because a file of the records cannot be written. */
 export function refuseFullDisk(path) {
   removeRecords();
   throw new Stop(
-    `The file ${show(path)} cannot be written. Free some space on the disk of this ${computer}, and run this again. Nothing was changed.`,
+    `The file ${formatPath(path)} cannot be written. Free some space on the disk of this ${computer}, and run this again. Nothing was changed.`,
   );
 }
 
@@ -241,7 +237,7 @@ export function readStamp() {
   return firstLine(machine.read(recordPath('stamp')));
 }
 
-/** To be called before the first change of a run. */
+/** Must be called before the first change of a run. */
 export function writeStamp() {
   if (run.isStamped) return;
   run.isStamped = true;
@@ -253,17 +249,17 @@ export function hasSetUpTools() {
   const variables = isWindows ? machine.list(recordPath('variables')) : readLines('variables');
   return (
     variables.length > 0 ||
-    machine.list(recordPath('files')).some((name) => machine.look(recordPath('files', name))?.kind === 'folder')
+    machine.list(recordPath('files')).some((name) => machine.stat(recordPath('files', name))?.kind === 'folder')
   );
 }
 
-/** Removes the records when nothing is set up, and the folders that this script created and that are empty. */
+/** Removes the records if nothing is set up, and empty folders that this script has created. */
 export function removeRecords() {
   const folders = readLines('folders').map(decodeLine);
   if (!hasSetUpTools()) {
     for (const name of ['tools', 'moving', 'stamp', 'folders', ...(isWindows ? [] : ['variables'])])
       machine.removeFile(recordPath(name));
-    for (const name of machine.list(run.records).filter((one) => one.endsWith('.new')))
+    for (const name of machine.list(run.records).filter((file) => file.endsWith('.new')))
       machine.removeFile(recordPath(name));
     releaseLock();
     machine.removeFolder(recordPath('files'));
@@ -273,14 +269,14 @@ export function removeRecords() {
       machine.removeFolder(run.records);
     }
   }
-  for (const folder of fromLast(folders)) machine.removeFolder(folder);
+  for (const folder of reversed(folders)) machine.removeFolder(folder);
   if (exists(run.records)) {
-    const left = folders.filter((folder) => machine.look(folder)).map(encodeLine);
-    if (left.join('\n') !== readLines('folders').join('\n')) writeLines('folders', left);
+    const remaining = folders.filter((folder) => machine.stat(folder)).map(encodeLine);
+    if (remaining.join('\n') !== readLines('folders').join('\n')) writeLines('folders', remaining);
   } else if (isWindows) machine.removeFolder(run.state);
 }
 
-/** Copies a file as it was read, before it is changed. */
+/** Saves the content of a file before it is changed. */
 export function backUp(path, content) {
   if (content === undefined) return;
   try {
@@ -288,7 +284,7 @@ export function backUp(path, content) {
       run.backup = recordPath('backups', run.time);
       for (let number = 2; exists(run.backup); number += 1) run.backup = recordPath('backups', `${run.time}-${number}`);
     }
-    const copy = backupOf(path);
+    const copy = backupPath(path);
     makePrivateFolders(folderOf(copy));
     machine.write(copy, content);
   } catch (error) {
@@ -296,14 +292,14 @@ export function backUp(path, content) {
   }
 }
 
-function backupOf(path) {
+function backupPath(path) {
   return isWindows ? join(run.backup, path.replace(/:/g, '')) : run.backup + path;
 }
 
-/** Removes the copy of a file that was not changed after all. */
+/** Removes the copy of a file that was not changed. */
 export function dropBackup(path) {
   if (!run.backup) return;
-  const copy = backupOf(path);
+  const copy = backupPath(path);
   machine.removeFile(copy);
   for (let folder = folderOf(copy); folder.length > run.records.length; folder = folderOf(folder))
     machine.removeFolder(folder);
@@ -311,6 +307,6 @@ export function dropBackup(path) {
 }
 
 function makePrivateFolders(path) {
-  // Behind a `..`, a folder may be there by now.
-  for (const folder of missingFolders(path)) if (!machine.look(folder)) machine.makeFolder(folder, 0o700);
+  // A path with `..` may list a folder twice.
+  for (const folder of missingFolders(path)) if (!machine.stat(folder)) machine.makeFolder(folder, 0o700);
 }

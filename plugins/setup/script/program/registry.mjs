@@ -1,33 +1,34 @@
-// Variables of the user on Windows, in the registry. The launcher reads and writes them: `registry` in its folder has the
-// present ones, `changes` those to be made, in lines NAME TAB KIND TAB BASE64, where no value stands for no variable. The record
-// of each, variables\NAME, has tools, the ids of those that need it; value; was, the value of ours that it replaced; before (absent: it
-// was not set) and kind; and `gone` once it is about to be taken back.
+// The user's variables in the Windows registry. The launcher reads and writes them: its file `registry` has the present ones, and
+// `changes` the requested changes, in lines NAME TAB KIND TAB BASE64, without a value for a removed variable. The record of each,
+// variables\NAME, has tools, the ids that need it; value; was, our value that it replaced; before, missing if it was not set; kind; and
+// `gone` once it is about to be restored.
+
 import { decode, encode, machine } from './machine.mjs';
-import { hideSecrets } from './mask.mjs';
+import { maskSecrets } from './mask.mjs';
 import { eachFormer, join, recordPath } from './paths.mjs';
-import { nameOf, paint, printVerdict, run, say } from './run.mjs';
+import { toolName, paint, printVerdict, run, printLine } from './run.mjs';
 
 const workPath = (name) => join(machine.env('SETUP_WORK') ?? '', name);
 
-/** The variables of the user by name, value and kind, as they will be after the changes that wait. */
+/** Reads the user's variables by name, as they will be after the staged changes. */
 function readRegistry() {
   const lines = (machine.read(workPath('registry')) ?? '').split(/\r?\n/).filter(Boolean);
-  const found = new Map();
+  const variables = new Map();
   for (const line of [...lines, ...(run.changes?.values() ?? [])]) {
     const [name, kind, value] = line.split('\t');
-    if (value === undefined) found.delete(name);
-    else found.set(name, { kind, value: decode(atob(value)) });
+    if (value === undefined) variables.delete(name);
+    else variables.set(name, { kind, value: decode(atob(value)) });
   }
-  return found;
+  return variables;
 }
 
-const names = () => machine.list(recordPath('variables')).filter((name) => !name.endsWith('.new'));
-const part = (name, one) => machine.read(recordPath('variables', name, one));
+const listVariables = () => machine.list(recordPath('variables')).filter((name) => !name.endsWith('.new'));
+const readPart = (name, part) => machine.read(recordPath('variables', name, part));
 
 function readVariable(name) {
-  const [tools, value] = [part(name, 'tools'), part(name, 'value')];
+  const [tools, value] = [readPart(name, 'tools'), readPart(name, 'value')];
   if (tools === undefined || value === undefined) return undefined;
-  const text = (one) => (part(name, one) === undefined ? undefined : decode(part(name, one)));
+  const text = (part) => (readPart(name, part) === undefined ? undefined : decode(readPart(name, part)));
   return {
     tools: decode(tools).split(' ').filter(Boolean),
     value: decode(value),
@@ -39,54 +40,55 @@ function readVariable(name) {
 
 function saveVariable(name, { tools, ...texts }, isGone = false) {
   const folder = recordPath('variables', name);
-  if (!machine.look(recordPath('variables'))) machine.makeFolder(recordPath('variables'), 0o700);
-  if (!machine.look(folder)) machine.makeFolder(folder, 0o700);
+  if (!machine.stat(recordPath('variables'))) machine.makeFolder(recordPath('variables'), 0o700);
+  if (!machine.stat(folder)) machine.makeFolder(folder, 0o700);
   const parts = { ...texts, tools: tools.join(' '), ...(isGone && { gone: '' }) };
-  for (const one of ['was', 'before', 'kind', 'gone'])
-    if (parts[one] === undefined) machine.removeFile(join(folder, one));
-  for (const [one, text] of Object.entries(parts))
-    if (text !== undefined) machine.write(join(folder, one), encode(text));
+  for (const part of ['was', 'before', 'kind', 'gone'])
+    if (parts[part] === undefined) machine.removeFile(join(folder, part));
+  for (const [part, text] of Object.entries(parts))
+    if (text !== undefined) machine.write(join(folder, part), encode(text));
 }
 
-/** Leaves a change to the launcher. Undefined removes the variable. */
-function change(name, value, kind = 'String') {
+/** Stages a change for the launcher. An undefined value removes the variable. */
+function stageChange(name, value, kind = 'String') {
   run.changes = run.changes ?? new Map();
   run.changes.set(name, [name, kind, ...(value === undefined ? [] : [btoa(encode(value))])].join('\t'));
 }
 
-/** Leaves them and the exit code to the launcher. False when there are none. */
+/** Writes staged changes and the exit code for the launcher. Returns false without changes. */
 export function writeChanges(code) {
   if (!run.changes) return false;
   machine.write(workPath('changes'), [code, ...run.changes.values()].map((line) => `${line}\r\n`).join(''));
   return true;
 }
 
-const isGone = (name) => part(name, 'gone') !== undefined;
+const isGone = (name) => readPart(name, 'gone') !== undefined;
 
-/** Once the launcher has made the changes. */
+/** Removes records of restored variables, once the launcher has made the changes. */
 export function settleVariables() {
-  for (const name of names().filter(isGone)) machine.removeTree(recordPath('variables', name));
+  for (const name of listVariables().filter(isGone)) machine.removeTree(recordPath('variables', name));
 }
 
-/** After a run that ended before its launcher made the changes: takes the variables of those records back again. */
+/** Stages the changes again if a run ended before its launcher made them. */
 export function repairVariables() {
-  const own = names().filter((name) => !isGone(name));
-  repairOthers([]);
-  eachFormer(() => repairOthers(own));
+  const currentNames = listVariables().filter((name) => !isGone(name));
+  repairService([]);
+  eachFormer(() => repairService(currentNames));
 }
 
-/** The present service may have set a variable again that was to go under a former name. */
-function repairOthers(present) {
-  for (const name of names().filter(isGone)) {
+/** The present service may have set a variable that a former name was about to restore. */
+function repairService(currentNames) {
+  for (const name of listVariables().filter(isGone)) {
     const { value, was, before, kind } = readVariable(name);
     const now = readRegistry().get(name)?.value;
-    if (!present.includes(name) && now !== undefined && [value, was].includes(now)) change(name, before, kind);
+    if (!currentNames.includes(name) && now !== undefined && [value, was].includes(now))
+      stageChange(name, before, kind);
     else machine.removeTree(recordPath('variables', name));
   }
 }
 
-export function storedInRegistry() {
-  return names().map((name) => part(name, 'value') ?? '');
+export function listStoredValues() {
+  return listVariables().map((name) => readPart(name, 'value') ?? '');
 }
 
 export const registry = {
@@ -106,28 +108,28 @@ export const registry = {
       );
     for (const { id, name, value } of wanted) {
       if (isSet(id, name, value)) continue;
-      const old = readVariable(name);
+      const record = readVariable(name);
       const now = readRegistry().get(name);
-      const isOurs = old !== undefined && now !== undefined && [old.value, old.was].includes(now.value);
-      const kept = isOurs
-        ? { before: old.before, kind: old.kind, was: now.value }
+      const isOurs = record !== undefined && now !== undefined && [record.value, record.was].includes(now.value);
+      const original = isOurs
+        ? { before: record.before, kind: record.kind, was: now.value }
         : { before: now?.value, kind: now?.kind };
-      saveVariable(name, { ...kept, value, tools: [...new Set([...(old?.tools ?? []), id])] });
-      change(name, value);
+      saveVariable(name, { ...original, value, tools: [...new Set([...(record?.tools ?? []), id])] });
+      stageChange(name, value);
     }
     return [];
   },
 
   show({ wanted }) {
     for (const { id, name, value } of wanted)
-      if (!isSet(id, name, value)) say(paint('green', hideSecrets(`+ variable ${name} = ${value}`)));
+      if (!isSet(id, name, value)) printLine(paint('green', maskSecrets(`+ variable ${name} = ${value}`)));
   },
 
-  owners: () => [...new Set(names().flatMap((name) => readVariable(name)?.tools ?? []))],
+  owners: () => [...new Set(listVariables().flatMap((name) => readVariable(name)?.tools ?? []))],
 
   changed(id) {
     const present = readRegistry();
-    return names()
+    return listVariables()
       .map((name) => ({ name, record: readVariable(name) }))
       .filter(({ name, record }) => record?.tools.includes(id) && present.get(name)?.value !== record.value)
       .map(({ name }) => `the variable ${name}`);
@@ -140,8 +142,9 @@ export const registry = {
 
   undo(ids) {
     for (const id of ids) {
-      const left = dropOwner(id, []);
-      if (left.length > 0) printVerdict(nameOf(id), 'cleaned', `${left.join(', ')} was changed since, and left alone`);
+      const changedNames = dropOwner(id, []);
+      if (changedNames.length > 0)
+        printVerdict(toolName(id), 'cleaned', `${changedNames.join(', ')} was changed since, and left alone`);
     }
   },
 };
@@ -156,24 +159,22 @@ function isSet(id, name, value) {
   );
 }
 
-/**
- * Takes a tool off the records, except for names that it still needs. Returns variables changed by others: they stay.
- */
-function dropOwner(id, kept) {
-  const left = [];
-  for (const name of names()) {
+/** Removes a tool from the records of variables that it no longer needs. Returns variables that were changed since and stay. */
+function dropOwner(id, keptNames) {
+  const changedNames = [];
+  for (const name of listVariables()) {
     const record = readVariable(name);
-    if (!record?.tools.includes(id) || kept.includes(name)) continue;
-    const others = record.tools.filter((one) => one !== id);
-    if (others.length > 0) {
-      saveVariable(name, { ...record, tools: others });
+    if (!record?.tools.includes(id) || keptNames.includes(name)) continue;
+    const otherOwners = record.tools.filter((owner) => owner !== id);
+    if (otherOwners.length > 0) {
+      saveVariable(name, { ...record, tools: otherOwners });
       continue;
     }
     const now = readRegistry().get(name)?.value;
     const isOurs = [record.value, record.was].includes(now);
-    if (isOurs && now !== undefined) change(name, record.before, record.kind);
-    else if (now !== record.before) left.push(name);
+    if (isOurs && now !== undefined) stageChange(name, record.before, record.kind);
+    else if (now !== record.before) changedNames.push(name);
     saveVariable(name, { ...record, tools: [] }, true);
   }
-  return left;
+  return changedNames;
 }

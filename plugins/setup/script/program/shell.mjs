@@ -1,27 +1,28 @@
+// Variables of shells: a block in the profile reads the file `env` in the folder of the service; fish reads a file of its own. The record
+// `variables` has the names that each tool needs. Lines in `env` that others have added stay.
+
 import { unlessRefused } from '../edit/common.mjs';
-// Variables of shells: one file, `env` in the folder of the service, which a block in the profile reads; fish reads its own. The record
-// `variables` says which tools need which names. Lines of other people in `env` stay.
 import { commitPlan, replaceFile } from './commit.mjs';
-import { showDifference } from './difference.mjs';
+import { printDifference } from './difference.mjs';
 import { decode, encode, machine } from './machine.mjs';
-import { expand, join, recordPath, resolveLinks, show } from './paths.mjs';
-import { planFile, planMoved } from './plan.mjs';
+import { expandPath, join, recordPath, resolveLinks, formatPath } from './paths.mjs';
+import { planFile, planRecorded } from './plan.mjs';
 import { listFiles, readLines, readRecord, writeLines, writeStamp } from './records.mjs';
-import { isMacos, nameOf, printVerdict, run, say } from './run.mjs';
-import { undoFile, verdictOf } from './undo-file.mjs';
+import { isMacos, toolName, printVerdict, run, printLine } from './run.mjs';
+import { undoFile, summarizeChanges } from './undo-file.mjs';
 
 const quote = (text) => `'${text.replace(/'/g, "'\\''")}'`;
-const lineOf = ([name, value]) => `export ${name}=${quote(value)}`;
-const nameIn = (line) => /^export ([A-Za-z0-9_]+)=/.exec(line)?.[1] ?? '';
+const formatExport = ([name, value]) => `export ${name}=${quote(value)}`;
+const readExportName = (line) => /^export ([A-Za-z0-9_]+)=/.exec(line)?.[1] ?? '';
 const envPath = () => join(run.state, 'env');
 const readEnv = () => machine.read(envPath());
 const readRows = () => readLines('variables').map((line) => line.split('\t'));
-const split = (text) => text.split('\n').slice(0, text.endsWith('\n') ? -1 : undefined);
+const splitLines = (text) => text.split('\n').slice(0, text.endsWith('\n') ? -1 : undefined);
 
 export const shell = {
   hasSame(_, wanted) {
     run.firstEnv = run.firstEnv ?? readEnv() ?? '';
-    return wanted.every((one) => split(run.firstEnv).includes(encode(lineOf(one))));
+    return wanted.every((variable) => splitLines(run.firstEnv).includes(encode(formatExport(variable))));
   },
 
   plan(ready) {
@@ -29,7 +30,7 @@ export const shell = {
     const rows = before.filter(([id]) => !ready.has(id));
     for (const [id, wanted] of ready) rows.push(...wanted.map(([name]) => [id, name]));
     const envBefore = readEnv();
-    const env = writeEnv(envBefore ?? '', [...ready.values()].flat(), before, rows);
+    const env = updateEnv(envBefore ?? '', [...ready.values()].flat(), before, rows);
     const hasVariables = rows.length > 0;
     const plans = hasVariables ? planShells(env) : [];
     const isChanged = env !== (envBefore ?? '') || rows.join('\n') !== before.join('\n');
@@ -49,21 +50,21 @@ export const shell = {
         commit();
         return plans.filter((plan) => !commitPlan(plan));
       },
-      ({ message: reason }) => [{ tool: 'shell', shown: show(envPath()), verdict: 'failed', reason }],
+      ({ message: reason }) => [{ tool: 'shell', shown: formatPath(envPath()), verdict: 'failed', reason }],
     );
   },
 
   show({ hasVariables, env, envBefore }) {
-    if (hasVariables && env !== envBefore) showDifference(show(envPath()), envBefore, env);
+    if (hasVariables && env !== envBefore) printDifference(formatPath(envPath()), envBefore, env);
   },
 
   owners: () => [...new Set(readRows().map(([id]) => id))],
 
   changed(id) {
     const present = new Set(
-      split(readEnv() ?? '')
+      splitLines(readEnv() ?? '')
         .filter((line) => /=./.test(line))
-        .map(nameIn),
+        .map(readExportName),
     );
     return readRows()
       .filter(([owner, name]) => owner === id && !present.has(name))
@@ -71,63 +72,65 @@ export const shell = {
   },
 
   isOutdated(wanted) {
-    const lines = split(readEnv() ?? '');
-    return !wanted.every((one) => lines.includes(encode(lineOf(one))));
+    const lines = splitLines(readEnv() ?? '');
+    return !wanted.every((variable) => lines.includes(encode(formatExport(variable))));
   },
 
   undo(ids) {
     if (readRows().length === 0 && listFiles('shell').length === 0) return;
     const plan = this.plan(new Map(ids.map((id) => [id, []])));
-    if (plan.hasVariables) return report(this.commit(plan));
+    if (plan.hasVariables) return reportFailures(this.commit(plan));
     const undone = listFiles('shell').map((name) => undoFile(name));
-    if (undone.some(({ verdict }) => verdict !== 'unchanged')) printVerdict(nameOf('shell'), ...verdictOf(undone));
+    if (undone.some(({ verdict }) => verdict !== 'unchanged'))
+      printVerdict(toolName('shell'), ...summarizeChanges(undone));
     const forget = () => {
       machine.removeFile(recordPath('variables'));
       removeEnv(plan);
-      say('\nTerminals that are open keep the variables until you close them.');
+      printLine('\nTerminals that are open keep the variables until you close them.');
     };
-    unlessRefused(forget, ({ message: reason }) => report([{ reason }]));
+    unlessRefused(forget, ({ message: reason }) => reportFailures([{ reason }]));
   },
 };
 
-function report(failed) {
+function reportFailures(failed) {
   for (const { reason } of failed) {
     run.hasFailed = true;
-    printVerdict(nameOf('shell'), 'failed', reason);
+    printVerdict(toolName('shell'), 'failed', reason);
   }
 }
 
-/** Removes `env` unless others have written into it. */
+/** Removes `env` unless others have added lines. */
 function removeEnv({ env, envBefore }) {
   if (envBefore === undefined) return;
-  if (split(env).some((line) => !line.startsWith('#') && line !== '')) replaceFile(envPath(), env, 0o600, envBefore);
+  if (splitLines(env).some((line) => !line.startsWith('#') && line !== ''))
+    replaceFile(envPath(), env, 0o600, envBefore);
   else machine.removeFile(envPath());
 }
 
-/** A name of two tools has one value, the newer one. */
-function writeEnv(current, wanted, before, rows) {
-  const values = new Map(wanted.map((one) => [one[0], encode(lineOf(one))]));
-  const wasOwned = new Set(before.map(([, name]) => name));
-  const isOwned = new Set(rows.map(([, name]) => name));
-  const lines = split(current || `# Written by ${run.data.baseUrl}/setup.sh, whose option --undo removes it.\n`);
-  const done = new Set();
-  const kept = lines.flatMap((line) => {
-    const name = nameIn(line);
-    if (values.has(name)) return done.has(name) ? [] : (done.add(name), [values.get(name)]);
-    return name === '' || isOwned.has(name) || !wasOwned.has(name) ? [line] : [];
+/** If two tools need the same name, the newer value wins. */
+function updateEnv(current, wanted, before, rows) {
+  const values = new Map(wanted.map((variable) => [variable[0], encode(formatExport(variable))]));
+  const previousNames = new Set(before.map(([, name]) => name));
+  const ownedNames = new Set(rows.map(([, name]) => name));
+  const lines = splitLines(current || `# Written by ${run.data.baseUrl}/setup.sh, whose option --undo removes it.\n`);
+  const replaced = new Set();
+  const updated = lines.flatMap((line) => {
+    const name = readExportName(line);
+    if (values.has(name)) return replaced.has(name) ? [] : (replaced.add(name), [values.get(name)]);
+    return name === '' || ownedNames.has(name) || !previousNames.has(name) ? [line] : [];
   });
-  const added = [...values].filter(([name]) => !done.has(name)).map(([, line]) => line);
-  return [...kept, ...added].map((line) => `${line}\n`).join('');
+  const added = [...values].filter(([name]) => !replaced.has(name)).map(([, line]) => line);
+  return [...updated, ...added].map((line) => `${line}\n`).join('');
 }
 
-/** Plans the profile of the user's shell, and fish. Undoing some tools must not set up a shell that was not set up before. */
+/** Plans the profile of the user's shell, and fish. Undoing some tools must not set up another shell. */
 function planShells(env) {
   return [...(run.options.action === 'undo' ? [] : planProfiles()), ...planFish(env)];
 }
 
 /**
- * The terminals of macOS start bash as a login shell, which reads the first of three files instead of .bashrc: a new
- * .bash_profile would hide the .profile of the user.
+ * Terminals on macOS start bash as a login shell, which reads only the first of three files, and not .bashrc. A new .bash_profile would
+ * hide the user's .profile.
  */
 function planProfiles() {
   const path = quotePath(envPath());
@@ -148,31 +151,31 @@ function planProfiles() {
   }
 }
 
-/** A path as a word of the shell, with $HOME for the home folder. */
+/** Quotes a path for the shell, with $HOME for the home folder. */
 export function quotePath(path) {
   const inHome = path.startsWith(`${run.home}/`) ? path.slice(run.home.length + 1) : undefined;
   return inHome !== undefined && /^[A-Za-z0-9_./@%+,:-]+$/.test(inHome) ? `"$HOME/${inHome}"` : quote(path);
 }
 
-/** fish does not read what other shells read. It is set up if it is the user's shell, is used too, or was set up before. */
+/** Plans the file of fish if it is the user's shell, is used in addition, or was set up before. */
 function planFish(env) {
   const isUndo = run.options.action === 'undo';
-  const path = expand(run.fishPath);
-  const isHere = machine.look(path) !== undefined;
-  const hasMoved = listFiles('shell').some((name) => readRecord(name)?.source === run.fishPath);
+  const path = expandPath(run.fishPath);
+  const fileExists = machine.stat(path) !== undefined;
+  const isRecorded = listFiles('shell').some((name) => readRecord(name)?.source === run.fishPath);
   const isUsed =
     (machine.env('SHELL') ?? '').endsWith('/fish') ||
-    (machine.find('fish') && machine.look(expand('~/.config/fish/x').slice(0, -2)));
-  if (!isHere && !hasMoved && (isUndo || !isUsed)) return [];
-  const lines = split(env).filter((line) => nameIn(line) !== '');
-  const content = decode(lines.map(toFish).join('\n'));
+    (machine.which('fish') && machine.stat(expandPath('~/.config/fish/x').slice(0, -2)));
+  if (!fileExists && !isRecorded && (isUndo || !isUsed)) return [];
+  const lines = splitLines(env).filter((line) => readExportName(line) !== '');
+  const content = decode(lines.map(formatFishVariable).join('\n'));
   const action = { format: 'text', path: run.fishPath, content, isSecret: true };
-  const wishes = { places: [] };
-  return isUndo && !isHere ? planMoved('shell', action, wishes) : planFile('shell', action, wishes);
+  const target = { places: [] };
+  return isUndo && !fileExists ? planRecorded('shell', action, target) : planFile('shell', action, target);
 }
 
-function toFish(line) {
-  const name = nameIn(line);
+function formatFishVariable(line) {
+  const name = readExportName(line);
   const text = line.slice(`export ${name}='`.length, -1);
   const value = text
     .split("'\\''")

@@ -1,14 +1,25 @@
+// Removes settings from the files of tools, then their variables and caches, then the records.
+
 import { unlessRefused } from '../edit/common.mjs';
-import { blockOf, withoutBlock } from './blocks.mjs';
+import { findBlock, withoutBlock } from './blocks.mjs';
 import { replaceFile } from './commit.mjs';
-import { showDifference } from './difference.mjs';
-// Takes the settings out of the files of tools, then what they needed, then the records.
+import { printDifference } from './difference.mjs';
 import { releaseLock } from './lock.mjs';
 import { machine } from './machine.mjs';
-import { wishesOf } from './models.mjs';
+import { describeTarget } from './models.mjs';
 import { requireTerminal } from './options.mjs';
-import { eachFormer, exists, expandFirst, fromLast, join, placesOf, recordPath, resolveLinks, show } from './paths.mjs';
-import { refuseObstacle } from './plan.mjs';
+import {
+  eachFormer,
+  exists,
+  findFile,
+  reversed,
+  join,
+  listPaths,
+  recordPath,
+  resolveLinks,
+  formatPath,
+} from './paths.mjs';
+import { requireReplaceable } from './plan.mjs';
 import {
   createRecords,
   hasSetUpTools,
@@ -20,89 +31,89 @@ import {
   takeLock,
   writeStamp,
 } from './records.mjs';
-import { recoverRecords, removeDeadStages } from './recovery.mjs';
+import { recoverRecords, removeDeadFolders } from './recovery.mjs';
 import {
   askToContinue,
   computer,
   findTool,
   isWindows,
-  nameOf,
+  toolName,
   printable,
   printVerdict,
   run,
-  say,
+  printLine,
   Stop,
   warn,
 } from './run.mjs';
-import { computeUndo, undoFile, verdictOf } from './undo-file.mjs';
+import { computeUndo, undoFile, summarizeChanges } from './undo-file.mjs';
 import { variables } from './variables.mjs';
 
-/** The settings under the present name come first: where both are in a file, they are the later ones. */
+/** Starts with the present name: if a file has settings of several names, those were added last. */
 export function undo() {
   const { hasConsent, isDryRun } = run.options;
-  if (!hasConsent && !isDryRun) announce();
-  if (underAnyName(() => undoService(run.options.tools))) {
-    if (isDryRun) say('\nNothing was changed, because this was a dry run.');
-  } else if (!underAnyName(undoOrphans))
-    say(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
+  if (!hasConsent && !isDryRun) requireConsent();
+  if (forEachName(() => undoService(run.options.tools))) {
+    if (isDryRun) printLine('\nNothing was changed, because this was a dry run.');
+  } else if (!forEachName(undoOrphans))
+    printLine(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
 }
 
-/** Runs an action under every name of the service. True when it was so under one. */
-function underAnyName(action) {
-  let isTrue = action();
+/** Runs an action for every name of the service. Returns true if it did for one of them. */
+function forEachName(action) {
+  let hasResult = action();
   eachFormer(() => {
-    isTrue = action() || isTrue;
+    hasResult = action() || hasResult;
   });
-  return isTrue;
+  return hasResult;
 }
 
-function announce() {
+function requireConsent() {
   const lines = [];
   const collect = () => {
-    const ids = listUndone(run.options.tools);
+    const ids = listToUndo(run.options.tools);
     for (const id of ids)
       lines.push([
-        nameOf(id),
+        toolName(id),
         readRecords(id)
-          .map(({ path }) => show(path))
+          .map(({ path }) => formatPath(path))
           .join(', '),
       ]);
-    if (ids.length === 0) lines.push(...findOrphans().map(({ real }) => [nameOf('shell'), show(real)]));
+    if (ids.length === 0) lines.push(...findOrphans().map(({ real }) => [toolName('shell'), formatPath(real)]));
   };
   collect();
   eachFormer(collect);
   if (lines.length === 0) return;
   requireTerminal();
-  say(`The settings of ${printable(run.data.service)} will be taken out of:\n`);
+  printLine(`The settings of ${printable(run.data.service)} will be taken out of:\n`);
   for (const [name, paths] of lines) printVerdict(name, '', paths);
-  say('');
+  printLine('');
   throw new Stop('', askToContinue);
 }
 
-/** The tools with any record, even one that was about to be written. */
+/** Lists the tools with any record, even a staged one. */
 export function listSetUp() {
   const files = machine.list(recordPath('files')).map((name) => name.split('.')[0]);
   const ids = [...readTools('tools').keys(), ...variables.owners(), ...files];
   return [...new Set(ids)];
 }
 
-function listUndone(only) {
+function listToUndo(only) {
   return [...listSetUp().filter((id) => id !== 'shell'), 'shell']
     .filter((id) => only.length === 0 || only.includes(id))
     .filter((id) => id !== 'shell' || listSetUp().includes('shell'));
 }
 
-/** Undoes what is set up under the name that enterService has chosen, as far as it is among `only`. False without any. */
+/** Undoes the tools of the current service that are in `only`, or all if it is empty. Returns false without any. */
 export function undoService(only) {
   const { isDryRun } = run.options;
-  if (!isDryRun) removeDeadStages();
-  const ids = listUndone(only);
+  if (!isDryRun) removeDeadFolders();
+  const ids = listToUndo(only);
   if (ids.length === 0) {
     removeUnusedRecords(only);
     return false;
   }
   if (isDryRun) {
-    ids.forEach(showUndo);
+    ids.forEach(printUndo);
     return true;
   }
   createRecords();
@@ -110,74 +121,74 @@ export function undoService(only) {
   recoverRecords();
   writeStamp();
   forgetMoving(only);
-  say('');
-  const forgotten = ids.filter((id) => id !== 'shell' && undoTool(id));
-  variables.undo(forgotten);
-  const kept = removeBackups();
+  printLine('');
+  const undone = ids.filter((id) => id !== 'shell' && undoTool(id));
+  variables.undo(undone);
+  const backupFolder = removeBackups();
   removeRecords();
   releaseLock();
-  if (kept) say(`\nCopies of the files from before: ${kept}`);
+  if (backupFolder) printLine(`\nCopies of the files from before: ${backupFolder}`);
   return true;
 }
 
-function showUndo(id) {
+function printUndo(id) {
   for (const name of listFiles(id)) {
-    const way = computeUndo(name);
-    printVerdict(nameOf(id), way.verdict, way.shown + (way.reason ? `: ${way.reason}` : ''));
-    if (!['restored', 'cleaned', 'removed'].includes(way.verdict)) continue;
-    showDifference(way.shown, way.current, way.after);
-    run.pretended.set(way.real, way.after);
+    const change = computeUndo(name);
+    printVerdict(toolName(id), change.verdict, change.shown + (change.reason ? `: ${change.reason}` : ''));
+    if (!['restored', 'cleaned', 'removed'].includes(change.verdict)) continue;
+    printDifference(change.shown, change.current, change.after);
+    run.pretended.set(change.real, change.after);
   }
 }
 
-/** False when something of the tool could not be undone. The last file first: a later one may refer to an earlier one. */
+/** Undoes the last file first, because it may refer to an earlier one. Returns false if a file could not be undone. */
 function undoTool(id) {
-  const ways = fromLast(listFiles(id)).map(undoFile);
-  const pasted = ways.length === 0 ? listPasted(id) : [];
-  if (pasted.length > 0) printVerdict(nameOf(id), 'manual', `${pasted.join(', ')}: take out what you pasted there`);
-  else printVerdict(nameOf(id), ...verdictOf(ways));
-  if (ways.some(({ verdict }) => verdict === 'failed')) return false;
+  const changes = reversed(listFiles(id)).map(undoFile);
+  const pastedFiles = changes.length === 0 ? findPastedFiles(id) : [];
+  if (pastedFiles.length > 0)
+    printVerdict(toolName(id), 'manual', `${pastedFiles.join(', ')}: take out what you pasted there`);
+  else printVerdict(toolName(id), ...summarizeChanges(changes));
+  if (changes.some(({ verdict }) => verdict === 'failed')) return false;
   removeCaches(id);
   saveTool('tools', id, undefined);
   return true;
 }
 
-/** Removes what the tool has kept of this gateway's answers. Its other files are the user's. */
+/** Removes files in which the tool caches data from this gateway. */
 function removeCaches(id) {
   const actions = findTool(id)?.variants[0]?.actions ?? [];
   const places = actions.filter(({ kind }) => kind === 'place');
   for (const cache of actions.filter(({ kind }) => kind === 'cache')) {
     const remove = () => {
-      const path = expandFirst(placesOf(cache), places);
-      const isFile = machine.lookAtLink(path)?.kind === 'file';
+      const path = findFile(listPaths(cache), places);
+      const isFile = machine.lstat(path)?.kind === 'file';
       if (isFile && (machine.read(path) ?? '').includes(JSON.stringify(run.data.baseUrl))) machine.removeFile(path);
     };
     unlessRefused(remove, ({ message }) =>
-      warn(`${placesOf(cache)[0]} still has the address of ${printable(run.data.service)}: ${message}`),
+      warn(`${listPaths(cache)[0]} still has the address of ${printable(run.data.service)}: ${message}`),
     );
   }
 }
 
-/** The files of a tool without records that name this gateway: a person has put the settings there. */
-function listPasted(id) {
+/** Finds files of a tool without records that contain this gateway's address, because a person has added the settings. */
+function findPastedFiles(id) {
   const tool = findTool(id);
   if (!tool) return [];
-  const { files, places } = wishesOf(tool, '');
+  const { files, places } = describeTarget(tool, '');
   return files
-    .map((action) => expandFirst(placesOf(action), places))
-    .filter((path) => (machine.look(path)?.kind === 'file' ? machine.read(path) : '').includes(run.data.baseUrl))
-    .map(show);
+    .map((action) => findFile(listPaths(action), places))
+    .filter((path) => (machine.stat(path)?.kind === 'file' ? machine.read(path) : '').includes(run.data.baseUrl))
+    .map(formatPath);
 }
 
-/** Undoing tools also undoes their interrupted move. */
 function forgetMoving(only) {
   for (const id of readTools('moving').keys())
     if (only.length === 0 || only.includes(id)) saveTool('moving', id, undefined);
 }
 
-/** Removes the records of a run that ended before its first file, as on a full disk. */
+/** Removes the records of a run that ended before its first file, for example on a full disk. */
 function removeUnusedRecords(only) {
-  if (run.options.isDryRun || !exists(run.records) || !machine.isAllowed(run.records, true)) return;
+  if (run.options.isDryRun || !exists(run.records) || !machine.isWritable(run.records)) return;
   if (!exists(recordPath('moving')) && hasSetUpTools()) return;
   takeLock();
   forgetMoving(only);
@@ -185,17 +196,17 @@ function removeUnusedRecords(only) {
   else removeRecords();
 }
 
-/** Removes the backups once nothing is set up any more and every file came back byte for byte; else gives where they are. */
+/** Removes the backups if nothing is set up and every file was restored byte for byte. Otherwise returns their folder. */
 function removeBackups() {
   const folder = recordPath('backups');
   if (!exists(folder)) return '';
-  if (!run.changes && hasSetUpTools()) return show(folder);
-  if (exists(recordPath('inexact'))) return show(folder);
+  if (!run.changes && hasSetUpTools()) return formatPath(folder);
+  if (exists(recordPath('inexact'))) return formatPath(folder);
   machine.removeTree(folder);
   return '';
 }
 
-/** Marked lines in profiles whose records are lost. */
+/** Finds blocks in profiles whose records are lost. */
 function findOrphans() {
   if (isWindows) return [];
   const zsh = `${machine.env('ZDOTDIR') || run.home}/.zshrc`;
@@ -203,8 +214,8 @@ function findOrphans() {
   return paths.flatMap((path) => {
     try {
       const real = resolveLinks(path);
-      const current = machine.look(real)?.kind === 'file' ? machine.read(real) : '';
-      const block = blockOf(current);
+      const current = machine.stat(real)?.kind === 'file' ? machine.read(real) : '';
+      const block = findBlock(current);
       return block.isFound ? [{ real, current, after: withoutBlock(block) }] : [];
     } catch {
       return [];
@@ -216,17 +227,17 @@ function undoOrphans() {
   const orphans = findOrphans();
   for (const { real, current, after } of orphans) {
     if (run.options.isDryRun) {
-      showDifference(show(real), current, after);
+      printDifference(formatPath(real), current, after);
       continue;
     }
-    const clean = () => {
-      refuseObstacle(real, machine.look(real));
+    const removeBlock = () => {
+      requireReplaceable(real, machine.stat(real));
       replaceFile(real, after, undefined, current);
-      printVerdict(nameOf('shell'), 'cleaned', show(real));
+      printVerdict(toolName('shell'), 'cleaned', formatPath(real));
     };
-    unlessRefused(clean, ({ message }) => {
+    unlessRefused(removeBlock, ({ message }) => {
       run.hasFailed = true;
-      printVerdict(nameOf('shell'), 'failed', `${show(real)}: ${message}`);
+      printVerdict(toolName('shell'), 'failed', `${formatPath(real)}: ${message}`);
     });
   }
   return orphans.length > 0;

@@ -1,26 +1,27 @@
-// Variables of the user, which some tools read: lines of a file that the profile of the shell reads, or the registry of Windows.
+// The user's variables, which some tools read: lines of a file that the shell's profile reads, or the Windows registry.
+
 import { machine } from './machine.mjs';
 import { join, recordPath } from './paths.mjs';
 import { listFiles } from './records.mjs';
-import { registry, storedInRegistry } from './registry.mjs';
+import { registry, listStoredValues } from './registry.mjs';
 import { isWindows, run } from './run.mjs';
 import { shell } from './shell.mjs';
 
 /**
- * How this system keeps them; both have
- *   hasSame(id, wanted)        whether the tool's variables were there when the run began
- *   plan(ready)                what is to be done for tools, a Map of variables by id: plans of files, hasVariables, isChanged
- *   commit(plan)               does it; gives what failed, as plans
- *   show(plan)                 prints it as differences
- *   owners()                   ids of the tools with variables on record
- *   changed(id)                names of variables of the tool that are not as they were written
- *   isOutdated(wanted)         whether a run would write others
- *   undo(ids)                  takes those that no other tool needs back, and prints what became of them
+ * The store of this system; both have
+ *   hasSame(id, wanted)        true if the tool's variables had these values when the run began
+ *   plan(ready)                plans the variables of tools, a Map by id: plans of files, hasVariables, isChanged
+ *   commit(plan)               writes a plan; returns failed plans
+ *   show(plan)                 prints a plan as differences
+ *   owners()                   ids of tools with recorded variables
+ *   changed(id)                names of the tool's variables that were changed since
+ *   isOutdated(wanted)         true if a run would write other values
+ *   undo(ids)                  restores variables that no other tool needs, and prints the results
  */
 export const variables = isWindows ? registry : shell;
 
-/** Texts in which the key of the settings can be. */
-export function storedTexts() {
-  const own = isWindows ? storedInRegistry() : [machine.read(join(run.state, 'env')) ?? ''];
+/** Lists texts that may contain the key of the settings. */
+export function listStoredTexts() {
+  const own = isWindows ? listStoredValues() : [machine.read(join(run.state, 'env')) ?? ''];
   return [...own, ...listFiles().map((name) => machine.read(recordPath('files', name, 'wanted')) ?? '')];
 }

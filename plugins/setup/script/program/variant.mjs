@@ -1,17 +1,17 @@
-// Settings of a tool for one model: for the program, and for the tables of launchers without a runtime.
+// The variant of a tool's actions for a model, for the program and for launchers without a runtime.
 
 /**
- * @param named the model, undefined for the default of the tool's format
- * @returns actions, withSockets (those where the gateway takes WebSockets), and the values of their placeholders; undefined where
- *   no model suits the tool
+ * @param chosenModel name of the model; undefined for the default of the tool's format
+ * @returns actions, withSockets (the actions if the gateway accepts WebSockets), and values of placeholders; undefined if no model suits
+ *   the tool
  */
-export function variantOf({ format, variants }, { defaults, models }, named) {
-  const chosen = defaults.find((one) => one.format === format);
+export function findVariant({ format, variants }, { defaults, models }, chosenModel) {
+  const formatDefaults = defaults.find((entry) => entry.format === format);
   const find = (name) => models.find((model) => model.name === name);
-  const model = find(named ?? chosen?.model);
-  const small = find(chosen?.small ?? named ?? chosen?.model);
-  const traits = model && small && model.traits + (model === small ? '-same' : '');
-  const variant = variants.find((one) => one.traits.includes(traits));
+  const model = find(chosenModel ?? formatDefaults?.model);
+  const small = find(formatDefaults?.small ?? chosenModel ?? formatDefaults?.model);
+  const features = model && small && model.features + (model === small ? '-same' : '');
+  const variant = variants.find((candidate) => candidate.features.includes(features));
   const values = variant && {
     MODEL: model.name,
     SMALL: small.name,
@@ -23,8 +23,8 @@ export function variantOf({ format, variants }, { defaults, models }, named) {
   return variant && { ...variant, values };
 }
 
-/** In one pass, because a value could look like a placeholder. */
-export function fill(text, values) {
+/** Fills in all values in one pass, because a value could look like a placeholder. */
+export function fillPlaceholders(text, values) {
   return text.replace(
     /@(KEY|MODEL|SMALL|CONTEXT|OUTPUT|SMALL_CONTEXT|SMALL_OUTPUT)@/g,
     (_, name) => values[name] ?? '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isEmpty, lineEndOf, refuse, withLineEnds } from '../../../../plugins/setup/script/edit/common.mjs';
+import { isEmpty, readLineEnd, refuse, setLineEnds } from '../../../../plugins/setup/script/edit/common.mjs';
 
 describe('refusal', () => {
   it('a refusal says line and column, and counts characters without the byte order mark', () => {
@@ -10,14 +10,14 @@ describe('refusal', () => {
 
 describe('line ends', () => {
   it('line ends are those of the first line', () => {
-    expect(lineEndOf('a\r\nb\n')).toBe('\r\n');
-    expect(lineEndOf('a\nb\r\n')).toBe('\n');
-    expect(lineEndOf('')).toBe('\n');
+    expect(readLineEnd('a\r\nb\n')).toBe('\r\n');
+    expect(readLineEnd('a\nb\r\n')).toBe('\n');
+    expect(readLineEnd('')).toBe('\n');
   });
 
   it('line ends are replaced in whichever way they were', () => {
-    expect(withLineEnds('a\r\nb\n', '\n')).toBe('a\nb\n');
-    expect(withLineEnds('a\r\nb\n', '\r\n')).toBe('a\r\nb\r\n');
+    expect(setLineEnds('a\r\nb\n', '\n')).toBe('a\nb\n');
+    expect(setLineEnds('a\r\nb\n', '\r\n')).toBe('a\r\nb\r\n');
   });
 });
 

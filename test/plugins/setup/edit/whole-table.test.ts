@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FileAction } from '../../../../plugins/setup/script/describe-actions.ts';
-import { scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { callFormat, loadFormat } from './formats.ts';
@@ -28,7 +28,7 @@ const samples: Readonly<Record<string, string>> = {
 
 const limits = { maxInputTokens: 200_000, maxOutputTokens: 32_000 };
 const models = [modelOf('a', ['chat'], limits), modelOf('b', ['chat'])];
-const tools = scriptData(setupHost(models), registry)?.tools ?? [];
+const tools = createScriptData(setupHost(models), registry)?.tools ?? [];
 const toolFiles: ToolFile[] = tools.flatMap(({ id, variants }) =>
   variants.flatMap(({ actions }) => actions.filter(isEdited).map((action) => describeFile(id, action))),
 );

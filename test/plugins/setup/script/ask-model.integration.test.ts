@@ -13,7 +13,7 @@ function askAll(key: string, models: Readonly<Record<string, string>>): string {
 run.keyHint = 'hint';
 for (const [format, model] of Object.entries(${JSON.stringify(models)})) {
   const { seconds, problem } = askModel(format, model);
-  say(format + ': ' + (problem || seconds));
+  printLine(format + ': ' + (problem || seconds));
 }`;
 }
 
@@ -118,7 +118,7 @@ describe('answer', () => {
   it('tools of the same format and model share one request of --verify', async () => {
     const before = stub.requests.length;
     const pairs = ['chat a/b', 'chat a/b', 'chat a', 'messages a/b'];
-    const body = `for (const pair of ${JSON.stringify(pairs)}) say(askModel(...pair.split(' ')).problem)`;
+    const body = `for (const pair of ${JSON.stringify(pairs)}) printLine(askModel(...pair.split(' ')).problem)`;
     const { stdout } = await runParts(body, { baseUrl: `${stub.url}/good` });
     expect(stdout).toBe('\n\n\n\n');
     expect(stub.requests.length - before).toBe(3);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { nasty } from '../nasty.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const rendered = (...host: Parameters<typeof setupHost>) =>
-  renderShell(scriptData(setupHost(...host), registry) as ScriptData);
+  renderShell(createScriptData(setupHost(...host), registry) as ScriptData);
 
 /** What could be written into gateway.yaml to run something on the machines of customers. */
 const commands = [

@@ -17,7 +17,7 @@ const key = `dp-${'Http'.repeat(12)}${process.pid}`;
 const ask = `run.key = ${JSON.stringify(key)};
 const { ASKED, BODY, LIMIT } = process.env;
 const answer = request(BODY ? 'POST' : 'GET', ASKED, BODY, Number(LIMIT));
-say(answer.status + '|' + answer.failure + '\\n' + answer.body);`;
+printLine(answer.status + '|' + answer.failure + '\\n' + answer.body);`;
 
 let stub: StubGateway;
 /** Arguments of all processes while a request is being answered. */
@@ -234,7 +234,7 @@ describe('request', () => {
 
   it('a request prints no control characters of an answer', async () => {
     const message = '\u001b[31mred\u009b0m "quoted" C:\\x\ty';
-    const body = `say(errorMessage({ body: machine_.encode(${JSON.stringify(JSON.stringify({ error: { code: null, message } }))}) }))`;
+    const body = `printLine(errorMessage({ body: machine_.encode(${JSON.stringify(JSON.stringify({ error: { code: null, message } }))}) }))`;
     const { stdout } = await runParts(body, { baseUrl: stub.url });
     expect(stdout).toBe('?[31mred?0m "quoted" C:\\x?y\n');
   });

@@ -38,8 +38,8 @@ const body = `run.options = { action: 'setup', keyFile: process.env.KEY_FILE ?? 
 locateHome();
 readKey();
 checkKey();
-say(run.keyHint);
-if (run.key === process.env.EXPECTED) say('same');`;
+printLine(run.keyHint);
+if (run.key === process.env.EXPECTED) printLine('same');`;
 
 async function runWith(
   { BEFORE: data = {}, ...others }: Readonly<Record<string, unknown>>,

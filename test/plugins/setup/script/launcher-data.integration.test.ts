@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FileAction, ScriptAction } from '../../../../plugins/setup/script/describe-actions.ts';
-import { writeTables } from '../../../../plugins/setup/script/launcher-data.ts';
+import { renderShellTable } from '../../../../plugins/setup/script/launcher-data.ts';
 import type { ScriptData, ScriptTool } from '../../../../plugins/setup/script/script-data.ts';
 import { nasty } from '../nasty.ts';
 import { describeInShells, runShell } from './shells.ts';
@@ -65,7 +65,7 @@ const someData: fc.Arbitrary<ScriptData> = fc.record({
   baseUrl: hostile,
   keyPrefix: hostile,
   keyVariable: hostile,
-  models: fc.constant([{ name: 'dp/m', traits: 'c' }]),
+  models: fc.constant([{ name: 'dp/m', features: 'c' }]),
   defaults: fc.constant([{ format: 'chat', model: 'dp/m' }]),
   tools: fc
     .tuple(hostile, hostile, fc.array(action, { maxLength: 3 }), fc.array(action, { maxLength: 3 }))
@@ -79,8 +79,8 @@ const someData: fc.Arbitrary<ScriptData> = fc.record({
         folders: ['~/.one'],
         start,
         variants: [
-          { traits: ['c-same', 'ci'], actions: one },
-          { traits: ['n-same'], actions: other },
+          { features: ['c-same', 'ci'], actions: one },
+          { features: ['n-same'], actions: other },
         ],
       },
     ]),
@@ -137,7 +137,7 @@ describeInShells('the data of setup.sh', ({ name, command }) => {
   it('the launcher prints every text as it is and runs nothing of it', async () => {
     const place = await mkdtemp(join(folder, 'run-'));
     const samples = fc.sample(someData, { numRuns: 60, seed: 13 });
-    const parts = samples.map((data) => `(\n${writeTables(data)}\n${probe})\nprintf '\\0\\0\\n'`);
+    const parts = samples.map((data) => `(\n${renderShellTable(data)}\n${probe})\nprintf '\\0\\0\\n'`);
     const script = join(folder, `${name.replaceAll(' ', '')}.sh`);
     await writeFile(script, `set -u\n[ -z "\${ZSH_VERSION-}" ] || emulate sh\n${parts.join('\n')}\n`);
     const { stdout, stderr, status } = await runShell(command, [script], {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { hideLines } from '../../../../plugins/setup/script/program/mask.mjs';
+import { maskLines } from '../../../../plugins/setup/script/program/mask.mjs';
 import { run } from '../../../../plugins/setup/script/program/run.mjs';
 import { maskCases, maskUrl } from './mask-cases.ts';
 
@@ -12,5 +12,5 @@ beforeAll(() => {
 });
 
 it.each(maskCases)('a dry run hides what is secret and nothing else: %s', (_, text, expected) => {
-  expect(hideLines(text.split('\n')).join('\n')).toBe(expected);
+  expect(maskLines(text.split('\n')).join('\n')).toBe(expected);
 });

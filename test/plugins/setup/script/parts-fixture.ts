@@ -33,7 +33,7 @@ export interface PartsOptions {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Runs lines of JavaScript with `run`, `machine`, `say` and the functions of these modules, in an empty home. */
+/** Runs lines of JavaScript with `run`, `machine`, `printLine` and the functions of these modules, in an empty home. */
 export async function runParts(body: string, options: PartsOptions): Promise<PartsRun> {
   const { baseUrl, environment = {}, path = process.env['PATH'], files = {}, data = {} } = options;
   const folder = await mkdtemp(join(tmpdir(), 'setup-parts-'));
@@ -63,9 +63,9 @@ function partsScript(body: string, data: unknown): string {
   const modules = ['gateway', 'key', 'machine', 'paths', 'question', 'run'];
   const imports = modules.map((name) => `import * as ${name}_ from ${JSON.stringify(join(sources, `${name}.mjs`))};`);
   return `${imports.join('\n')}
-const { run, say, Stop } = run_;
+const { run, printLine, Stop } = run_;
 const { machine, decode } = machine_;
-const { request, errorMessage, answerByRuntime } = gateway_;
+const { request, errorMessage, sendByRuntime } = gateway_;
 const { readKey, checkKey } = key_;
 const { askModel } = question_;
 const { locateHome } = paths_;
@@ -74,13 +74,13 @@ run.slug = run.data.slug;
 function main() {
 ${body}
 }
-if (process.argv[2] === '--request') answerByRuntime(JSON.parse(decode(machine.read(0))));
+if (process.argv[2] === '--request') sendByRuntime(JSON.parse(decode(machine.read(0))));
 else {
   try {
     main();
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
-    machine.complain(error.message + '\\n');
+    machine.printError(error.message + '\\n');
     process.exitCode = error.code;
   }
 }

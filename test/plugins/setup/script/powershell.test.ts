@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Node } from 'web-tree-sitter';
-import { asciiJson } from '../../../../plugins/setup/script/launcher-data.ts';
+import { renderAsciiJson } from '../../../../plugins/setup/script/launcher-data.ts';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { nasty } from '../nasty.ts';
 import { assignedIn, commandsOf, createParser, functionsOf, nodesOf, syntaxErrors } from './powershell-syntax.ts';
 
 const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
-const dataOf = (name = 'Daypass') => scriptData(setupHost(models, { name }), registry) as ScriptData;
+const dataOf = (name = 'Daypass') => createScriptData(setupHost(models, { name }), registry) as ScriptData;
 
 /**
  * Commands that both Windows PowerShell 5.1 and PowerShell 7 have, with the parameters that are used. This and the next table
@@ -138,7 +138,7 @@ describe('setup.ps1', () => {
     const data = dataOf();
     fc.assert(
       fc.property(nasty, (service) => {
-        expect(asciiJson({ ...data, service })).toMatch(/^\{[\x20-\x7e]*\}$/);
+        expect(renderAsciiJson({ ...data, service })).toMatch(/^\{[\x20-\x7e]*\}$/);
       }),
     );
   });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderShell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { nasty } from '../nasty.ts';
 
-const dataOf = (...host: Parameters<typeof setupHost>) => scriptData(setupHost(...host), registry) as ScriptData;
+const dataOf = (...host: Parameters<typeof setupHost>) => createScriptData(setupHost(...host), registry) as ScriptData;
 const rendered = renderShell(dataOf([modelOf('large'), modelOf('large-mini')]));
 
 describe('setup.sh', () => {

@@ -142,8 +142,8 @@ export function sampleData(baseUrl: string, tools: readonly ScriptTool[]): Scrip
     keyPrefix: 'dp',
     keyVariable: 'DAYPASS_API_KEY',
     models: [
-      { name: 'dp/demo', context: 200_000, output: 32_000, traits: 'co' },
-      { name: 'dp/other', traits: 'n' },
+      { name: 'dp/demo', context: 200_000, output: 32_000, features: 'co' },
+      { name: 'dp/other', features: 'n' },
     ],
     defaults: [{ format: 'messages', model: 'dp/demo', small: 'dp/other' }],
     tools,
@@ -164,7 +164,7 @@ export function sampleTool(
     commands: [id],
     folders: [`~/.${id}`],
     start: `${id} --go`,
-    variants: [{ traits: ['co', 'co-same', 'n', 'n-same'], actions }],
+    variants: [{ features: ['co', 'co-same', 'n', 'n-same'], actions }],
     ...more,
   };
 }

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { describeActions } from '../../../../plugins/setup/script/describe-actions.ts';
-import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { scriptedTools } from '../../../../plugins/setup/tools.ts';
-import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';
+import { type SetupValues, findValues } from '../../../../plugins/setup/values.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 
-const dataOf = (models: readonly Model[]) => scriptData(setupHost(models), registry) as ScriptData;
+const dataOf = (models: readonly Model[]) => createScriptData(setupHost(models), registry) as ScriptData;
 
 /** What the script does: fills in the placeholders for a model that was chosen, or for the default. */
 function filledActions({ tools: known, models, defaults }: ScriptData, id: string, chosen: string): unknown {
   const tool = known.find((one) => one.id === id)!;
   const small = defaults.find(({ format }) => format === tool.format)?.small ?? chosen;
   const [model, smallModel] = [chosen, small].map((name) => models.find((one) => one.name === name)!);
-  const traits = `${model!.traits}${chosen === small ? '-same' : ''}`;
-  const variant = tool.variants.find((one) => one.traits.includes(traits))!;
+  const features = `${model!.features}${chosen === small ? '-same' : ''}`;
+  const variant = tool.variants.find((one) => one.features.includes(features))!;
   const values = [
     ['@KEY@', 'dp-key'],
     ['@MODEL@', chosen],
@@ -59,7 +59,7 @@ describe('data of the script', () => {
         const data = dataOf(models);
         for (const tool of scriptedTools) {
           for (const { name } of data.models) {
-            const values = setupValues(setupHost(models), registry, tool.formats[0], name) as SetupValues;
+            const values = findValues(setupHost(models), registry, tool.formats[0], name) as SetupValues;
             const shown = describeActions(tool, { ...values, key: 'dp-key' });
             expect(filledActions(data, tool.id, name)).toEqual(shown);
           }
@@ -104,6 +104,6 @@ describe('data of the script', () => {
   });
 
   it('the data of the script does not exist without a model for conversations', () => {
-    expect(scriptData(setupHost([modelOf('painter', ['images'])]), registry)).toBeUndefined();
+    expect(createScriptData(setupHost([modelOf('painter', ['images'])]), registry)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { scriptsOf } from '../../../../plugins/setup/script/scripts.ts';
+import { readScripts } from '../../../../plugins/setup/script/scripts.ts';
 import { scriptedFormats } from '../../../../plugins/setup/tools.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
@@ -17,7 +17,7 @@ it('the scripts of thousands of models are written in several turns of the event
     next = setImmediate(count);
   };
   let next = setImmediate(count);
-  const { sh, data } = await scriptsOf(hostWith(3_000), gateway);
+  const { sh, data } = await readScripts(hostWith(3_000), gateway);
   clearImmediate(next);
   expect(data?.models).toHaveLength(3_000);
   expect(sh.text).toContain('model-2999');
@@ -27,10 +27,10 @@ it('the scripts of thousands of models are written in several turns of the event
 
 it('the scripts are written once for each configuration, whoever asks while they are', async () => {
   const host = hostWith(1);
-  const [first, second] = await Promise.all([scriptsOf(host, gateway), scriptsOf(host, gateway)]);
+  const [first, second] = await Promise.all([readScripts(host, gateway), readScripts(host, gateway)]);
   expect(second).toBe(first);
-  expect(await scriptsOf(host, gateway)).toBe(first);
-  expect(await scriptsOf(hostWith(1), gateway)).not.toBe(first);
+  expect(await readScripts(host, gateway)).toBe(first);
+  expect(await readScripts(hostWith(1), gateway)).not.toBe(first);
 });
 
 it('scripts that could not be written are tried again', async () => {
@@ -40,6 +40,6 @@ it('scripts that could not be written are tried again', async () => {
       throw new Error('on purpose');
     },
   } as unknown as Registry;
-  await expect(scriptsOf(host, broken)).rejects.toThrow('on purpose');
-  expect((await scriptsOf(host, gateway)).sh.text).toContain('model-0');
+  await expect(readScripts(host, broken)).rejects.toThrow('on purpose');
+  expect((await readScripts(host, gateway)).sh.text).toContain('model-0');
 });

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { FileAction } from '../../../../plugins/setup/script/describe-actions.ts';
-import { scriptData, type ScriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { createScriptData, type ScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { testKey } from './parts-fixture.ts';
@@ -17,7 +17,7 @@ const models = [
   modelOf('large', ['messages', 'chat', 'responses'], { maxInputTokens: 200_000, maxOutputTokens: 32_000 }),
   modelOf('mini', ['chat']),
 ];
-const { tools, models: listed, defaults } = scriptData(setupHost(models), registry) as ScriptData;
+const { tools, models: listed, defaults } = createScriptData(setupHost(models), registry) as ScriptData;
 const ids = tools.map(({ id }) => id).join(',');
 
 /** The first path of every file of the table, with its format. */

@@ -11,7 +11,7 @@ const tool = {
   ...sampleTool('coder', []),
   variants: [
     {
-      traits: ['co', 'co-same', 'n', 'n-same'],
+      features: ['co', 'co-same', 'n', 'n-same'],
       actions: [profile('model = "@MODEL@"\nkey = "@KEY@"')],
       withSockets: [profile('model = "@MODEL@"\nkey = "@KEY@"\nsupports_websockets = true')],
     },

@@ -73,10 +73,13 @@ async function openSettledHome() {
 const copy = (from: string, to: string) => runShell(['cp'], ['-a', from, to], { env: process.env });
 
 const check = (url: string, key: string) =>
-  runParts(`run.options = { action: 'setup', keyFile: '' }; locateHome(); readKey(); checkKey(); say('accepted');`, {
-    baseUrl: url,
-    environment: { DAYPASS_API_KEY: key },
-  });
+  runParts(
+    `run.options = { action: 'setup', keyFile: '' }; locateHome(); readKey(); checkKey(); printLine('accepted');`,
+    {
+      baseUrl: url,
+      environment: { DAYPASS_API_KEY: key },
+    },
+  );
 
 describe('key check', () => {
   it('the key check names the address of plans to an account without one', async () => {

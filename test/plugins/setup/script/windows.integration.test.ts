@@ -1,7 +1,7 @@
 import { linkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPowershell } from '../../../../plugins/setup/script/render-scripts.ts';
-import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { type ScriptData, createScriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 import { testKey } from './parts-fixture.ts';
@@ -39,7 +39,7 @@ describe('setup.ps1', () => {
 
   it('setup.ps1 sets up every tool of the table and takes it back', async () => {
     const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
-    const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
+    const data = { ...(createScriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
     const script = renderPowershell(data);
     await using computer = await createComputer();
     computer.machine.environment.set(data.keyVariable, testKey);
@@ -279,7 +279,7 @@ describe('without Node.js, Bun and Deno', () => {
 
   it('setup.ps1 without a runtime sets up every tool of the table, and takes it back', async () => {
     const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
-    const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
+    const data = { ...(createScriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
     const script = renderPowershell(data);
     await using computer = await createComputer();
     computer.machine.environment.set(data.keyVariable, testKey);

@@ -20,10 +20,10 @@ export function startProcess(machine: Machine, start: NetObject): NetObject {
     throwNet('ComponentModel.Win32Exception', 'The system cannot find the file specified');
   if (machine.environment.has('NODE_OPTIONS')) throw new Error('NODE_OPTIONS are not hidden');
   if (words[0] === '--version') return ended(0, 'v26.0.0');
-  return runProgram(machine, words);
+  return spawn(machine, words);
 }
 
-function runProgram(machine: Machine, [program = '', ...words]: readonly string[]): NetObject {
+function spawn(machine: Machine, [program = '', ...words]: readonly string[]): NetObject {
   const { root, changes, lastChange, held, replies } = machine;
   const log = join(root, 'log');
   rmSync(log, { force: true });

@@ -79,6 +79,14 @@ describe.each(textFormats)('two equal calls of one id, for a %s client', (client
     expect(streamOf(client, 'messages', events)).toEqual([same]);
   });
 
+  it('are one where a call of the same id with other arguments precedes them', () => {
+    const other = call('d', 'a', '{"x":2}');
+    expect(streamOf(client, 'messages', streams.messages([same, other, other]))).toEqual([
+      same,
+      { ...other, id: 'd_2' },
+    ]);
+  });
+
   it('are one in a Gemini stream that sends the first in pieces', () => {
     const begun = { functionCall: { id: 'd', name: 'a', willContinue: true } };
     const piece = { functionCall: { partialArgs: [{ jsonPath: '$.x', numberValue: 1 }], willContinue: true } };

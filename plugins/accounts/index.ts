@@ -2,9 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { accountCommand, accountReading } from './account/command.ts';
 import { duplicateAddresses } from './duplicate-problems.ts';
-import { cleanDeletedJob } from './jobs.ts';
-import { publishJob, retentionJob } from './jobs.ts';
-import { planEndJob, planEndSweep } from './jobs.ts';
+import { cleanDeletedJob, publishJob, retentionJob, planEndJob, planEndSweep } from './jobs.ts';
 import { addAccountPages } from './pages/index.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import {
+  ActionRefused,
   defineAction,
   type InputOf,
   lines,
@@ -24,7 +24,6 @@ import { boolean, object } from '#core/platform/schema.ts';
 
 const loadAnnouncements = () => import('./announcements.ts');
 
-/** Members of an announcement. */
 const members = {
   kind: {
     enum: ['maintenance', 'note'],

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isAccessToken } from '#core/business/accounts/access-token.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { isApiKey } from '#core/business/accounts/api-key.ts';
-import { digestApiKey } from '#core/business/accounts/api-key.ts';
+import { isApiKey, digestApiKey } from '#core/business/accounts/api-key.ts';
 import type { AccountDirectory } from '#core/business/accounts/directory.ts';
 import { dialects } from '#core/platform/errors/dialects.ts';
 

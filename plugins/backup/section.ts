@@ -5,7 +5,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000;
-/** Intervals between backups. */
 const intervalsMs = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 
 /** `backup` in gateway.yaml. Without `every`, only `daypass backup` takes backups. */

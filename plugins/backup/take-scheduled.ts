@@ -9,7 +9,6 @@ import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
 
 /** Tolerance for early backups, because the job does not run to the second. */
 const maxEarlyMs = 300_000;
-/** Maximum duration of a backup. */
 const maxBackupMs = 6 * 3_600_000;
 
 /** Takes a backup of this gateway's database and of its waiting records. */

@@ -78,7 +78,6 @@ function cacheBySince<T>(read: (since: number) => Promise<T>): (since: number) =
   };
 }
 
-/** Sums costs by upstream. */
 async function sumCosts({ section, database }: FigureHost, since: number, until?: number) {
   const configured = section(upstreams);
   const routeCosts = new Map(

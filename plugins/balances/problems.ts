@@ -10,7 +10,6 @@ declare module '#core/gateway/events/events.ts' {
   }
 }
 
-/** Maximum number of named models. */
 const maxNamed = 3;
 
 /** Accounts at vendors that run out soon. */

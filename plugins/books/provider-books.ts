@@ -10,7 +10,6 @@ import { type RecordedCharge, readCharge } from '#core/business/payments/read-ch
 import { providerIdColumns } from '#core/business/payments/settle.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** A provider's books for a time range. */
 interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
   /** True if the provider lists its money, so money without an order is included; false if each charge's status was read. */

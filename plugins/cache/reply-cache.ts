@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import type { AnswerDigests } from '#core/gateway/facts.ts';
-import { answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
+import { type AnswerDigests, answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import { changedContent, readChangedContent } from '#core/gateway/pipeline/changed-body.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';

@@ -1,5 +1,4 @@
-import type { Problem, ProblemKind, ProblemReader } from '#core/web/problems/problem.ts';
-import { readEmphasis } from '#core/web/problems/problem.ts';
+import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 import { type FallenShare, fallenReading } from './fallen-shares.ts';
 
 declare module '#core/gateway/events/events.ts' {
@@ -9,7 +8,6 @@ declare module '#core/gateway/events/events.ts' {
   }
 }
 
-/** Maximum number of listed shares. */
 const maxListed = 5;
 
 /** The problem of prompts that are cached much less than in the week before, so that the same use costs several times as much. */

@@ -9,7 +9,6 @@ const cachedInputQuery = object({
   by: { enum: ['route', 'model', 'client', 'account'], description: 'Default: route. Clients name themselves.' },
   span: { enum: ['24h', '7d', '30d'], description: 'With the running hour. Default: 24h.' },
 });
-/** Maximum number of listed groups. */
 const maxListed = 1_000;
 
 export const cachedInputReading: OperatorReading = {

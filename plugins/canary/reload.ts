@@ -29,7 +29,6 @@ interface ReloadOptions {
   readonly status?: true;
 }
 
-/** Services of the command. */
 interface Services {
   readonly context: ReloadContext;
   readonly registry: Registry;

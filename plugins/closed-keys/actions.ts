@@ -1,5 +1,4 @@
-import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
-import { defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
+import { ActionRefused, defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 
 /** A closed key, by the id of its closure. */

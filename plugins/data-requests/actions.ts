@@ -1,5 +1,5 @@
-import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import {
+  ActionRefused,
   defineAction,
   lines,
   note,

@@ -8,7 +8,6 @@ import { dataRequestsSection } from './section.ts';
 
 export const ownPath = '/account/data-requests';
 
-/** Number of requests listed. */
 const maxListed = 20;
 
 const askForm = defineForm({

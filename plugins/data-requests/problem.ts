@@ -2,7 +2,6 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { countOpen, type DataRequest, findRequest, listRequests } from './requests.ts';
 import { requestsPath } from './resource.ts';
 
-/** Number of requests listed. */
 const maxListed = 10;
 
 /** Remaining share of the time to answer below which a request is a warning, and below which it is bad. */

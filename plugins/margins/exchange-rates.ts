@@ -1,6 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { readDecimal } from '#core/config/catalog/cost.ts';
-import type { Cost } from '#core/config/catalog/cost.ts';
+import { readDecimal, type Cost } from '#core/config/catalog/cost.ts';
 import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';

@@ -13,7 +13,6 @@ const marginsPath = '/operator/orders/margins';
 const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];
 
-/** Maximum rows of a table. */
 const maxRows = 100;
 /** Maximum number of listed accounts that cost more than they pay. */
 const maxLosses = 10;

@@ -57,7 +57,6 @@ export const overviewReadings = perCatalog((host: Host) => {
   };
 });
 
-/** Maximum accounts listed by each measure. */
 const maxAccounts = 10;
 
 /**

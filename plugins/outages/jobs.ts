@@ -6,7 +6,6 @@ import { outagesSection } from './section.ts';
 
 /** Interval of runs, short compared to the ten minutes that an outage waits for its records. */
 const intervalSeconds = 60;
-/** Maximum outages per run. */
 const maxOutages = 100;
 
 /** Credits ended outages. Outages found before the first approval, and unconfirmed outages, wait for the operator. */

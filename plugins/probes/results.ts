@@ -155,7 +155,6 @@ export async function readLastResults(database: Queries, routes: readonly string
   return rows.map(toRecord);
 }
 
-/** State of the last try of a check. */
 interface LastTry {
   readonly at: number; // epoch ms of its start
   readonly state: LastResult['state'] | 'running';

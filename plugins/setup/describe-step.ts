@@ -3,8 +3,7 @@ import { sdkSamples } from '#core/web/pages/code-samples.ts';
 import { pathFor, type Reader, type System, terminalName } from './reader.ts';
 import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
-import { renderSettings } from './writers.ts';
-import { posix, powershell, type Shell } from './writers.ts';
+import { posix, powershell, renderSettings, type Shell } from './writers.ts';
 
 /** A code box with a Copy button, for the template part `code`. */
 export interface CodeBox {

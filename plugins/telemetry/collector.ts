@@ -28,7 +28,6 @@ const retryableStatuses = new Set([429, 502, 503, 504]);
 const maxRetryAfterMs = 60_000;
 /** Maximum bytes of a response that are read to find an error message. */
 const maxErrorBytes = 4_096;
-/** Maximum characters of a reason. */
 const maxReasonLength = 300;
 
 const encodings = {

@@ -1,5 +1,4 @@
-import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
-import type { ActionSubject } from '#core/business/operator-actions/action-kind.ts';
+import { ActionRefused, type ActionSubject } from '#core/business/operator-actions/action-kind.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';

@@ -1,5 +1,4 @@
-import { uuid } from '#core/platform/database/database.ts';
-import type { Queries } from '#core/platform/database/database.ts';
+import { uuid, type Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type Condition, type Conditions, equalText, joinConditions, outcomes, timestamp } from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';

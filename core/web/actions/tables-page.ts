@@ -7,7 +7,6 @@ interface Segments {
   readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
 }
 
-/** Content of a page of tables. */
 interface TablesContent {
   readonly lead?: string;
   /** Sentences below the lead. */

@@ -4,8 +4,7 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { PageError } from '../pages/page-error.ts';
-import type { LiveParts } from '../pages/page.ts';
-import { Redirect } from '../pages/page.ts';
+import { type LiveParts, Redirect } from '../pages/page.ts';
 import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.ts';
 
 const minIntervalMs = 1_000;

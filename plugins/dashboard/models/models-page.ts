@@ -1,8 +1,7 @@
 import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { accountOf } from '#core/web/pages/page.ts';
+import { type Page, type PageRequest, accountOf } from '#core/web/pages/page.ts';
 import { plansPath } from '../paths.ts';
 import { describeList } from './describe-list.ts';
 import { modelsPath, readQuery, writeQuery } from './query.ts';

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { isJsonObject } from '#core/platform/json.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { ClientTool, Strictness } from './conversation.ts';
 import { fitSchema, describesObject } from './fit-schema.ts';

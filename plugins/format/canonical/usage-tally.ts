@@ -11,7 +11,6 @@ export class UsageTally {
   #estimatedInput: number | undefined;
   #reported: Usage = {};
   #writtenCharacters = 0;
-  /** Usage of the routes whose answers were truncated. */
   readonly #truncatedRoutes: CompleteUsage[] = [];
 
   /** @param estimateInput estimates the tokens of the client's request; called at most once */

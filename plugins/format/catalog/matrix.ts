@@ -214,7 +214,6 @@ export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
   );
 }
 
-/** Lists the client formats that a route can serve. */
 function listServedFormats({ upstream }: Route): FormatDescriptor[] {
   const servesText = textFormats.some(({ name }) => upstream.formats.includes(name));
   return formats.filter(

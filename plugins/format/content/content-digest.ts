@@ -25,7 +25,6 @@ export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();
   #reasoning: TextDigest | undefined;
   readonly #calls: OpenCall[] = [];
-  /** Calls that may continue. */
   readonly #openCalls = new Map<Key, OpenCall>();
   #argumentsLength = 0;
 

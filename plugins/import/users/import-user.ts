@@ -20,7 +20,6 @@ export interface UserOutcome {
 
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
-/** Options for the key of a new account. */
 interface KeyOptions {
   readonly areShown: boolean; // true if the operator hands out keys; otherwise owners see them after signing in
   /** Saved key for a new account; default: a generated one. */

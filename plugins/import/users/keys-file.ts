@@ -21,7 +21,6 @@ interface KeyLine {
  */
 export class KeysFile {
   readonly #path: string;
-  /** Lines of created accounts. */
   #settledLines = '';
 
   private constructor(path: string) {

@@ -24,7 +24,6 @@ import { describeJobs, describeJournal, type FactsCard, listFacts } from '../ove
 const path = '/operator/health';
 /** Update interval of the state in seconds. */
 const intervalSeconds = 10;
-/** Maximum rows of a table. */
 const maxRows = 30;
 const maxBlocks = 10;
 /** Age limit of the listed requests without an account, ms. */

@@ -32,7 +32,6 @@ interface ScriptModel {
   readonly features: string;
 }
 
-/** The default models of a format. */
 interface ScriptDefaults {
   readonly format: string;
   readonly model: string;

@@ -53,7 +53,6 @@ function markMessages(body: JsonObject, text: string, { profile }: Target): Json
   return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
 }
 
-/** Marks the first tool that can have a description. */
 function markFirstTool(body: JsonObject, text: string): JsonObject {
   const { tools } = body;
   if (!Array.isArray(tools)) return body;

@@ -32,7 +32,6 @@ export function recordBreakpoint(block: MessagesBlock, part: Part): MessagesBloc
   return block;
 }
 
-/** A prompt with its breakpoints. */
 interface CachedPrompt {
   /** True if the instructions, and thus the tools before them, are cached. */
   readonly areInstructionsMarked: boolean;

@@ -30,7 +30,6 @@ import { responseEvents, readResponse, readUsage } from './reply-object.ts';
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
 const endEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
-/** Events that end a stream. */
 const finalEvents: ReadonlySet<string> = new Set([
   ...endEvents,
   'response.done',

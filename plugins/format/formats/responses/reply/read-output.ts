@@ -21,7 +21,6 @@ const callForms: Readonly<Record<string, ToolForm>> = {
   tool_search_call: 'tool_search',
 };
 
-/** Reading state of an item. */
 interface ItemState {
   readonly key: number;
   /** True once the call has a name. */

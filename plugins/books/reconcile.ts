@@ -4,7 +4,7 @@ import {
   getPaymentConnection,
   getPaymentProviders,
 } from '#core/business/payments/connections.ts';
-import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
+import { type FlaggedMoney, flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
 import { readCharge } from '#core/business/payments/read-charge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -22,17 +22,12 @@ import en from './texts/en.json' with { type: 'json' };
  */
 
 /** A movement that only one side has, or that has different amounts. */
-interface Difference {
+interface Difference extends FlaggedMoney {
   /** `here`: only in our books. `provider`: only in the provider's. `amount`: in both, with different amounts. */
   readonly side: 'here' | 'provider' | 'amount';
-  readonly kind: 'payment' | 'refund';
   /** Id at the provider, or our id if the provider has none. */
   readonly id: string;
   readonly reference: string | undefined;
-  readonly amount: number;
-  /** The provider's amount if both sides have the movement. */
-  readonly statedAmount: number | undefined;
-  readonly currency: string;
   readonly at: Date;
 }
 

@@ -12,15 +12,11 @@ import { type ApiResponse, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, buildActionPath, rootPath } from './openapi.ts';
 import { renameMembers } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
-import { type Scope, useToken } from './tokens.ts';
+import { type TokenRecord, useToken } from './tokens.ts';
 
 const maxBodyBytes = 16_384;
 
-interface Caller {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: Scope;
-}
+type Caller = Pick<TokenRecord, 'id' | 'name' | 'scope'>;
 
 interface Call {
   readonly method: string;

@@ -1,4 +1,5 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -33,11 +34,7 @@ export async function parseOutage(
   return { since, until, model };
 }
 
-export interface AffectedAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | undefined;
-}
+export type AffectedAccount = Pick<AccountRecord, 'id' | 'name' | 'email'>;
 
 /** Finds accounts that had paid time during an outage, or requested its model. Excludes blocked and deleted accounts. */
 export async function findAffectedAccounts(

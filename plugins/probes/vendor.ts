@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { CapabilitySettings } from '#core/config/catalog/capabilities.ts';
-import type { AuthScheme, Model, Route } from '#core/config/catalog/catalog.ts';
+import type { AuthScheme, Model, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
@@ -29,11 +29,7 @@ interface Settings {
 }
 
 /** One way to reach the vendor. */
-interface VendorEndpoint {
-  readonly baseUrl: string;
-  readonly formats: readonly string[];
-  readonly auth: AuthScheme;
-}
+type VendorEndpoint = Pick<Upstream, 'baseUrl' | 'formats' | 'auth'>;
 
 interface VendorFindings {
   /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor gave no usable response. */

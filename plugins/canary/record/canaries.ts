@@ -29,7 +29,9 @@ export interface Canary {
   readonly startedAt: Date;
   readonly until: Date;
   readonly looks: number;
+  /** Number of looks since the canary's time was over. */
   readonly lateLooks: number;
+  /** Requests of all accounts at which the next look is due. */
   readonly nextLook: number;
   /** Undefined before the first comparison. */
   readonly counts: CanaryCounts | undefined;

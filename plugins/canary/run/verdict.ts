@@ -1,3 +1,4 @@
+import type { Canary } from '../record/canaries.ts';
 import type { CanaryCounts, CanarySide, CanaryVerdict } from '../record/canary-counts.ts';
 import { canaryReason } from '../record/canary-reason.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
@@ -5,13 +6,7 @@ import { runPermutationTest, calculateMinProbability } from './permutation-test.
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
 /** Number of looks at the counts so far, see `lookFactor`. */
-export interface Looks {
-  readonly looks: number;
-  /** Number of looks since the canary's time was over. */
-  readonly lateLooks: number;
-  /** Requests of all accounts at which the next look is due. */
-  readonly nextLook: number;
-}
+export type Looks = Pick<Canary, 'looks' | 'lateLooks' | 'nextLook'>;
 
 export interface Evaluation extends Looks {
   readonly counts: CanaryCounts;

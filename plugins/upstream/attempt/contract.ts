@@ -6,7 +6,7 @@ import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 
 /** Timeouts of an attempt, in seconds. */
-interface AttemptLimits {
+export interface AttemptLimits {
   readonly firstByteTimeout: number; // until the response head, and then without a byte until the first content
   readonly idleTimeout: number; // without any byte
   readonly progressTimeout: number; // of a stream without new content, even if it sends pings or single bytes

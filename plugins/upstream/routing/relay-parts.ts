@@ -1,6 +1,7 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { LimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import type { AttemptLimits } from '../attempt/contract.ts';
 import type { QueueParts } from '../capacity/slot-request.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { TokenSource } from '../credentials/token-source.ts';
@@ -12,14 +13,9 @@ import type { RouteHeaders } from './route-headers.ts';
 import type { CallSessions } from './sessions.ts';
 
 /** Limits for routes without limits of their own. Times are seconds. */
-export interface RelayOptions {
+export interface RelayOptions extends AttemptLimits {
   readonly maxAttempts: number;
   readonly connectTimeout: number;
-  readonly firstByteTimeout: number;
-  readonly idleTimeout: number;
-  readonly progressTimeout: number;
-  /** Limit of all attempts together, until the reply starts. */
-  readonly deadline: number;
 }
 
 /** Methods of `RouteHealth` that a relay calls. */

@@ -11,11 +11,11 @@ import { refusedFor } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
 /** Sign-ins that one network may start per minute. */
-const limits = { limit: 60, period: 60, burst: 60 };
+const signInLimits = { limit: 60, period: 60, burst: 60 };
 
-/** Returns true if this address may start another sign-in; always true while the shared state is unavailable. */
-export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
-  return (await refusedFor(shared, `sign-in:${parseNetwork(address)}`, limits)) === undefined;
+/** Counts a sign-in of this address. Returns false above the limit of its network; always true while the shared state is unavailable. */
+export async function passRateLimit({ shared }: Pick<Host, 'shared'>, ipAddress: string): Promise<boolean> {
+  return (await refusedFor(shared, `sign-in:${parseNetwork(ipAddress)}`, signInLimits)) === undefined;
 }
 
 /** Path after a sign-in, or the reason for its refusal: `expired` if the identity was removed or moved meanwhile. */
@@ -26,10 +26,10 @@ type AdmissionOutcome =
 /**
  * Signs a person in.
  *
- * @param startSession starts the account's session in the person's browser, unless the account has lost the identity
+ * @param startSession starts the account's session in the person's browser; throws AccountError `not_found` if the identity was removed
  * @param next path that the person requested; without one, a new account is shown its key
  */
-export async function admit(
+export async function completeSignIn(
   host: Host,
   profile: SignInProfile,
   startSession: (accountId: string, identity: IdentityKey) => Promise<void>,

@@ -5,20 +5,20 @@ import { parseObject } from '#core/platform/json.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { basicAuthorization, type BellProviders, buildProvider } from './providers/build.ts';
-import { maxAnswer } from './providers/fetch-profile.ts';
+import { maxResponseBytes } from './providers/fetch-profile.ts';
 import { providerPath } from './providers/routes.ts';
-import { type ConfiguredProvider, configuredProviders } from './section.ts';
+import { type ConfiguredProvider, listProviders } from './section.ts';
 
 /** Errors of RFC 6749 §5.2, GitHub and Slack, grouped by the cause in the app's settings. */
-const wrongClient = new Set([
+const clientErrors = new Set([
   'invalid_client',
   'unauthorized_client',
   'incorrect_client_credentials',
   'invalid_client_id',
   'bad_client_secret',
 ]);
-const wrongCallback = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri', 'bad_redirect_uri']);
-const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
+const callbackErrors = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri', 'bad_redirect_uri']);
+const codeErrors = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
 
 /**
  * Checks that sign-in providers accept client id, secret and callback URL, by exchanging a made-up code for a token: a provider checks the
@@ -27,7 +27,7 @@ const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_re
 export const signInDiagnosis: Diagnosis = {
   name: 'sign_in',
   *checks(host) {
-    const providers = configuredProviders(host);
+    const providers = listProviders(host);
     if (providers.length === 0) yield { run: async () => skipped('no provider is configured') };
     for (const provider of providers)
       yield { subject: provider.name, run: (signal) => checkProvider(provider, host, signal) };
@@ -49,17 +49,17 @@ async function checkProvider(
   const provider = buildProvider(configured, providers);
   const { protocol: kind, token } = provider;
   if (kind === 'oauth' || typeof token !== 'string') return skipped(`callback address ${callback}`);
-  const isBasic = provider.useParamsAuth !== true;
-  const error = await exchange(token, configured.settings, callback, isBasic, signal);
+  const usesBasicAuth = provider.useParamsAuth !== true;
+  const error = await exchangeTestCode(token, configured.settings, callback, usesBasicAuth, signal);
   return typeof error === 'string' ? describeError(error, callback) : error;
 }
 
 /** Returns the provider's error for a made-up code, or a finding if there is none. */
-async function exchange(
+async function exchangeTestCode(
   url: string,
   { client_id, client_secret }: ConfiguredProvider['settings'],
   callback: string,
-  isBasic: boolean,
+  usesBasicAuth: boolean,
   signal: AbortSignal,
 ): Promise<string | Finding> {
   const form = { grant_type: 'authorization_code', code: 'daypass-doctor', redirect_uri: callback };
@@ -67,12 +67,12 @@ async function exchange(
   try {
     const response = await outgoingFetch(url, {
       method: 'POST',
-      headers: { accept: 'application/json', ...(isBasic && { authorization: basic }) },
-      body: new URLSearchParams({ ...form, client_id, ...(!isBasic && { client_secret }) }),
+      headers: { accept: 'application/json', ...(usesBasicAuth && { authorization: basic }) },
+      body: new URLSearchParams({ ...form, client_id, ...(!usesBasicAuth && { client_secret }) }),
       redirect: 'error',
       signal,
     });
-    const text = (await response.text()).slice(0, maxAnswer);
+    const text = (await response.text()).slice(0, maxResponseBytes);
     // Some providers respond with a query string even if asked for JSON.
     const error = parseObject(text)?.['error'] ?? new URLSearchParams(text).get('error');
     if (typeof error === 'string') return error.slice(0, 60);
@@ -86,15 +86,15 @@ async function exchange(
 }
 
 function describeError(error: string, callback: string): Finding {
-  if (wrongClient.has(error)) {
+  if (clientErrors.has(error)) {
     const advice = 'Compare client_id and client_secret with the app at the provider; make a new secret if in doubt.';
     return failed(`the provider does not know this app (${error})`, advice);
   }
-  if (wrongCallback.has(error)) {
+  if (callbackErrors.has(error)) {
     const advice = `Enter exactly ${callback} as callback address (redirect URI) of the app at the provider.`;
     return failed('the callback address is not the one of the app', advice);
   }
-  if (wrongCode.has(error)) return ok(`takes the app; its callback address must be ${callback}`);
+  if (codeErrors.has(error)) return ok(`takes the app; its callback address must be ${callback}`);
   const advice = `Try to sign in. The callback address is ${callback}.`;
   return warning(`the provider answers "${error}"`, advice);
 }

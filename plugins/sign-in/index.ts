@@ -4,17 +4,17 @@ import { signInDiagnosis } from './diagnosis.ts';
 import { keyPage, rotatePage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
 import { routeProviders } from './providers/routes.ts';
-import { configuredProviders, signInSection } from './section.ts';
+import { listProviders, signInSection } from './section.ts';
 import { signInPage } from './sign-in-page.ts';
 import { signInsPage } from './sign-ins-page.ts';
 
-const nobody = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
+const noProvider = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
 
 /** Describes the sign-in methods for `daypass check`. Without a provider, the operator issues the keys. */
 function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: string; notice?: string } {
-  const ways = configuredProviders(host).map(({ name }) => name);
-  if (isLocalSignInOn(host)) ways.push('on this machine without a password');
-  return ways.length === 0 ? { value: 'nobody', notice: nobody } : { value: ways.join(', ') };
+  const methods = listProviders(host).map(({ name }) => name);
+  if (isLocalSignInOn(host)) methods.push('on this machine without a password');
+  return methods.length === 0 ? { value: 'nobody', notice: noProvider } : { value: methods.join(', ') };
 }
 
 /** Sign-in, and the page of the account's key. */

@@ -4,8 +4,8 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { readFormToken } from '#core/web/sessions/form-token.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
-/** Time for the reader to return from the provider, seconds. */
-const lifetime = 10 * 60;
+/** Time for the reader to return from the provider. */
+const lifetimeSeconds = 10 * 60;
 
 /** Returns the purpose of the token for an intent. */
 export function linkPurpose(provider: string): string {
@@ -13,15 +13,15 @@ export function linkPurpose(provider: string): string {
 }
 
 /**
- * Finds the account whose owner asked, by a form in this session, to add a sign-in with this provider. The token is signed with the
- * session's secret, so another site can neither create one nor use another person's.
+ * Finds the account whose owner requested, with a form of this session, to add a sign-in with this provider. The token is signed with the
+ * session's secret, so other sites can neither create one nor use another person's.
  *
  * @returns undefined if this session has no such request, or it has expired
  */
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();
   try {
-    readFormToken(token, cookiesOf(request, host).token, linkPurpose(provider), host.now(), lifetime);
+    readFormToken(token, cookiesOf(request, host).token, linkPurpose(provider), host.now(), lifetimeSeconds);
     const { credentials } = (await request.server.auth.test('session', request)) as {
       credentials: { session: SessionWithRoles };
     };

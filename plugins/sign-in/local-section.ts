@@ -1,6 +1,6 @@
 import { defineSection } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { configuredProviders } from './section.ts';
+import { listProviders } from './section.ts';
 
 /** `local_sign_in` in gateway.yaml. */
 export const localSection = defineSection({
@@ -25,5 +25,5 @@ export const localSection = defineSection({
 export function isLocalSignInOn(host: Pick<Host, 'section' | 'isProduction'>): boolean {
   if (host.isProduction) return false;
   const local = host.section(localSection);
-  return local === 'always' || (local === 'auto' && configuredProviders(host).length === 0);
+  return local === 'always' || (local === 'auto' && listProviders(host).length === 0);
 }

@@ -4,7 +4,7 @@ import { ownPath, wellKnownPaths } from '#core/web/pages/paths.ts';
 export const homePath = wellKnownPaths.dashboard;
 
 /** Returns the path after a sign-in; excludes the sign-in pages, which would cause a loop. */
-export function nextPath(path: string | undefined): string {
-  const own = ownPath(path);
-  return own === '/' || /^\/sign-(in|out)(?![\w-])/.test(own) ? homePath : own;
+export function chooseNextPath(path: string | undefined): string {
+  const page = ownPath(path);
+  return page === '/' || /^\/sign-(in|out)(?![\w-])/.test(page) ? homePath : page;
 }

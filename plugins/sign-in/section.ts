@@ -109,8 +109,8 @@ export interface ConfiguredProvider {
   readonly settings: ProviderSettings;
 }
 
-/** Providers with a client id, in the order of gateway.yaml. */
-export function configuredProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
+/** Lists providers with a client id, in the order of gateway.yaml. */
+export function listProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
   return Object.entries(section(signInSection))
     .filter(([, { client_id }]) => client_id !== '')
     .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));

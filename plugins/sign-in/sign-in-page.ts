@@ -5,10 +5,10 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { signInPath, signOutPath } from '#core/web/sessions/sign-in.ts';
-import { admit, maySignIn } from './admit.ts';
+import { completeSignIn, passRateLimit } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
-import { nextPath } from './next-path.ts';
-import { errorFrom, offeredProviders } from './offered.ts';
+import { chooseNextPath } from './next-path.ts';
+import { readErrorText, describeProviders } from './offered.ts';
 
 /** Signs a person in by the entered name and e-mail address: the users of this machine are trusted. */
 const localForm = defineForm({
@@ -19,9 +19,10 @@ const localForm = defineForm({
   }),
   async submit({ name = '', email, next }, request) {
     requireLocal(request);
-    if (!(await maySignIn(request.host, request.address))) throw new PageError(429, 'sign_in.too_many');
+    if (!(await passRateLimit(request.host, request.address))) throw new PageError(429, 'sign_in.too_many');
     const profile = { provider: 'local', subject: email.toLowerCase(), email, name, avatarUrl: undefined };
-    const admission = await admit(request.host, profile, (...of) => request.signIn(...of), nextPath(next));
+    const startSession = request.signIn.bind(request);
+    const admission = await completeSignIn(request.host, profile, startSession, chooseNextPath(next));
     if (admission.refused !== undefined) throw new FieldErrors({ email: `sign_in.error.${admission.refused}` });
     return new Redirect(admission.path);
   },
@@ -36,7 +37,7 @@ const demoForm = defineForm({
     const demo = await findDemoAccount(request.host);
     if (demo === undefined) throw new PageError(404, 'sign_in.no_demo');
     await request.signIn(demo.id);
-    return new Redirect(nextPath(next));
+    return new Redirect(chooseNextPath(next));
   },
 });
 
@@ -54,13 +55,12 @@ const signOutForm = defineForm({
   },
 });
 
-/** Ms that the page waits for the database. */
-const patience = 1_000;
+const demoTimeoutMs = 1_000;
 
 /** Also false while the database is unavailable, because the page works without it. */
 async function hasDemoAccount(host: Host): Promise<boolean> {
-  const found = withDeadline(findDemoAccount(host), patience, `no answer within ${patience} ms`);
-  return (await found.catch(() => undefined)) !== undefined;
+  const lookup = withDeadline(findDemoAccount(host), demoTimeoutMs, `no answer within ${demoTimeoutMs} ms`);
+  return (await lookup.catch(() => undefined)) !== undefined;
 }
 
 /** The page `/sign-in`. */
@@ -71,14 +71,14 @@ export const signInPage: Page = {
   template: 'sign-in/sign-in.eta',
   async show(request) {
     const { account, form, host, isThisMachine, query } = request;
-    const next = nextPath(form.values['next'] ?? query['next']);
+    const next = chooseNextPath(form.values['next'] ?? query['next']);
     if (account !== undefined) return new Redirect(next);
     const local = !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere';
     return {
       service: host.service.name,
-      error: errorFrom(request, ['email_taken', 'blocked']),
+      error: readErrorText(request, ['email_taken', 'blocked']),
       isBlocked: query['error'] === 'blocked',
-      providers: offeredProviders(host, next),
+      providers: describeProviders(host, next),
       next,
       local,
       hasDemo: local === 'on' && (await hasDemoAccount(host)),

@@ -5,29 +5,29 @@ import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#c
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
 import { linkPurpose } from './link-intent.ts';
-import { errorFrom, startUrl } from './offered.ts';
-import { configuredProviders, titleOf } from './section.ts';
+import { readErrorText, formatStartUrl } from './offered.ts';
+import { listProviders, titleOf } from './section.ts';
 
 const path = '/account/sign-ins';
-const id = string({ minLength: 1, maxLength: 300 });
+const identifier = string({ minLength: 1, maxLength: 300 });
 
 /**
  * Responds with a link that carries the intent instead of a redirect: the content security policy allows forms to lead to this site only.
  */
 const linkForm = defineForm({
   path: `${path}/link`,
-  fields: object(['provider'], { provider: id }),
+  fields: object(['provider'], { provider: identifier }),
   submit({ provider }, request) {
-    const found = configuredProviders(request.host).find(({ name }) => name === provider);
+    const found = listProviders(request.host).find(({ name }) => name === provider);
     if (found === undefined) throw new PageError(404, 'sign_in.unknown');
     const link = request.formToken(linkPurpose(provider));
-    return { adding: { title: found.title, url: startUrl(request.host, provider, { link }) } };
+    return { adding: { title: found.title, url: formatStartUrl(request.host, provider, { link }) } };
   },
 });
 
 const unlinkForm = defineForm({
   path: `${path}/unlink`,
-  fields: object(['provider', 'subject'], { provider: id, subject: id }),
+  fields: object(['provider', 'subject'], { provider: identifier, subject: identifier }),
   async submit(identity, request) {
     const result = await unlinkIdentity(request.host.database, accountOf(request).id, identity);
     if (result === 'not_found') throw new PageError(404, 'sign_in.unknown');
@@ -37,7 +37,7 @@ const unlinkForm = defineForm({
 
 const revokeForm = defineForm({
   path: `${path}/revoke`,
-  fields: object(['session'], { session: id }),
+  fields: object(['session'], { session: identifier }),
   async submit({ session }, request) {
     if (session === request.sessionId) {
       await request.signOut();
@@ -60,7 +60,7 @@ const revokeAllForm = defineForm({
 });
 
 /** Texts for results of forms and provider redirects; any other query shows no text. */
-const notices = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
+const noticeTexts = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
 
 /** Page of identities and sessions. */
 export const signInsPage: Page = {
@@ -72,14 +72,14 @@ export const signInsPage: Page = {
   async show(request) {
     const { host, query, t } = request;
     const [identities, sessions] = await Promise.all([describeIdentities(request), describeSessions(request)]);
-    const notice = Object.entries(notices).find(([name]) => name in query)?.[1];
+    const notice = Object.entries(noticeTexts).find(([name]) => name in query)?.[1];
     return {
       notice: notice === undefined ? '' : t(notice),
-      error: errorFrom(request, ['of_other_account', 'is_last']),
+      error: readErrorText(request, ['of_other_account', 'is_last']),
       adding: undefined,
       identities,
       sessions,
-      offered: configuredProviders(host).map(({ name, title }) => {
+      offered: listProviders(host).map(({ name, title }) => {
         const isLinked = identities.some(({ provider }) => provider === name);
         return { name, label: t(isLinked ? 'sign_in.add_another' : 'sign_in.add', { provider: title }) };
       }),
@@ -90,7 +90,7 @@ export const signInsPage: Page = {
 
 async function describeIdentities(request: PageRequest) {
   const { host, format } = request;
-  const titles = new Map(configuredProviders(host).map(({ name, title }) => [name, title]));
+  const titles = new Map(listProviders(host).map(({ name, title }) => [name, title]));
   const identities = await listIdentities(host.database, accountOf(request).id);
   return identities.map(({ provider, subject, email, name, lastUsedAt }) => ({
     provider,

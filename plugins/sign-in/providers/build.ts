@@ -1,36 +1,36 @@
 import type { Credentials2, CustomProtocol1, CustomProtocol2, ProfileGetter } from '@hapi/bell';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { ConfiguredProvider, ProviderSettings } from '../section.ts';
-import { fetchProfile, maxAnswer, providerTimeout } from './fetch-profile.ts';
-import { github } from './github.ts';
-import { gitlab } from './gitlab.ts';
-import { openId } from './open-id.ts';
-import { type BellProfile, fromBell } from './profile.ts';
+import { fetchProfile, maxResponseBytes, providerTimeoutMs } from './fetch-profile.ts';
+import { buildGithub } from './github.ts';
+import { buildGitlab } from './gitlab.ts';
+import { buildOpenId } from './open-id.ts';
+import { type BellProfile, readBellProfile } from './profile.ts';
 
 type Protocol = CustomProtocol1 | CustomProtocol2;
 
 /** bell's provider constructors by name, which are missing in its types. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
-/** Other providers known to support a code challenge (RFC 7636). */
+/** Further providers that support a code challenge (RFC 7636). */
 const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
-/** Timeout in ms of all calls to a provider during one callback. */
-const profileTimeout = 2 * providerTimeout;
+/** Timeout of all calls to a provider during one callback. */
+const profileTimeoutMs = 2 * providerTimeoutMs;
 
 /** @throws Error if bell requires a missing member of `config` */
-export function buildProvider({ name, settings }: ConfiguredProvider, known: BellProviders): Protocol {
-  if (name === 'github') return github(settings);
-  if (name === 'gitlab') return gitlab(settings);
-  const own = openId(name, settings);
-  if (own !== undefined) return own;
-  const make = known[name];
-  if (make === undefined) throw new Error(`bell has no provider "${name}"`);
-  return adopt(name, make(configFor(name, settings)), settings);
+export function buildProvider({ name, settings }: ConfiguredProvider, bellProviders: BellProviders): Protocol {
+  if (name === 'github') return buildGithub(settings);
+  if (name === 'gitlab') return buildGitlab(settings);
+  const openIdProvider = buildOpenId(name, settings);
+  if (openIdProvider !== undefined) return openIdProvider;
+  const createProvider = bellProviders[name];
+  if (createProvider === undefined) throw new Error(`bell has no provider "${name}"`);
+  return adaptBellProvider(name, createProvider(createConfig(name, settings)), settings);
 }
 
 /** Current requirements of vendors that bell does not know; `config` in gateway.yaml wins. */
-function configFor(name: string, { client_id, config }: ProviderSettings): object | undefined {
+function createConfig(name: string, { client_id, config }: ProviderSettings): object | undefined {
   switch (name) {
     case 'facebook':
       // Version 3 of the Graph API removed other fields that bell requests.
@@ -49,16 +49,17 @@ function configFor(name: string, { client_id, config }: ProviderSettings): objec
 }
 
 /** Adapts a bell provider to use our deadlines and profile parser. */
-function adopt(name: string, original: Protocol, settings: ProviderSettings): Protocol {
+function adaptBellProvider(name: string, original: Protocol, settings: ProviderSettings): Protocol {
   const { client_id, client_secret, endpoints = {}, trust_email: isTrusted } = settings;
   const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) } as Protocol;
   const profile: ProfileGetter<Credentials2> = async function profile(credentials, params, get, request) {
-    const ask = base.protocol === 'oauth2' && !isPosted(base) ? getter(name, credentials.token, base.headers) : get;
+    const getJson =
+      base.protocol === 'oauth2' && !usesPost(base) ? createGetter(name, credentials.token, base.headers) : get;
     // Some profile calls are signed with the secret, but bell's setting holds the limits of the token request instead.
-    const told = { ...this, clientSecret: client_secret };
-    const work = base.profile.call(told as never, credentials as never, params, ask, request);
-    await withDeadline(work, profileTimeout, `no answer within ${profileTimeout} ms`);
-    credentials.profile = fromBell(name, credentials.profile as BellProfile, isTrusted);
+    const context = { ...this, clientSecret: client_secret };
+    const done = base.profile.call(context as never, credentials as never, params, getJson, request);
+    await withDeadline(done, profileTimeoutMs, `no answer within ${profileTimeoutMs} ms`);
+    credentials.profile = readBellProfile(name, credentials.profile as BellProfile, isTrusted);
   };
   const changes = {
     name,
@@ -73,7 +74,7 @@ function adopt(name: string, original: Protocol, settings: ProviderSettings): Pr
 }
 
 /** Replaces bell's helper, which has no deadline. */
-function getter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
+function createGetter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
   return async (uri: string, params: Readonly<Record<string, string>> = {}): Promise<object> => {
     // bell puts the token into Stripe's URL, which fetch rejects, and calls a host without the accounts API.
     const url = new URL(name === 'stripe' ? 'https://api.stripe.com/v1/account' : uri);
@@ -82,17 +83,17 @@ function getter(name: string, token: string, headers: Readonly<Record<string, st
   };
 }
 
-function isPosted(base: Protocol): boolean {
+function usesPost(base: Protocol): boolean {
   return (base as { readonly profileMethod?: string }).profileMethod === 'post';
 }
 
 /**
- * Returns the settings with which bell sends the client secret. bell merges an object into the options of the token request, which is the
- * only way to set its deadline and size limit.
+ * Returns bell's settings for sending the client secret. bell merges an object into the options of the token request, which is the only
+ * way to set its deadline and size limit.
  */
 export function clientSecretOf(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
-  const limits = { timeout: providerTimeout, maxBytes: maxAnswer };
+  const limits = { timeout: providerTimeoutMs, maxBytes: maxResponseBytes };
   if (provider.useParamsAuth === true) return { clientSecret: limits, tokenParams: { client_secret } };
   return { clientSecret: { ...limits, headers: { Authorization: basicAuthorization(client_id, client_secret) } } };
 }
@@ -102,10 +103,10 @@ export function clientSecretOf(provider: Protocol, { client_id, client_secret }:
  * decoded to another character.
  */
 export function basicAuthorization(clientId: string, clientSecret: string): string {
-  const credentials = [clientId, clientSecret].map(formEncoded).join(':');
+  const credentials = [clientId, clientSecret].map(encodeForForm).join(':');
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-function formEncoded(text: string): string {
+function encodeForForm(text: string): string {
   return new URLSearchParams({ text }).toString().slice('text='.length);
 }

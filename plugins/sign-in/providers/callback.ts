@@ -4,14 +4,14 @@ import { linkIdentity } from '#core/business/accounts/identity-links.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { signIn } from '#core/web/sessions/sign-in.ts';
-import { admit } from '../admit.ts';
+import { completeSignIn } from '../admit.ts';
 import { readLinkIntent } from '../link-intent.ts';
-import { homePath, nextPath } from '../next-path.ts';
+import { homePath, chooseNextPath } from '../next-path.ts';
 import { type ProviderProfile, toPerson } from './profile.ts';
 import { failTo } from './step.ts';
 
-/** Ms between two log lines about failures of a provider, since readers can cause any number of failures. */
-const logInterval = 10_000;
+/** Minimum time between two log lines about a provider, because readers can cause any number of failures. */
+const logIntervalMs = 10_000;
 
 /** bell's data of a successful authentication. */
 interface BellCredentials {
@@ -23,15 +23,15 @@ interface BellCredentials {
 export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
   const host = request.server.host();
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
-  const next = nextPath(query['next']);
+  const next = chooseNextPath(query['next']);
   const { link = '' } = query;
-  const person = request.auth.isAuthenticated ? personFrom(provider, profile, request) : undefined;
+  const person = request.auth.isAuthenticated ? readPerson(provider, profile, request) : undefined;
   if (person === undefined) {
     logFailure(host, provider, request.auth.error, request.info.id);
-    return failTo(h, isStale(request.auth.error) ? 'expired' : 'failed', next, link !== '');
+    return failTo(h, hasStaleCookie(request.auth.error) ? 'expired' : 'failed', next, link !== '');
   }
   if (link !== '') return finishLink(request, h, person, link);
-  const outcome = await admit(host, person, (...of) => signIn(request, h, ...of), next);
+  const outcome = await completeSignIn(host, person, (...of) => signIn(request, h, ...of), next);
   if (outcome.refused !== undefined) return failTo(h, outcome.refused, next, false);
   return redirect(h, outcome.path);
 }
@@ -49,7 +49,7 @@ async function finishLink(
   return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
 }
 
-function personFrom(
+function readPerson(
   provider: string,
   profile: ProviderProfile | undefined,
   request: Request,
@@ -63,8 +63,8 @@ function personFrom(
   }
 }
 
-/** bell's error message for a cookie of another sign-in, from a second tab or a forged redirect. */
-function isStale(error: Error | null | undefined): boolean {
+/** True for bell's error about the cookie of a different sign-in, from a second tab or a forged redirect. */
+function hasStaleCookie(error: Error | null | undefined): boolean {
   return error?.message.startsWith('Incorrect ') === true;
 }
 
@@ -75,18 +75,18 @@ function logFailure(
   error: (Error & { data?: unknown }) | null | undefined,
   request: string,
 ): void {
-  const throttle = host.keep(`sign-in/failures/${provider}`, () => new Throttle(logInterval));
+  const throttle = host.keep(`sign-in/failures/${provider}`, () => new Throttle(logIntervalMs));
   if (!throttle.tryPass()) return;
-  const reason = reasonFrom(error?.data);
+  const reason = extractReason(error?.data);
   const text = `${error?.message ?? 'no profile'}${reason === '' ? '' : `: ${reason}`}`;
   const printed = text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300);
   host.log.warn(`the sign-in with ${provider} failed: ${printed}, request ${request}`);
 }
 
-/** An error code such as `invalid_client`, which identifies a mistake in gateway.yaml, or the message of a network error. */
-function reasonFrom(data: unknown): string {
+/** Extracts an error code such as `invalid_client`, which identifies a mistake in gateway.yaml, or a network error's message. */
+function extractReason(data: unknown): string {
   if (data instanceof Error)
-    return reasonFrom((data as { data?: { payload?: unknown } }).data?.payload) || data.message;
+    return extractReason((data as { data?: { payload?: unknown } }).data?.payload) || data.message;
   if (!Buffer.isBuffer(data)) return '';
   return /"?error"?\s*[:=]\s*"?([a-z_]{1,60})/.exec(data.toString('latin1'))?.[1] ?? '';
 }

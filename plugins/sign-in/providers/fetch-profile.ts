@@ -2,10 +2,9 @@ import { parseJson } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
-/** Timeout in ms for a provider's response. */
-export const providerTimeout = 10_000;
-/** Maximum bytes of a response: a profile has a few hundred. */
-export const maxAnswer = 262_144;
+export const providerTimeoutMs = 10_000;
+/** A profile has a few hundred bytes. */
+export const maxResponseBytes = 262_144;
 
 /**
  * Requests JSON from a provider. Redirects are not followed: they would send the access token to another host.
@@ -21,9 +20,9 @@ export async function fetchProfile(
   const response = await outgoingFetch(uri, {
     headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
     redirect: 'error',
-    signal: AbortSignal.timeout(providerTimeout),
+    signal: AbortSignal.timeout(providerTimeoutMs),
   });
-  const text = await readResponseText(response.body, maxAnswer);
+  const text = await readResponseText(response.body, maxResponseBytes);
   if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
   const profile = parseJson(text);
   if (profile === undefined) throw new Error(`${origin}${pathname} did not answer with JSON`);

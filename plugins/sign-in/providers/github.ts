@@ -1,13 +1,13 @@
 import type { CustomProtocol2 } from '@hapi/bell';
 import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
-import { objectFrom, type ProviderProfile } from './profile.ts';
+import { toMembers, type ProviderProfile } from './profile.ts';
 
 /**
  * GitHub, or a GitHub Enterprise Server with `config: { uri }`. A profile contains the public address, which is often missing and not
  * verified: the primary verified address comes from a separate list (https://docs.github.com/en/rest/users/emails).
  */
-export function github({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {
+export function buildGithub({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {
   const { uri } = config;
   const site = uri ?? 'https://github.com';
   const api = uri === undefined ? 'https://api.github.com' : `${uri}/api/v3`;
@@ -23,11 +23,11 @@ export function github({ config = {}, endpoints = {} }: ProviderSettings): Custo
     scopeSeparator: ',',
     async profile(credentials) {
       const { token } = credentials;
-      const user = objectFrom(await fetchProfile(endpoints.profile ?? `${api}/user`, token, headers));
+      const user = toMembers(await fetchProfile(endpoints.profile ?? `${api}/user`, token, headers));
       const emails = await fetchProfile(endpoints.emails ?? `${api}/user/emails`, token, headers);
       credentials.profile = {
         id: user['id'],
-        email: primaryOf(emails),
+        email: findPrimaryEmail(emails),
         isEmailVerified: true,
         name: user['name'] ?? user['login'],
         avatarUrl: user['avatar_url'],
@@ -36,7 +36,7 @@ export function github({ config = {}, endpoints = {} }: ProviderSettings): Custo
   };
 }
 
-function primaryOf(emails: unknown): unknown {
+function findPrimaryEmail(emails: unknown): unknown {
   if (!Array.isArray(emails)) throw new Error('GitHub did not answer with a list of e-mail addresses');
-  return emails.map(objectFrom).find((one) => one['primary'] === true && one['verified'] === true)?.['email'];
+  return emails.map(toMembers).find((one) => one['primary'] === true && one['verified'] === true)?.['email'];
 }

@@ -1,13 +1,13 @@
 import type { CustomProtocol2 } from '@hapi/bell';
 import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
-import { objectFrom, type ProviderProfile } from './profile.ts';
+import { toMembers, type ProviderProfile } from './profile.ts';
 
 /**
  * gitlab.com, or a self-managed GitLab with `config: { uri }`. bell's provider calls version 3 of the API, which GitLab 11 removed in 2018.
  * The address is used once it is confirmed (https://docs.gitlab.com/api/users/).
  */
-export function gitlab({ config = {}, endpoints = {}, trust_email: isTrusted }: ProviderSettings): CustomProtocol2 {
+export function buildGitlab({ config = {}, endpoints = {}, trust_email }: ProviderSettings): CustomProtocol2 {
   const site = (config['uri'] ?? 'https://gitlab.com').replace(/\/+$/, '');
   return {
     name: 'gitlab',
@@ -17,11 +17,11 @@ export function gitlab({ config = {}, endpoints = {}, trust_email: isTrusted }: 
     token: endpoints.token ?? `${site}/oauth/token`,
     scope: ['read_user'],
     async profile(credentials) {
-      const user = objectFrom(await fetchProfile(endpoints.profile ?? `${site}/api/v4/user`, credentials.token));
+      const user = toMembers(await fetchProfile(endpoints.profile ?? `${site}/api/v4/user`, credentials.token));
       credentials.profile = {
         id: user['id'],
         email: user['email'],
-        isEmailVerified: isTrusted || typeof user['confirmed_at'] === 'string',
+        isEmailVerified: trust_email || typeof user['confirmed_at'] === 'string',
         name: user['name'] ?? user['username'],
         avatarUrl: user['avatar_url'],
       } satisfies ProviderProfile;

@@ -1,7 +1,7 @@
 import type { CustomProtocol2 } from '@hapi/bell';
 import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
-import { type Members, objectFrom, type ProviderProfile } from './profile.ts';
+import { type Members, toMembers, type ProviderProfile } from './profile.ts';
 
 /** An OpenID Connect provider; `profile` is the URL of its claims. */
 interface OpenIdProvider {
@@ -10,7 +10,7 @@ interface OpenIdProvider {
   readonly profile: string;
   readonly pkce?: 'S256';
   /** Id of the person if it is not `sub`. */
-  idOf?(claims: Members): unknown;
+  readId?(claims: Members): unknown;
 }
 
 /**
@@ -37,7 +37,7 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
     token: 'https://slack.com/api/openid.connect.token',
     profile: 'https://slack.com/api/openid.connect.userInfo',
     // A user id is unique only within its workspace.
-    idOf(claims) {
+    readId(claims) {
       const [team, user] = [claims['https://slack.com/team_id'], claims['https://slack.com/user_id']];
       return typeof team === 'string' && typeof user === 'string' ? `${team}/${user}` : undefined;
     },
@@ -49,11 +49,11 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
   },
 };
 
-/** `sub` identifies the person, since addresses can change owners. @returns undefined for a provider outside the table */
-export function openId(name: string, settings: ProviderSettings): CustomProtocol2 | undefined {
+/** Identifies people by `sub`, because addresses can change owners. Returns undefined for a provider outside the table. */
+export function buildOpenId(name: string, settings: ProviderSettings): CustomProtocol2 | undefined {
   if (!Object.hasOwn(openIdProviders, name)) return undefined;
   const { endpoints = {} } = settings;
-  const { authorize, token, profile, pkce, idOf = subjectOf } = openIdProviders[name] as OpenIdProvider;
+  const { authorize, token, profile, pkce, readId: idOf = readSubject } = openIdProviders[name] as OpenIdProvider;
   // Google always states whether an address is verified.
   const isTrusted = settings.trust_email && name !== 'google';
   return {
@@ -65,7 +65,7 @@ export function openId(name: string, settings: ProviderSettings): CustomProtocol
     token: endpoints.token ?? token,
     scope: ['openid', 'email', 'profile'],
     async profile(credentials) {
-      const claims = objectFrom(await fetchProfile(endpoints.profile ?? profile, credentials.token));
+      const claims = toMembers(await fetchProfile(endpoints.profile ?? profile, credentials.token));
       // Slack reports errors with the status 200.
       if (typeof claims['error'] === 'string') throw new Error(`${name} answered "${claims['error']}"`);
       credentials.profile = {
@@ -79,6 +79,6 @@ export function openId(name: string, settings: ProviderSettings): CustomProtocol
   };
 }
 
-function subjectOf(claims: Members): unknown {
+function readSubject(claims: Members): unknown {
   return claims['sub'];
 }

@@ -23,27 +23,27 @@ export interface BellProfile {
  * Reads a profile of a provider that only bell supports. Its address is used if the provider marks it as verified like OpenID Connect, or
  * if the operator trusts the provider.
  */
-export function fromBell(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
+export function readBellProfile(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
   // For some providers, bell returns the response itself.
-  const raw = profile.raw === undefined ? profile : objectFrom(profile.raw);
+  const raw = profile.raw === undefined ? profile : toMembers(profile.raw);
   return {
-    id: ownId(provider, profile) ?? idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']),
+    id: readSpecificId(provider, profile) ?? parseId(profile.id) ?? parseId(raw['sub']) ?? parseId(raw['id']),
     email: profile.email ?? raw['email'],
     isEmailVerified: isTrusted || isVerified(provider, raw),
-    name: [profile.displayName, profile.username, ...namesIn(raw)].find((name) => textOf(name) !== undefined),
+    name: [profile.displayName, profile.username, ...listNames(raw)].find((name) => parseText(name) !== undefined),
     avatarUrl: undefined,
   };
 }
 
-/** Id of providers that keep it in another member. A name that its owner can change does not count as an id. */
-function ownId(provider: string, profile: Members): string | undefined {
+/** Reads the id of providers that store it in a member of their own. A name that its owner can change is not an id. */
+function readSpecificId(provider: string, profile: Members): string | undefined {
   switch (provider) {
     case 'dropbox':
-      return idOf(profile['account_id']);
+      return parseId(profile['account_id']);
     case 'salesforce':
-      return idOf(profile['user_id']);
+      return parseId(profile['user_id']);
     case 'trakt':
-      return idOf(objectFrom(profile['ids'])['uuid']);
+      return parseId(toMembers(profile['ids'])['uuid']);
     default:
       return undefined;
   }
@@ -56,37 +56,37 @@ function isVerified(provider: string, raw: Members): boolean {
   return verified === true || verified === 'true';
 }
 
-function namesIn(raw: Members): unknown[] {
-  return [raw['display_name'], raw['name'], objectFrom(raw['name'])['display_name'], raw['username']];
+function listNames(raw: Members): unknown[] {
+  return [raw['display_name'], raw['name'], toMembers(raw['name'])['display_name'], raw['username']];
 }
 
-/** Converts a profile; members that are not text count as missing. @throws Error if the provider did not return an id */
+/** Converts a profile. Members that are not text count as missing, but a missing id is an error. */
 export function toPerson(provider: string, profile: ProviderProfile): SignInProfile {
   const { id, email, isEmailVerified, name, avatarUrl } = profile;
-  const subject = idOf(id);
+  const subject = parseId(id);
   if (subject === undefined) throw new Error(`${provider} did not return an id`);
   return {
     provider,
     subject,
-    email: isEmailVerified ? textOf(email) : undefined,
-    name: textOf(name) ?? '',
-    avatarUrl: textOf(avatarUrl),
+    email: isEmailVerified ? parseText(email) : undefined,
+    name: parseText(name) ?? '',
+    avatarUrl: parseText(avatarUrl),
   };
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
 /** Returns the members of a response; empty unless it is an object. */
-export function objectFrom(answer: unknown): Members {
-  return typeof answer === 'object' && answer !== null ? (answer as Members) : {};
+export function toMembers(response: unknown): Members {
+  return typeof response === 'object' && response !== null ? (response as Members) : {};
 }
 
 /** Some providers use numbers as ids. Rejects ids that would change when stored. */
-function idOf(id: unknown): string | undefined {
+function parseId(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id);
   return typeof id === 'string' && id !== '' && id.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(id) ? id : undefined;
 }
 
-function textOf(text: unknown): string | undefined {
+function parseText(text: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }

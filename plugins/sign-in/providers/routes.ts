@@ -1,13 +1,12 @@
 import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
-import { type ConfiguredProvider, configuredProviders } from '../section.ts';
+import { type ConfiguredProvider, listProviders } from '../section.ts';
 import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
 import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
-/** Timeout of a sign-in in ms. */
-const stateLifetime = 10 * 60 * 1000;
+const stateLifetimeMs = 10 * 60 * 1000;
 
 /** Returns the path that starts a sign-in, and to which the provider redirects the reader. */
 export function providerPath(name: string): string {
@@ -20,15 +19,15 @@ export function providerPath(name: string): string {
  * @throws Error naming a provider that bell rejects
  */
 export async function routeProviders(server: Server, host: Host): Promise<void> {
-  const providers = configuredProviders(host);
+  const providers = listProviders(host);
   if (providers.length === 0) return;
   const bell = await import('@hapi/bell');
   await server.register(bell.plugin as never);
   const password = await readSecret(host.database, 'sign-in');
-  const known = (bell as unknown as { readonly providers: BellProviders }).providers;
+  const bellProviders = (bell as unknown as { readonly providers: BellProviders }).providers;
   for (const provider of providers) {
     try {
-      routeProvider(server, host, provider, known, password);
+      routeProvider(server, host, provider, bellProviders, password);
     } catch (error) {
       throw new Error(`sign_in.${provider.name} cannot work: ${(error as Error).message}`, { cause: error });
     }
@@ -39,11 +38,11 @@ function routeProvider(
   server: Server,
   host: Host,
   configured: ConfiguredProvider,
-  known: BellProviders,
+  bellProviders: BellProviders,
   password: string,
 ): void {
   const { name, settings } = configured;
-  const provider = buildProvider(configured, known);
+  const provider = buildProvider(configured, bellProviders);
   const isSecure = host.service.baseUrl.startsWith('https:');
   const cookie = `${isSecure ? '__Host-' : ''}${host.service.prefix}_sign_in_${name.replaceAll('-', '_')}`;
   const strategy = `sign-in-${name}`;
@@ -54,12 +53,12 @@ function routeProvider(
     clientId: settings.client_id,
     ...clientSecretOf(provider, settings),
     ...(settings.scope !== undefined && { scope: settings.scope }),
-    ...(choosesAccount.has(name) && { providerParams: { prompt: 'select_account' } }),
+    ...(withAccountPicker.has(name) && { providerParams: { prompt: 'select_account' } }),
     cookie,
     isSecure,
     // With Strict, the browser would not send the cookie when it returns from the provider.
     isSameSite: 'Lax',
-    ttl: stateLifetime,
+    ttl: stateLifetimeMs,
     // Does not use the Host header, which any client can set.
     location: ({ path }: Request) => server.host().service.baseUrl + path,
   } as never);
@@ -72,4 +71,4 @@ function routeProvider(
 }
 
 /** Providers that can show an account picker even if only one account is signed in. */
-const choosesAccount = new Set(['google', 'github']);
+const withAccountPicker = new Set(['google', 'github']);

@@ -1,8 +1,8 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { maySignIn } from '../admit.ts';
-import { homePath, nextPath } from '../next-path.ts';
+import { passRateLimit } from '../admit.ts';
+import { homePath, chooseNextPath } from '../next-path.ts';
 
 /** Reason for a failed sign-in; each has a text `sign_in.error.…`. */
 type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
@@ -24,30 +24,30 @@ const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
  * return ends on the sign-in page; for some of them, bell would start another sign-in and loop.
  */
 export async function checkStep(request: Request, h: ResponseToolkit, cookie: string): Promise<Lifecycle.ReturnValue> {
-  const query = singleValues(request.query);
+  const query = takeLastValues(request.query);
   if ('error' in query || 'denied' in query) {
     logRefusal(request, cookie, query);
-    return leaveTo(request, h, cookie, failureOf(query));
+    return abandonSignIn(request, h, cookie, classifyFailure(query));
   }
   if ('code' in query || 'oauth_token' in query) {
     // Without the cookie, the sign-in took too long, or this URL was opened a second time.
-    if (request.state[cookie] === undefined) return leaveTo(request, h, cookie, 'expired');
-    return withQuery(request, h, pick(query, codeNames));
+    if (request.state[cookie] === undefined) return abandonSignIn(request, h, cookie, 'expired');
+    return replaceQuery(request, h, pickParameters(query, codeNames));
   }
-  if ('state' in query) return leaveTo(request, h, cookie, 'failed');
+  if ('state' in query) return abandonSignIn(request, h, cookie, 'failed');
   const { address } = clientConnection(request, request.server.host());
-  if (!(await maySignIn(request.server.host(), address))) return leaveTo(request, h, cookie, 'too_many');
-  return withQuery(request, h, pick(query, ['next', 'link']));
+  if (!(await passRateLimit(request.server.host(), address))) return abandonSignIn(request, h, cookie, 'too_many');
+  return replaceQuery(request, h, pickParameters(query, ['next', 'link']));
 }
 
 /** Restricts the query to known parameters, since bell reads it and stores the initial query in its cookie. */
-function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
+function replaceQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
   Object.assign(request, { query });
   return h.continue;
 }
 
-/** Ms between two log lines about a provider's refusals. */
-const logInterval = 10_000;
+/** Minimum time between two log lines about a provider's refusals. */
+const logIntervalMs = 10_000;
 /** Maximum characters logged of a provider's message. */
 const maxReasonLength = 200;
 
@@ -56,24 +56,24 @@ function logRefusal(request: Request, cookie: string, { error = '', error_descri
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();
   const provider = request.path.split('/').at(-1) ?? '';
-  if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logInterval)).tryPass()) return;
-  const said = text === '' ? error : `${error}, ${text}`;
-  const reason = said.replace(/[^ -~]+/g, '?').slice(0, maxReasonLength);
+  if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logIntervalMs)).tryPass()) return;
+  const message = text === '' ? error : `${error}, ${text}`;
+  const reason = message.replace(/[^ -~]+/g, '?').slice(0, maxReasonLength);
   host.log.warn(`${provider} refused the sign-in: ${reason}, request ${request.info.id}`);
 }
 
-function failureOf({ error }: Query): SignInFailure {
+function classifyFailure({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** Parameters with which the reader started the sign-in; '' for missing ones. */
-function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
+/** Reads the parameters of the first request from bell's cookie; '' for missing ones. */
+function readInitialQuery(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
-  return { next: nextPath(query['next']), link: query['link'] ?? '' };
+  return { next: chooseNextPath(query['next']), link: query['link'] ?? '' };
 }
 
-function leaveTo(request: Request, h: ResponseToolkit, cookie: string, failure: SignInFailure): ResponseObject {
-  const { next, link } = startedWith(request, cookie);
+function abandonSignIn(request: Request, h: ResponseToolkit, cookie: string, failure: SignInFailure): ResponseObject {
+  const { next, link } = readInitialQuery(request, cookie);
   h.unstate(cookie);
   return failTo(h, failure, next, link !== '').takeover();
 }
@@ -86,12 +86,12 @@ export function failTo(h: ResponseToolkit, failure: SignInFailure, next: string,
 }
 
 /** Keeps one value of a repeated parameter, since bell does not expect lists. */
-function singleValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
+function takeLastValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));
 }
 
-function pick(query: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+function pickParameters(query: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   const entries = names.flatMap((name) => {
     const value = query[name];
     const isLong = value !== undefined && (name === 'next' || name === 'link') && value.length > maxValueLength;

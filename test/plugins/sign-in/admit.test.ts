@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { maySignIn } from '../../../plugins/sign-in/admit.ts';
-import { nextPath } from '../../../plugins/sign-in/next-path.ts';
+import { passRateLimit } from '../../../plugins/sign-in/admit.ts';
+import { chooseNextPath } from '../../../plugins/sign-in/next-path.ts';
 
 async function begin(addresses: readonly string[]): Promise<boolean[]> {
   await using host = createTestHost();
   const allowed = [];
-  for (const address of addresses) allowed.push(await maySignIn(host, address));
+  for (const address of addresses) allowed.push(await passRateLimit(host, address));
   return allowed;
 }
 
@@ -43,6 +43,6 @@ describe('the page after the sign-in', () => {
     ['//evil.example', '/dashboard'],
     ['https://evil.example', '/dashboard'],
   ])('%s: %s', (asked, expected) => {
-    expect(nextPath(asked)).toBe(expected);
+    expect(chooseNextPath(asked)).toBe(expected);
   });
 });

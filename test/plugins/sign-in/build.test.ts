@@ -3,7 +3,7 @@ import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
-import { fromBell, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
+import { readBellProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
 
 const bell = createRequire(import.meta.url)('@hapi/bell') as { plugin: never; providers: BellProviders };
 
@@ -65,12 +65,14 @@ describe('a profile of bell', () => {
     ['of unknown verification', 'bitbucket', {}, false, undefined],
     ['of a provider that the operator trusts', 'bitbucket', {}, true, 'a@example.com'],
   ])('has an address that is %s', (_what, provider, raw, isTrusted, email) => {
-    const profile = fromBell(provider, { id: 7, email: 'a@example.com', displayName: 'A', raw }, isTrusted);
+    const profile = readBellProfile(provider, { id: 7, email: 'a@example.com', displayName: 'A', raw }, isTrusted);
     expect(toPerson(provider, profile)).toMatchObject({ provider, subject: '7', email, name: 'A' });
   });
 
   it.each([undefined, null, '', {}, 1.5, 'x'.repeat(256)])('without an id is refused: %j', (id) => {
-    expect(() => toPerson('bitbucket', fromBell('bitbucket', { id, raw: {} }, false))).toThrow('did not return an id');
+    expect(() => toPerson('bitbucket', readBellProfile('bitbucket', { id, raw: {} }, false))).toThrow(
+      'did not return an id',
+    );
   });
 });
 
@@ -102,7 +104,7 @@ const vendors: readonly [provider: string, profile: Record<string, unknown>, sub
 
 describe('the id of a person', () => {
   it.each(vendors)('is read where %s has it: %j', (provider, profile, subject) => {
-    const read = () => toPerson(provider, fromBell(provider, profile, false)).subject;
+    const read = () => toPerson(provider, readBellProfile(provider, profile, false)).subject;
     if (subject === undefined) expect(read).toThrow('did not return an id');
     else expect(read()).toBe(subject);
   });

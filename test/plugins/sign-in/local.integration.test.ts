@@ -7,7 +7,7 @@ import type { IdentityKey } from '#core/business/accounts/identities.ts';
 import { removeSignIn } from '#core/business/accounts/recovery.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
-import { admit } from '../../../plugins/sign-in/admit.ts';
+import { completeSignIn } from '../../../plugins/sign-in/admit.ts';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 
@@ -139,7 +139,9 @@ describe('local sign-in', () => {
       await removeSignIn(host, accountId, 'local');
       await new Sessions(database).create(accountId, undefined, undefined, identity);
     };
-    expect(await admit(host, { ...profile, avatarUrl: undefined }, begin, '/')).toEqual({ refused: 'expired' });
+    expect(await completeSignIn(host, { ...profile, avatarUrl: undefined }, begin, '/')).toEqual({
+      refused: 'expired',
+    });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import type { CheckContext } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { localSection } from '../../../plugins/sign-in/local-section.ts';
-import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
+import { listProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
 
 const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({
   client_id: 'id',
@@ -120,7 +120,7 @@ describe('sign_in', () => {
 
   it('offers providers with a client id, by their usual name or the given one', () => {
     const section = (() => ({ github: app(), google: app({ client_id: '' }), okta: app({ title: 'Work' }) })) as never;
-    expect(configuredProviders({ section }).map(({ title }) => title)).toEqual(['GitHub', 'Work']);
+    expect(listProviders({ section }).map(({ title }) => title)).toEqual(['GitHub', 'Work']);
   });
 });
 

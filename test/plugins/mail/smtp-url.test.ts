@@ -3,8 +3,8 @@ import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
 describe('the URL of a mail server', () => {
   it.each([
-    ['smtps://mail.example.com', { host: 'mail.example.com', port: 465, isSecure: true, user: undefined }],
-    ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, isSecure: false }],
+    ['smtps://mail.example.com', { host: 'mail.example.com', port: 465, usesImplicitTls: true, user: undefined }],
+    ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, usesImplicitTls: false }],
     ['smtp://[::1]:2525', { host: '::1', port: 2525 }],
     ['smtps://u%40x.com:p%2Fw@mail.example.com:465', { user: 'u@x.com', password: 'p/w' }],
     ['smtps://user:p@ss:w/rd%@mail.example.com:465', { user: 'user', password: 'p@ss:w/rd%', port: 465 }],

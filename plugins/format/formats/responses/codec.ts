@@ -12,6 +12,6 @@ export const responsesCodec: Codec = {
   minimalDialogue: { input: '.' },
   decodeRequest,
   encodeRequest,
-  createDecoder: () => new ResponsesDecoder(),
+  createDecoder: (profile) => new ResponsesDecoder(profile),
   createEncoder: (context) => new ResponsesEncoder(context),
 };

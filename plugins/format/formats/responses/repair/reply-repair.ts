@@ -9,17 +9,18 @@ import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { asList, keepIfSame, scalarText, withoutUndefined } from '../../../wire/members.ts';
-import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
+import type { ResponsesEvent, ResponsesReply, ResponsesRequest } from '../../../wire/responses.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { readDelta, ResponsesDecoder } from '../reply/decode-reply.ts';
 import { EventNumbers, toSdkEventType, isKnownEvent } from '../reply/events.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
-import { renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
+import { isCutAtLimit, renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
 import type { GrowingText } from '../reply/streamed-item.ts';
 import { repairResponse, repairReply } from './repair-response.ts';
 
 const startEventTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
+const limitDetails = { reason: 'max_output_tokens' };
 const endStatuses = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
 
 /**
@@ -64,7 +65,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   repairReply(body: JsonObject): JsonObject {
-    return (this.finishedReply = repairReply(this.#adaptTier(body), this.#context));
+    const reply = this.#isCut(body) ? { ...body, status: 'incomplete', incomplete_details: limitDetails } : body;
+    return (this.finishedReply = repairReply(this.#adaptTier(reply), this.#context));
   }
 
   readUnfinishedContent(): ContentDigest {
@@ -167,9 +169,19 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
   }
 
-  #repairEnd(type: keyof typeof endStatuses, data: ResponsesEvent): readonly ResponsesEvent[] {
+  #isCut(response: ResponsesReply): boolean {
+    const { max_output_tokens: limit }: ResponsesRequest = this.#context.outline ?? this.#context.request;
+    return !this.#keepsUnknown && isCutAtLimit(response, limit);
+  }
+
+  #repairEnd(vendorType: keyof typeof endStatuses, data: ResponsesEvent): readonly ResponsesEvent[] {
     this.#hasEnded = true;
-    const vendorResponse = readResponse(data);
+    const reported = readResponse(data);
+    const isCut = this.#isCut(reported);
+    const type = isCut ? 'response.incomplete' : vendorType;
+    const vendorResponse: ResponsesReply = isCut
+      ? { ...reported, status: 'incomplete', incomplete_details: limitDetails }
+      : reported;
     const events = [
       ...this.#output.completeOutput(asList(vendorResponse.output)),
       ...this.#output.closeItems(endStatuses[type]),
@@ -179,7 +191,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
       endStatuses[type],
       this.#output.writePartialOutput(),
     ));
-    const ending: ResponsesEvent = vendorResponse === data ? { type, response } : withMembers(data, { response });
+    const ending: ResponsesEvent = reported === data ? { type, response } : withMembers(data, { type, response });
     return [...events, ending];
   }
 

@@ -1,3 +1,4 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
@@ -25,7 +26,7 @@ import { toSdkEventType } from './events.ts';
 import { ItemFragments } from './read-output.ts';
 import { withMembers } from './repair-item.ts';
 import { RepairedOutput } from './repaired-output.ts';
-import { responseEvents, readResponse, readUsage } from './reply-object.ts';
+import { isCutAtLimit, responseEvents, readResponse, readUsage } from './reply-object.ts';
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
@@ -48,10 +49,16 @@ type Ending = 'whole' | 'completed' | 'incomplete';
  * Source: OpenAI API reference, "Responses streaming events".
  */
 export class ResponsesDecoder implements ReplyDecoder {
+  /** OpenAI itself reports truncated replies. */
+  readonly #trustsStatus: boolean;
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
   readonly #deltas = new RepeatedDelta();
   #nextNumber = 0;
+
+  constructor(profile?: Profile) {
+    this.#trustsStatus = profile === undefined || profile.quirks.betas;
+  }
 
   /** Skips finished items, which repeat their deltas. */
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -62,7 +69,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (!endEvents.has(name)) return undefined;
     const { response }: ResponsesEvent = event.parse() ?? {};
     const isComplete = isJsonObject(response) && !hasFailed(response, 'completed');
-    return isComplete ? readEnd(response, name === 'response.incomplete') : undefined;
+    return isComplete ? this.#readEnd(response, name === 'response.incomplete') : undefined;
   }
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -138,7 +145,11 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), errorFragment(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [errorFragment({ message: 'an answer without output' })];
     const missingFragments = this.#output.completeOutput(items).flatMap((event) => this.#items.read(event, true));
-    return [...missingFragments, ...readModel(response), ...readEnd(response, ending === 'incomplete')];
+    return [...missingFragments, ...readModel(response), ...this.#readEnd(response, ending === 'incomplete')];
+  }
+
+  #readEnd(response: ResponsesReply, isIncomplete: boolean): Fragment[] {
+    return readEnd(response, isIncomplete || (!this.#trustsStatus && isCutAtLimit(response)));
   }
 }
 

@@ -66,6 +66,21 @@ export function writeResponse(
   };
 }
 
+/**
+ * True if a reply that is reported as completed has used up its limit of output tokens. Ollama 0.17.4 and llama.cpp b11549 report truncated
+ * replies so.
+ *
+ * @param requestedLimit for replies that do not repeat the limit
+ */
+export function isCutAtLimit(
+  { status, max_output_tokens, usage }: ResponsesReply,
+  requestedLimit?: JsonValue,
+): boolean {
+  const limit = asCount(max_output_tokens) ?? asCount(requestedLimit);
+  const output = readUsage(usage)?.output;
+  return status === 'completed' && limit !== undefined && output !== undefined && output >= limit;
+}
+
 /** Returns the status of an ended reply. A refusal completes an answer; a filtered answer without a refusal is incomplete. */
 export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';

@@ -41,6 +41,29 @@ describe('repairing a whole Responses reply', () => {
     }
   });
 
+  it('a Responses reply that has used up its limit of output tokens is incomplete, streamed and whole, but not OpenAI’s', () => {
+    const body = JSON.parse(String(complete)) as JsonObject;
+    const cut = { incomplete_details: { reason: 'max_output_tokens' }, status: 'incomplete' };
+    const counted = (limit: number | null) => ({
+      ...body,
+      status: 'completed',
+      max_output_tokens: limit,
+      usage: { input_tokens: 24, output_tokens: 5, total_tokens: 29 },
+    });
+    expect(whole(counted(5))).toMatchObject(cut);
+    expect(whole(counted(null), { max_output_tokens: 5 })).toMatchObject(cut);
+    expect(stream([{ type: 'response.completed', response: counted(5) }]).at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: cut,
+    });
+    for (const limit of [6, null]) {
+      expect(whole(counted(limit))['status']).toBe('completed');
+      const last = stream([{ type: 'response.completed', response: counted(limit) }]).at(-1);
+      expect(last).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
+    }
+    expect(new ResponsesReplyRepair(context, true).repairReply(counted(5))['status']).toBe('completed');
+  });
+
   it('missing members of a Responses reply are those of the request', () => {
     const answer = whole({ output: [], usage: { total_tokens: 3 }, citations: ['x'] });
     expect(answer).toMatchObject({ id: 'resp_x', object: 'response', model: 'dp/m', instructions: 'Be brief.' });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { GrammarGuard } from '../../../../../../plugins/format/canonical/guard.ts';
@@ -557,4 +558,17 @@ describe('decoding arbitrary Responses replies', () => {
       runs(100),
     );
   });
+});
+
+it.each([
+  [false, 9, 'length'],
+  [false, 10, 'stop'],
+  [true, 9, 'stop'],
+])('a reply that has used up its limit of output tokens is cut, except OpenAI’s: %j, %d', (betas, limit, reason) => {
+  const response = { status: 'completed', output: [], usage, max_output_tokens: limit };
+  const profile = mergeProfiles({ quirks: { betas } });
+  const event = JSON.stringify({ type: 'response.completed', response });
+  const finish = { type: 'finish', reason };
+  expect(responsesCodec.createDecoder(profile).readWhole(response)).toContainEqual(finish);
+  expect(responsesCodec.createDecoder(profile).readEvent('response.completed', event)).toContainEqual(finish);
 });

@@ -195,6 +195,7 @@ const table: Readonly<Record<WordMeaning, Wordings>> = {
       },
       // It does not know whether the model has the parameter.
       { pattern: /\blitellm\.drop_params\b/, vendor: 'LiteLLM', source: '1.108.7' },
+      { pattern: /^\d+ validation errors?:\s+\{'type': /, vendor: 'llama-cpp-python', source: '0.3.36' },
       // Reply to a wrong type, to a missing or empty list of messages, and to tool calls whose arguments are not JSON.
       {
         pattern: /^Internal Server Error$/,

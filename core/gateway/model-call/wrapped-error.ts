@@ -12,6 +12,8 @@ interface UnwrappedError {
 const litellmPrefix = /^litellm\.(\w+): (?:(?:litellm\.)?\w+Error: )*(?:\w+Exception(?: \w+Error)? - )?/;
 const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
+/** The place in the server's own code that FastAPI appends to the mistakes in a request. */
+const placeSuffix = /\n\n {2}File "/;
 /** Meanings that only the name of LiteLLM's exception may say. */
 const litellmCodes: ReadonlyMap<string, string> = new Map([
   ['ContextWindowExceededError', 'context_length_exceeded'],
@@ -19,8 +21,8 @@ const litellmCodes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Removes what other gateways add to errors of their upstreams, because the meaning is in the words of the upstream. Sources: LiteLLM
- * 1.108.7 and Portkey 1.15.2 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
+ * Removes what gateways add to errors of their upstreams, and servers to errors of their libraries, because the meaning is in the inner words. Sources: LiteLLM
+ * 1.108.7, Portkey 1.15.2 and llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
  *
  * @param body the whole body
  * @returns undefined for an error of no other gateway
@@ -30,6 +32,8 @@ export function unwrapError(body: JsonObject, { message, metadata }: JsonObject)
   if (isJsonObject(metadata) && 'provider_name' in metadata) return readInner(metadata['raw']);
   const portkeyPrefix = `${String(body['provider'])} error: `;
   if (message.startsWith(portkeyPrefix)) return { message: message.slice(portkeyPrefix.length) };
+  const place = placeSuffix.exec(message);
+  if (place !== null) return { message: message.slice(0, place.index) };
   const [prefix = '', name = ''] = litellmPrefix.exec(message) ?? [];
   if (prefix === '') return undefined;
   const end = litellmSuffix.exec(message)?.index ?? message.length;

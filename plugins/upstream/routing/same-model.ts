@@ -9,6 +9,7 @@ const vendorsWithCustomNames = new Set<string | undefined>([
   'azure-openai',
   'infinity',
   'llama-cpp',
+  'llama-cpp-python',
   'ollama',
   'ollama-native',
   'transformers-serve',

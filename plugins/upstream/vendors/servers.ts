@@ -102,6 +102,24 @@ export const serverVendors: readonly Vendor[] = [
     quirks: { single_system: true, strict_calls: true, named_tools: false },
   },
   {
+    // Observed: 0.3.36. It rejects null contents, which OpenAI clients send beside tool calls, and responds with 500.
+    name: 'llama-cpp-python',
+    title: 'llama-cpp-python',
+    formats: ['chat', 'completions', 'embeddings'],
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    auth: 'none',
+    models: [{ match: '*embed*', kind: 'embedding' }],
+    capabilities: { files: false, audio: false, video: false, structured_output: 'object' },
+    quirks: {
+      single_system: true,
+      strict_calls: true,
+      text_content: true,
+      reasoning: 'none',
+      no_tools: false,
+      refuses: ['messages.function_call'],
+    },
+  },
+  {
     // Observed: 5.24.0.
     name: 'transformers-serve',
     title: 'transformers serve',

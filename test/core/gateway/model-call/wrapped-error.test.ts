@@ -7,6 +7,13 @@ const noImages = 'image input is not supported - hint: if this is unexpected, yo
 const tooLong = 'request (9238 tokens) exceeds the available context size (512 tokens), try increasing it';
 const inBody = (error: JsonObject): string => JSON.stringify({ error });
 
+/** llama-cpp-python 0.3.36, which responds with 500. */
+const refusedSchema = `1 validation error:
+  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': "Input should be 'text' or 'json_object'"}
+
+  File "/srv/llama_cpp/server/app.py", line 376, in create_chat_completion
+    POST /v1/chat/completions`;
+
 /** Bodies of LiteLLM 1.108.7 and Portkey 1.15.2 before llama.cpp b11549, and of OpenRouter's documented form. */
 const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
   [
@@ -115,6 +122,11 @@ describe('an error that another gateway has wrapped', () => {
     ],
   ])('is understood: %s', (message, meaning) => {
     expect(findErrorMeaning(readRefusal({ error: { message, type: null, code: '500' } }))).toBe(meaning);
+  });
+
+  it('shows no place in the code of the server', () => {
+    const { message } = readRefusal({ error: { message: refusedSchema, type: 'internal_server_error' } });
+    expect(message).toMatch(/'json_object'"\}$/);
   });
 
   it('about refused content is a refusal, whatever its words are', () => {

@@ -52,9 +52,21 @@ describe('thinking for a server whose Messages endpoint signs none', () => {
   });
 });
 
+it('llama-cpp-python gets a text for the null beside a call, and no schema', () => {
+  const calls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }];
+  const called = { role: 'assistant', content: null, function_call: null, tool_calls: calls };
+  const schema = { type: 'json_schema', json_schema: { name: 'o', schema: { type: 'object' } } };
+  const messages = [hi, called, { role: 'tool', tool_call_id: 'c', content: 'there' }];
+  const { body } = adapted('llama-cpp-python', 'chat', { messages, response_format: schema });
+  expect(body['messages']).toContainEqual({ role: 'assistant', content: '', tool_calls: calls });
+  expect(body['response_format']).toEqual({ type: 'json_object' });
+});
+
 it('a call without arguments is written anew for servers that reject it', () => {
   const strict = vendors.filter(({ quirks }) => quirks?.strict_calls).map(({ name }) => name);
-  expect(strict).toEqual(expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'transformers-serve']));
+  expect(strict).toEqual(
+    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'transformers-serve']),
+  );
 });
 
 it('a late system message stays one at vLLM’s Messages endpoint, and is user text at Ollama’s', () => {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# vllm-router 0.1.17 (vLLM's own router): no rerank passes to a vLLM server. It takes the request for one of SGLang's: on /v1/rerank it sends
-# the model `default` in place of the requested one, which vLLM does not have; on /rerank it keeps the model, but drops `top_n`, and
-# answers vLLM's results with 500. Other requests reach the server under their model.
+# vllm-router 0.1.17 (vLLM's own router): no rerank passes to a vLLM server. It takes the request for one of SGLang's: on /v1/rerank it
+# sends the model `default` in place of the requested one, which vLLM does not have; on /rerank it keeps the model, but drops `top_n`,
+# and answers vLLM's results with 500. Other requests reach the server under their model.
 #
 # Seen: "/v1/rerank: model default, top_n None -> 404", "/rerank: model ranker, top_n None -> 500 Failed to build rerank response" and
 # "/v1/embeddings: model ranker -> 200". The worker answers in the form that vLLM documents. Exits with 1 when that changes. Needs python3.

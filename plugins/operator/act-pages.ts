@@ -60,6 +60,7 @@ export const actPages: readonly Page[] = [
   plainPage(getCoreAction('account.remove_sign_in'), signInPage),
   plainPage(getCoreAction('account.block'), accountPage),
   plainPage(getCoreAction('account.unblock'), accountPage),
+  plainPage(getCoreAction('account.resume'), accountPage),
   plainPage(getCoreAction('account.delete'), accountPage, { errors: { not_confirmed: 'confirm' } }),
   plainPage(getCoreAction('order.check'), orderPage),
   plainPage(getCoreAction('order.cancel'), orderPage),

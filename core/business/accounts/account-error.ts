@@ -15,6 +15,8 @@ export class AccountError extends Error {
     | 'credited'
     | 'no_mail'
     | 'blocked'
+    | 'paused'
+    | 'not_paused'
     | 'too_many'
     | 'deleted';
 

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Transactions } from '#core/platform/database/database.ts';
+import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 
@@ -9,14 +10,14 @@ import { lockAccount } from './ledger.ts';
  * finish. Paid time keeps running.
  *
  * @param reason for the operator; not shown to the owner
- * @returns false if it was already blocked, so that the first reason is kept; only the reason of a pause is replaced
+ * @returns false if it was already blocked, so that the first reason is kept. A pause continues when the account is unblocked
  * @throws AccountError `not_found`
  */
 export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const blockedRows = await transaction.execute<unknown[]>(
-      `update account set blocked_at = clock_timestamp(), blocked_reason = ?, paused_at = null
+      `update account set blocked_at = clock_timestamp(), blocked_reason = ?, pause_before_block = paused_at, paused_at = null
        where id = ? and (blocked_at is null or paused_at is not null) returning id`,
       [reason, accountId],
     );
@@ -26,6 +27,8 @@ export async function blockAccount(database: Transactions, accountId: string, re
     return true;
   });
 }
+
+const restoredPauseReason = "paused at the owner's request, before it was blocked";
 
 /**
  * Pauses an account at its owner's request: its key is rejected and no email is sent, but its sessions remain, its owner can sign in, and
@@ -57,19 +60,42 @@ export async function resumeAccount(transaction: EntityManager, accountId: strin
 }
 
 /**
- * Unblocks an account, whose key stays the same. Also ends a pause that the owner requested.
+ * Ends the pause of an account for its owner.
+ *
+ * @throws AccountError `not_found`; `not_paused`
+ */
+export async function endPause(database: Transactions, accountId: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    await lockAccount(transaction, accountId);
+    if (!(await resumeAccount(transaction, accountId)))
+      throw new AccountError('not_paused', 'The account is not paused by its owner.');
+  });
+}
+
+/**
+ * Ends an operator's block. The key stays the same, and a pause that the owner requested continues (docs/decisions/0065).
  *
  * @returns false if it was not blocked
- * @throws AccountError `not_found`
+ * @throws AccountError `not_found`; `paused` if only its owner has stopped it
  */
 export async function unblockAccount(database: Transactions, accountId: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const unblockedRows = await transaction.execute<unknown[]>(
-      `update account set blocked_at = null, blocked_reason = null, paused_at = null
-       where id = ? and blocked_at is not null and deleted_at is null returning id`,
+      `update account set blocked_at = pause_before_block, paused_at = pause_before_block, pause_before_block = null,
+         blocked_reason = case when pause_before_block is not null then ? end
+       where id = ? and blocked_at is not null and paused_at is null and deleted_at is null returning id`,
+      [restoredPauseReason, accountId],
+    );
+    if (unblockedRows.length > 0) return true;
+    const pausedRows = await transaction.execute<unknown[]>(
+      'select 1 from account where id = ? and paused_at is not null and deleted_at is null',
       [accountId],
     );
-    return unblockedRows.length > 0;
+    if (pausedRows.length === 0) return false;
+    throw new AccountError(
+      'paused',
+      'The account is paused by its owner. End the pause only if the owner asks for it.',
+    );
   });
 }

@@ -24,6 +24,8 @@ export const Account = defineEntity({
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
     /** Blocked at the request of its owner, who can still sign in and end the block. */
     pausedAt: p.datetime().nullable(),
+    /** Start of the owner's pause when an operator blocked the account. Unblocking restores the pause. */
+    pauseBeforeBlock: p.datetime().nullable(),
     deletedAt: p.datetime().nullable(),
   },
   uniques: [

@@ -44,6 +44,15 @@ export const accountActions = [
     },
   }),
   defineAction({
+    name: 'account.resume',
+    subject: accountSubject,
+    summary: 'end the pause of an account, at the request of its owner',
+    input: object(['note'], { note }),
+    async perform({ database }, id) {
+      await (await loadBlocking()).endPause(database, id);
+    },
+  }),
+  defineAction({
     name: 'account.add_days',
     subject: accountSubject,
     summary: 'add days to an account, or take days back from the end with a negative number',

@@ -71,6 +71,7 @@ const actionCommands = [
     },
   ],
   ['account.unblock', { examples: ['daypass account unblock ani@example.com'] }],
+  ['account.resume', { examples: ['daypass account resume ani@example.com --note "asked by phone"'] }],
   [
     'account.add_days',
     {

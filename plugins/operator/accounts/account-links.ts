@@ -6,7 +6,7 @@ import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** The most frequent support actions, shown at the top of the page; all other actions are listed with the details. */
-const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock']);
+const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock', 'account.resume']);
 /** Has its form on the account's page, so it needs no link. */
 const inlineAction = 'account.note';
 
@@ -19,9 +19,10 @@ export function listAccountLinks(
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
   const hiddenActions = new Set([inlineAction]);
-  if (blockedAt === undefined) hiddenActions.add('account.unblock');
+  if (blockedAt === undefined || pausedAt !== undefined) hiddenActions.add('account.unblock');
   // A paused account can still be blocked, because its owner could resume it.
-  else if (pausedAt === undefined) hiddenActions.add('account.block');
+  else hiddenActions.add('account.block');
+  if (pausedAt === undefined) hiddenActions.add('account.resume');
   return [...getActions(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))
     .filter(({ name }) => !hiddenActions.has(name))

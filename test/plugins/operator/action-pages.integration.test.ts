@@ -145,6 +145,20 @@ const pages: readonly ActionPage[] = [
     note: undefined,
   },
   {
+    path: '/operator/accounts/{id}/resume',
+    action: 'account.resume',
+    async subject() {
+      const paused = await account('resume', isBlocked);
+      await gateway.database.query('update account set blocked_at = now(), paused_at = now() where id = ?', [
+        paused.id,
+      ]);
+      return paused;
+    },
+    wrong: [noReason, onlySpaces, longReason],
+    right: { note: reason },
+    does: [true, false],
+  },
+  {
     path: '/operator/accounts/{id}/add-days',
     action: 'account.add_days',
     subject: () => account('add-days', daysOf),

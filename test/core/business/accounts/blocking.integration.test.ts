@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readEvents } from '#core/business/accounts/account-events.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { blockAccount, unblockAccount } from '#core/business/accounts/blocking.ts';
+import {
+  blockAccount,
+  endPause,
+  pauseAccount,
+  resumeAccount,
+  unblockAccount,
+} from '#core/business/accounts/blocking.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
@@ -87,5 +93,43 @@ describe('a blocked account', () => {
   it('that does not exist is not found', async () => {
     const nobody = '00000000-0000-7000-8000-000000000000';
     await expect(blockAccount(database, nobody, 'abuse')).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
+const createPaused = async () => {
+  const { accountId } = await create();
+  await database.fork().transactional((transaction) => pauseAccount(transaction, accountId, 'asked for'));
+  return accountId;
+};
+const stateOf = async (accountId: string) => {
+  const { blockedAt, pausedAt } = await findAccount(database, accountId);
+  return [blockedAt, pausedAt].map((date) => date !== undefined);
+};
+
+describe('an account that its owner has paused', () => {
+  it('is not unblocked by an operator, and says why', async () => {
+    const accountId = await createPaused();
+    await expect(unblockAccount(database, accountId)).rejects.toMatchObject({ kind: 'paused' });
+    expect(await stateOf(accountId)).toEqual([true, true]);
+  });
+
+  it('is paused again when an operator’s block ends, since the day of the pause', async () => {
+    const accountId = await createPaused();
+    const { pausedAt } = await findAccount(database, accountId);
+    await blockAccount(database, accountId, 'abuse');
+    expect(await stateOf(accountId)).toEqual([true, false]);
+    expect(await unblockAccount(database, accountId)).toBe(true);
+    expect(await findAccount(database, accountId)).toMatchObject({ blockedAt: pausedAt, pausedAt });
+    const resumed = await database.fork().transactional((transaction) => resumeAccount(transaction, accountId));
+    expect([resumed, ...(await stateOf(accountId))]).toEqual([true, false, false]);
+  });
+
+  it('does not remember a pause that has ended', async () => {
+    const accountId = await createPaused();
+    await endPause(database, accountId);
+    await blockAccount(database, accountId, 'abuse');
+    await unblockAccount(database, accountId);
+    expect(await stateOf(accountId)).toEqual([false, false]);
+    await expect(endPause(database, accountId)).rejects.toMatchObject({ kind: 'not_paused' });
   });
 });

@@ -1,0 +1,14 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** For accounts that were paused by their owner when an operator blocked them. */
+export class Migration20261130150010_pause_before_block extends Migration {
+  static readonly since = '0.6.0';
+
+  override up(): void {
+    this.addSql('ALTER TABLE account ADD COLUMN pause_before_block timestamptz');
+  }
+
+  override down(): void {
+    this.addSql('ALTER TABLE account DROP COLUMN pause_before_block');
+  }
+}

@@ -64,7 +64,7 @@ async function* exportTable(
     const afterKey =
       lastKey === undefined ? '' : `and ${key[0]} >= ${values[0]} and (${key.join(', ')}) > (${values.join(', ')})`;
     const rows = await database.query<{ key: readonly string[]; row: string }>(
-      `select array[${key.map((name) => `${name}::text`).join(', ')}] as key,
+      `select array[${key.map((expression) => `${expression}::text`).join(', ')}] as key,
          (select row_to_json(r) from (select ${columns}) r)::text as row
        from "${table}" t where ${condition} ${afterKey} order by ${key.join(', ')} limit ?`,
       [accountId, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
@@ -78,21 +78,53 @@ async function* exportTable(
 
 interface TableShape {
   readonly columns: string;
-  /** Columns that order the rows: the primary key, or `ctid` in a table without one. */
+  /**
+   * SQL expressions that order the rows and stay the same while a row changes: the primary key, or a unique key, whose nulls come last. Rows
+   * of a table without either are ordered by `ctid`, because they never change.
+   */
   readonly key: readonly string[];
-  /** Types of the key's columns. */
+  /** Types of the expressions. */
   readonly types: readonly string[];
 }
 
+interface KeyColumn {
+  readonly name: string; // quoted
+  readonly type: string;
+  readonly isNullable: boolean;
+}
+
 async function readShape(database: Queries, table: string): Promise<TableShape> {
-  const keyFilter = 'filter (where a.attnum = any(i.indkey))';
-  const [shape] = await database.query<{ [Name in keyof TableShape]: TableShape[Name] | null }>(
-    `select string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.atttypid <> 'bytea'::regtype) as columns,
-       array_agg(quote_ident(a.attname) order by array_position(i.indkey::int2[], a.attnum)) ${keyFilter} as key,
-       array_agg(format_type(a.atttypid, a.atttypmod) order by array_position(i.indkey::int2[], a.attnum)) ${keyFilter} as types
-     from pg_attribute a left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
-     where a.attrelid = ?::regclass and a.attnum > 0 and not a.attisdropped`,
+  const [shape] = await database.query<{ columns: string | null; key: readonly KeyColumn[] | null }>(
+    `select
+       (select string_agg(quote_ident(attname), ', ' order by attnum) filter (where atttypid <> 'bytea'::regtype)
+        from pg_attribute where attrelid = t.id and attnum > 0 and not attisdropped) as columns,
+       (select json_agg(json_build_object('name', quote_ident(attname), 'type', format_type(atttypid, atttypmod),
+          'isNullable', not attnotnull) order by position)
+        from unnest(k.indkey::int2[]) with ordinality as n (number, position) join pg_attribute on attrelid = t.id and attnum = number) as key
+     from (select ?::regclass as id) t left join lateral (
+       select indkey from pg_index where indrelid = t.id and indisunique and indpred is null and indexprs is null
+         and (indisprimary or not exists (select from pg_attribute
+           where attrelid = t.id and attnum = any(indkey) and not attnotnull) or indnullsnotdistinct)
+       order by indisprimary desc, indexrelid limit 1) k on true`,
     [table],
   );
-  return { columns: shape?.columns ?? '*', key: shape?.key ?? ['ctid'], types: shape?.types ?? ['tid'] };
+  const key = (shape?.key ?? [{ name: 'ctid', type: 'tid', isNullable: false }]).flatMap(describeKeyColumn);
+  return {
+    columns: shape?.columns ?? '*',
+    key: key.map(({ expression }) => expression),
+    types: key.map(({ type }) => type),
+  };
+}
+
+/** Returns the expressions of a key's column. A comparison with null would end the export. */
+function describeKeyColumn({
+  name,
+  type,
+  isNullable,
+}: KeyColumn): { readonly expression: string; readonly type: string }[] {
+  if (!isNullable) return [{ expression: name, type }];
+  return [
+    { expression: `(${name} is null)`, type: 'boolean' },
+    { expression: `coalesce(${name}::text, '')`, type: 'text' },
+  ];
 }

@@ -35,3 +35,31 @@ it('an export has each row of a long table once, by its primary key or without o
     expect(new Set(rows?.map(({ model }) => model))).toEqual(new Set(models));
   }
 });
+
+it('an export has each row once although rows change while it is read', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Cinta' });
+  const records = models.map((model) => ({ account_id: accountId, model, started_at: Date.now() - 60_000 }));
+  await new RecordBook(database).write(...(records as Parameters<RecordBook['write']>));
+  await foldUsage(database);
+  let [text, isUsage] = ['', false];
+  for await (const line of exportAccount(database, accountId)) {
+    // The first rows are read; an update moves all rows to other places in the table.
+    if (isUsage) await database.query('update usage_hour set hour = hour where account_id = ?', [accountId]);
+    isUsage = line === '"usage_hour": [';
+    text += `${line}\n`;
+  }
+  const { usage_hour: usage } = JSON.parse(text) as { usage_hour: readonly { readonly model: string }[] };
+  expect(usage.map(({ model }) => model).toSorted()).toEqual(models.toSorted());
+});
+
+it('every table of an account that changes has a key that orders its rows', async () => {
+  const unordered = await database.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id'
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account'))
+       and not exists (select from pg_index i where i.indrelid = c.oid and i.indisunique)
+     order by 1`,
+  );
+  // Counts that wait to be added up: rows are inserted and deleted, never changed.
+  expect(unordered.map(({ name }) => name)).toEqual(['usage_delta']);
+});

@@ -8,7 +8,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
-import { BatchLoader } from './batch-loader.ts';
+import { TooManyLookups, BatchLoader } from './batch-loader.ts';
 
 /** A cached account. A change notification removes it; another lookup replaces it. */
 export interface CachedAccount extends AccountRecord {
@@ -92,7 +92,7 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAgeSeconds time for which an entry is fresh. 0 reads it before each use, unless the database does not respond or is overloaded
+   * @param maxAgeSeconds time for which an entry is fresh. 0 reads it before each use, unless the database does not respond, or has too many lookups waiting and has reported no change
    * @param isSuspect returns true if the caller has sent unknown keys and its lookups are delayed. Called only on a cache miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
@@ -115,7 +115,10 @@ export class AccountDirectory implements AsyncDisposable {
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** Finds an account like `findById`, but returns an outdated entry at once, and refreshes it in the background. */
+  /**
+   * Finds an account like `findById`, but returns an entry of up to a day at once, and refreshes it in the background. Waits for the lookup
+   * while notifications cannot arrive.
+   */
   findCachedById(id: string): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
@@ -177,6 +180,11 @@ export class AccountDirectory implements AsyncDisposable {
     return queriedAt > this.#notificationGapAt && this.#clock() - queriedAt < limit;
   }
 
+  /** Returns true if any change since the entry was read would have been reported. */
+  #isUnchanged({ queriedAt }: CachedAccount): boolean {
+    return this.#isWatched && queriedAt > this.#notificationGapAt;
+  }
+
   #isUnknown(digestOrId: string): boolean {
     const expiresAt = this.#unknownUntil.get(digestOrId);
     return expiresAt !== undefined && this.#clock() < expiresAt;
@@ -192,7 +200,11 @@ export class AccountDirectory implements AsyncDisposable {
     const notificationsBefore = this.#notificationCount;
     const lookup = loader.load(key).then(
       (account) => account ?? this.#recordMiss(key, cached, notificationsBefore),
-      (error: unknown) => this.#getCachedOrThrow(cached, error),
+      (error: unknown) => {
+        // The database responds, but slowly: an entry that may be outdated could belong to a key that was rotated or blocked.
+        const isUsable = !(error instanceof TooManyLookups) || (cached !== undefined && this.#isUnchanged(cached));
+        return this.#getCachedOrThrow(isUsable ? cached : undefined, error);
+      },
     );
     if (!isOutage || cached === undefined) return lookup;
     lookup.catch(() => {});

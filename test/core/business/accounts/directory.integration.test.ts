@@ -5,6 +5,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { digestApiKey, generateApiKey } from '#core/business/accounts/api-key.ts';
 import { AccountDirectory } from '#core/business/accounts/directory.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
@@ -393,5 +394,36 @@ describe('the clock of the database', () => {
     if (account === undefined) throw new Error('the account is there');
     line.now += 5_000;
     expect(directory.databaseTime(account)).toBe(account.readAt + 5_000);
+  });
+});
+
+/** Waits for as many keys as fit, and one batch that is in flight. */
+async function overload() {
+  await directory.findByDigest(digest);
+  line.now += 2_000;
+  const gate = Promise.withResolvers<void>();
+  line.hold = gate.promise;
+  const lookups = Array.from({ length: 201 }, () => directory.findByDigest(unknown()));
+  await vi.waitFor(() => expect(line.answers).toBe(2));
+  lookups.push(...Array.from({ length: bounds.waitingLookups }, () => directory.findByDigest(unknown())));
+  const ended = Promise.allSettled(lookups);
+  return { end: () => (gate.resolve(), ended) };
+}
+
+describe('while too many lookups wait for the database', () => {
+  it('an account is served from memory if its changes would have been reported', async () => {
+    const { end } = await overload();
+    await expect(directory.findByDigest(digest, 0)).resolves.toMatchObject({ id: accountId });
+    await end();
+  });
+
+  it('an account whose changes may have been missed is not served, because it may be blocked', async () => {
+    const { end } = await overload();
+    line.isConnected = false;
+    await expect(directory.findByDigest(digest)).rejects.toMatchObject({ code: 'unavailable' });
+    line.isConnected = true;
+    line.gap();
+    await expect(directory.findByDigest(digest, 0)).rejects.toMatchObject({ code: 'unavailable' });
+    await end();
   });
 });

@@ -1,6 +1,7 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
+import { findBrowser } from './browsers.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -189,8 +190,6 @@ function translateNote(note: string, t: Translate): string {
 /** Matches a program, language and version, as sent by the SDKs of OpenAI and Anthropic: `OpenAI/Python 1.54.0`. */
 const sdkPattern = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
 const productPattern = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
-/** Browsers by the product in their User-Agent. Specific products come first, because those browsers also claim to be Chrome or Safari. */
-const browsers = { Firefox: 'Firefox', Edg: 'Edge', OPR: 'Opera', Chrome: 'Chrome', Version: 'Safari' } as const;
 
 /**
  * Formats a User-Agent for people: `OpenAI/Python 1.54.0` becomes "OpenAI Python 1.54.0", and `claude-cli/2.1.0 (external)` becomes
@@ -205,9 +204,6 @@ export function formatClientName(userAgent: string): string {
 }
 
 function formatBrowserName(userAgent: string): string | undefined {
-  for (const [productName, name] of Object.entries(browsers)) {
-    const version = new RegExp(`\\b${productName}/(\\d+)`).exec(userAgent)?.[1];
-    if (version !== undefined) return `${name} ${version}`;
-  }
-  return undefined;
+  const { name, version } = findBrowser(userAgent) ?? {};
+  return name === undefined || version === undefined ? name : `${name} ${version}`;
 }

@@ -61,7 +61,7 @@ export function removeAccountChoices(
       continue;
     }
     const field = accountFields.get(name);
-    if (field === undefined || !isSet(value) || value === '' || field.isFree?.(value) === true) continue;
+    if (field === undefined || !isChosen(value) || field.isFree?.(value) === true) continue;
     if (customerChoices.includes(field.choice)) continue;
     if (field.isBinding === true) throw rejectedChoiceError(name);
     notes.drop(name);
@@ -77,7 +77,12 @@ export function removeAccountChoices(
  */
 export function refuseBindingChoices(body: JsonObject): void {
   for (const [name, { isBinding }] of accountFields)
-    if (isBinding === true && isSet(body[name])) throw rejectedChoiceError(name);
+    if (isBinding === true && isChosen(body[name])) throw rejectedChoiceError(name);
+}
+
+/** False for a field that is missing or empty, which chooses nothing. */
+function isChosen(value: JsonValue | undefined): value is JsonValue {
+  return isSet(value) && value !== '';
 }
 
 function rejectedChoiceError(name: string): GatewayError {

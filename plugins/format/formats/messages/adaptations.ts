@@ -154,7 +154,7 @@ const outputWording: OutputFormatEditor = {
   instruct: (body: MessagesRequest, text) => ({ ...body, system: appendInstruction(body.system, text) }),
 };
 
-/** Moves the model to the path and adds the API version in the body. Source: Anthropic docs, "Claude on Vertex AI". */
+/** Omits the model, which Vertex AI reads from the path, and adds the API version. Source: Anthropic docs, "Claude on Vertex AI". */
 function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
   return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...omitMembers(body, ['model']) } : body;
 }

@@ -146,6 +146,6 @@ describe('what a customer chooses in the account of the operator', () => {
       code: 'unsupported_content',
       details: { param: 'inference_geo' },
     });
-    expect(encode(null).body).toBeDefined();
+    for (const nothing of [null, '']) expect(encode(nothing).body).toBeDefined();
   });
 });

@@ -166,7 +166,7 @@ interface Answer {
 /**
  * Answers a request. `done` for the kind `limiting` pauses the account; anything else the operator does before answering.
  *
- * @throws ActionRefused if the request is already answered
+ * @throws ActionRefused if the request is already answered; `not_found`
  * @throws AccountError `blocked`
  */
 export async function answerRequest(
@@ -180,7 +180,8 @@ export async function answerRequest(
       'select account_id from data_request where id = ?',
       [id],
     );
-    if (existing?.account_id) await lockAccount(transaction, existing.account_id);
+    if (existing === undefined) throw new ActionRefused(`Request ${id} not found.`, 'not_found');
+    if (existing.account_id !== null) await lockAccount(transaction, existing.account_id);
     const [request] = await transaction.execute<Pick<Columns, 'kind' | 'account_id'>[]>(
       `update data_request set answered_at = clock_timestamp(), outcome = ?, answer = ?
        where id = ? and answered_at is null returning kind, account_id`,

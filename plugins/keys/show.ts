@@ -1,5 +1,6 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import { determinePass, printPass } from '#core/business/accounts/pass-state.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 
@@ -85,25 +86,13 @@ export function renderFields({ record, key }: ShownAccount): string[] {
     ['name', nameWithAddress(name, email)],
     ['created', createdAt.toISOString()],
     ['rotated', record.key?.rotatedAt?.toISOString()],
-    ['plan', describePlan(record)],
+    ['plan', printPass(determinePass(record, record.readAt), (time) => time.toISOString())],
     ['limits', describeLimits(record.key?.limits)],
     ['requests', String(requestCount)],
   ];
   return fields.flatMap(([label, value]) =>
     value === undefined ? [] : [`${label.padEnd(9)} ${escapeControls(value)}`],
   );
-}
-
-function describePlan(record: AccountRecord): string {
-  const { periods, readAt } = record;
-  const activePeriod = findActivePeriod(record, readAt);
-  if (activePeriod !== undefined) return `${activePeriod.label}, active until ${activePeriod.endsAt.toISOString()}`;
-  const [first, last] = [periods[0], periods.at(-1)];
-  if (first === undefined || last === undefined) return 'none yet';
-  const end = last.endsAt.toISOString();
-  return first.startsAt.getTime() > readAt
-    ? `starts at ${first.startsAt.toISOString()}, ends at ${end}`
-    : `ended at ${end}`;
 }
 
 function describeLimits(limits: RateLimits | undefined): string {

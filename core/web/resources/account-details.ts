@@ -3,6 +3,7 @@ import { type AccountRecord, findActivePeriod } from '#core/business/accounts/ac
 import type { Account } from '#core/business/accounts/entities.ts';
 import { type IdentityRecord, listIdentities } from '#core/business/accounts/identity-links.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { determinePass, printPass } from '#core/business/accounts/pass-state.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -142,18 +143,17 @@ function getPaidUntil({ periods }: AccountRecord): Date | undefined {
 }
 
 function printPlan({ record }: AccountDetails, { time }: TextReader): string {
-  const [active, end] = [findActivePeriod(record, record.readAt), getPaidUntil(record)];
-  if (active !== undefined) return `${active.label}, active until ${time(end)}`;
-  if (end === undefined) return 'none yet';
-  return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${time(end)}`;
+  return printPass(determinePass(record, record.readAt), time);
 }
 
 /** Describes the active plan by its days and its label, if any: `1 day, for trying out`. */
-function describePlan({ record }: AccountDetails, { t, language, host }: FieldReader): string {
-  const active = findActivePeriod(record, record.readAt);
-  if (active === undefined) return t(getPaidUntil(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
-  const { days, label, unnamedDays } = active;
+function describePlan({ record }: AccountDetails, { t, language, host, format }: FieldReader): string {
+  const { kind, days, label, unnamedDays, startsAt } = determinePass(record, record.readAt);
+  if (kind === 'none') return t('operator.plan_none');
+  if (kind === 'ended') return t('operator.plan_over');
+  if (kind === 'starts_later')
+    return t('operator.plan_later', { time: format.time(startsAt ?? record.createdAt).text });
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
-  const name = translateRecordedLabel(language, label, host);
+  const name = translateRecordedLabel(language, label ?? '', host);
   return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
 }

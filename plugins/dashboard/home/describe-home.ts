@@ -1,4 +1,5 @@
 import { getAccountDirectory } from '#core/business/accounts/directory.ts';
+import { determinePass } from '#core/business/accounts/pass-state.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import { findOpenOrder } from '#core/business/payments/order-view.ts';
@@ -10,7 +11,7 @@ import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { connectPath } from '../paths.ts';
 import { findHigherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describeGrant, describeOrder, describePass, describeReminder, determinePass } from './describe-pass.ts';
+import { describeGrant, describeOrder, describePass, describeReminder } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 

@@ -1,4 +1,5 @@
-import { findActivePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import type { PassState } from '#core/business/accounts/pass-state.ts';
 import type { RefundedPass } from '#core/business/accounts/plan-end.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
@@ -10,28 +11,11 @@ const reminderLimits = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
 /** Time for which the page shows added days. */
 const grantNoticeMs = 7 * 24 * 60 * 60 * 1000;
 
-/** The account's current entitlement. */
-interface PassState {
-  readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
-  readonly startsAt: Date | undefined;
-  readonly endsAt: Date | undefined;
-}
-
-/** Determines the account's current entitlement. @param now epoch ms of the database's clock */
-export function determinePass(account: AccountRecord, now: number): PassState {
-  const active = findActivePeriod(account, now);
-  if (active !== undefined) return { kind: 'active', startsAt: active.startsAt, endsAt: active.endsAt };
-  const last = account.periods.at(-1);
-  if (last === undefined) return { kind: 'none', startsAt: undefined, endsAt: undefined };
-  const next = account.periods.find(({ startsAt }) => startsAt.getTime() > now) ?? last;
-  const kind = next.startsAt.getTime() > now ? 'starts_later' : 'ended';
-  return { kind, startsAt: next.startsAt, endsAt: next.endsAt };
-}
-
 /** Describes the pass for the template part `pass`. */
-export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Localizer) {
+export function describePass(pass: PassState, now: number, { t, format }: Localizer) {
+  const { kind, startsAt, endsAt } = pass;
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
-    return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: createEmptyTicks() };
+    return { ...describeInactive(pass, now, { t, format }), ticks: createEmptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
   const remainingMs = Math.round(endsAt.getTime() - now);
   return {

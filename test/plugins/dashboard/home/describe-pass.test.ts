@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { determinePass } from '#core/business/accounts/pass-state.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import {
   describeGrant,
   describeOrder,
   describePass,
   describeReminder,
-  determinePass,
 } from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
 

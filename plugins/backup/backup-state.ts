@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
+import { findNewestBackup } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
@@ -50,7 +50,7 @@ class BackupState {
 
   watchNewest(path: string): WatchedDisk<NewestBackup | undefined> {
     if (this.#folder?.path !== path)
-      this.#folder = { path, newest: new WatchedDisk(() => readNewest(path), rereadIntervalMs) };
+      this.#folder = { path, newest: new WatchedDisk(() => readNewest(path, this.#host.now()), rereadIntervalMs) };
     return this.#folder.newest;
   }
 }
@@ -59,10 +59,9 @@ export function getBackupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): 
   return host.keep('backup/state', () => new BackupState(host));
 }
 
-async function readNewest(folder: string): Promise<NewestBackup | undefined> {
-  const name = (await listBackups(folder)).at(-1);
-  if (name === undefined) return undefined;
-  return { at: parseBackupTime(name) ?? 0, bytes: (await stat(join(folder, name))).size };
+async function readNewest(folder: string, now: number): Promise<NewestBackup | undefined> {
+  const newest = await findNewestBackup(folder, now);
+  return newest && { at: newest.at, bytes: (await stat(join(folder, newest.name))).size };
 }
 
 /** Fails if the last scheduled backup failed, or if there was no backup for one and a half intervals. */

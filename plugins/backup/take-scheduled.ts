@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { listBackups, parseBackupTime } from '#core/platform/backup/backup-files.ts';
+import { findNewestBackup, listBackups } from '#core/platform/backup/backup-files.ts';
 import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { getBackupState } from './backup-state.ts';
 import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
@@ -36,8 +36,8 @@ export const backupJob: JobDefinition = {
     const interval = backupIntervalMs(host);
     if (interval === undefined) return;
     const folder = backupFolder(host);
-    const newestName = (await listBackups(folder)).at(-1);
-    const ageMs = newestName === undefined ? Infinity : host.now() - (parseBackupTime(newestName) ?? 0);
+    const newest = await findNewestBackup(folder, host.now());
+    const ageMs = newest === undefined ? Infinity : host.now() - newest.at;
     if (ageMs < interval - maxEarlyMs) return;
     const state = getBackupState(host);
     try {
@@ -48,7 +48,7 @@ export const backupJob: JobDefinition = {
       state.recordFailure(error);
       throw error;
     }
-    const oldNames = (await listBackups(folder)).slice(0, -keep);
+    const oldNames = (await listBackups(folder, host.now())).slice(0, -keep);
     // Removed one at a time, because each removal blocks a thread of the pool while the disk does not respond.
     for (const name of oldNames) await rm(join(folder, name), { force: true });
   },

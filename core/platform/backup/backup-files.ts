@@ -8,13 +8,33 @@ export function createBackupName(time: Date): string {
 }
 
 /** Parses the time (epoch ms) in the name of a backup; undefined for other files, including unfinished backups. */
-export function parseBackupTime(name: string): number | undefined {
+function parseBackupTime(name: string): number | undefined {
   const [, year, month, day, hour, minute, second] = namePattern.exec(name) ?? [];
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** Lists the names of the backups in a folder, oldest first. */
-export async function listBackups(folder: string): Promise<string[]> {
+/** Tolerated difference between the clocks of instances that share a folder. */
+const maxClockDifferenceMs = 3_600_000;
+
+/**
+ * Lists the names of the backups in a folder, oldest first. Names with a time in the future come first: they were taken before the clock was
+ * set back, and as the newest ones they would stop all further backups.
+ *
+ * @param now epoch ms
+ */
+export async function listBackups(folder: string, now: number): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => parseBackupTime(name) !== undefined).toSorted();
+  const backups = names.filter((name) => parseBackupTime(name) !== undefined).toSorted();
+  const isAhead = (name: string) => (parseBackupTime(name) ?? 0) > now + maxClockDifferenceMs;
+  return [...backups.filter(isAhead), ...backups.filter((name) => !isAhead(name))];
+}
+
+/** Finds the newest backup of a folder; undefined if there is none, or none that the clock has reached. */
+export async function findNewestBackup(
+  folder: string,
+  now: number,
+): Promise<{ readonly name: string; readonly at: number } | undefined> {
+  const name = (await listBackups(folder, now)).at(-1);
+  const at = name === undefined ? undefined : parseBackupTime(name);
+  return name === undefined || at === undefined || at > now + maxClockDifferenceMs ? undefined : { name, at };
 }

@@ -84,11 +84,11 @@ async function removeUnfinished(folder: string): Promise<void> {
   for (const name of leftovers) await rm(join(folder, name), { force: true });
 }
 
-async function requireSpace(client: pg.Client, { folder, minFreeBytes }: BackupOptions): Promise<void> {
+async function requireSpace(client: pg.Client, { folder, minFreeBytes, now }: BackupOptions): Promise<void> {
   const { rows } = await client.query<{ bytes: number }>(
     'select pg_database_size(current_database())::float8 as bytes',
   );
-  const latestName = (await listBackups(folder)).at(-1);
+  const latestName = (await listBackups(folder, now.getTime())).at(-1);
   const lastBytes = latestName === undefined ? undefined : await readFileSize(join(folder, latestName));
   const expectedBytes = lastBytes === undefined ? (rows[0]?.bytes ?? 0) * defaultRatio : lastBytes * growthFactor;
   const { bavail, bsize } = await statfs(folder);

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { data } from '#core/config/sections/core-sections.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -73,4 +73,20 @@ it('backups follow their schedule, old ones are deleted, and a failure is report
     ok: false,
     reason: expect.stringContaining('no backup for more than'),
   });
+});
+
+it('backups dated ahead, from before the clock was set back, delay no backup and are deleted first', async () => {
+  const ahead = await mkdtemp(join(tmpdir(), 'daypass-ahead-'));
+  onTestFinished(() => rm(ahead, { recursive: true, force: true }));
+  const sections = { backup: { every: 'day', keep: 2, to: ahead }, [data.name]: { folder: ahead, min_free_bytes: 1 } };
+  await using inner = createTestHost({ database, sections });
+  let clock = Date.parse('2026-11-26T03:00:00Z');
+  const host: Host = { ...inner, dataFolder: ahead, now: () => clock, monotonic: () => clock };
+  for (const day of ['01', '02']) await writeFile(join(ahead, `daypass-203101${day}T030000Z.backup`), '');
+  const files = async () => (await readdir(ahead)).filter((name) => name.endsWith('.backup')).toSorted();
+  await backupJob.run({}, host);
+  expect(await files()).toEqual(['daypass-20261126T030000Z.backup', 'daypass-20310102T030000Z.backup']);
+  clock += 24 * hour;
+  await backupJob.run({}, host);
+  expect(await files()).toEqual(['daypass-20261126T030000Z.backup', 'daypass-20261127T030000Z.backup']);
 });

@@ -15,8 +15,16 @@ import { MemoryWatch } from '#core/platform/memory/watch.ts';
 const MiB = 1024 * 1024;
 const lines: string[] = [];
 let budget = new ProcessMemory(1_000);
-let open: MemoryWatch | undefined;
-afterEach(() => open?.[Symbol.dispose]());
+const opened: MemoryWatch[] = [];
+afterEach(() => {
+  for (const watch of opened.splice(0)) watch[Symbol.dispose]();
+});
+
+function openWatch(options: ConstructorParameters<typeof MemoryWatch>[0]): MemoryWatch {
+  const watch = new MemoryWatch(options);
+  opened.push(watch);
+  return watch;
+}
 
 /** A watch over figures that the test sets. @param garbage bytes that a collection frees */
 function watchFigures(garbage = 0, step = 10_000) {
@@ -24,7 +32,7 @@ function watchFigures(garbage = 0, step = 10_000) {
   budget = new ProcessMemory(1_000);
   const figures = { process: 100, heap: 100 };
   let clock = 0;
-  open = new MemoryWatch({
+  const open = openWatch({
     limits: { process: 1_000, heap: 1_000 },
     budget,
     log: createLogger((line) => lines.push(line)),
@@ -43,7 +51,7 @@ function watchLarge(garbage = 0) {
   budget = new ProcessMemory(10 * large);
   const figures = { process: 0, heap: 0 };
   let collections = 0;
-  const watched = new MemoryWatch({
+  const watched = openWatch({
     limits: { process: 10 * large, heap: 100 * large },
     budget,
     log: createLogger(() => undefined),
@@ -54,7 +62,6 @@ function watchLarge(garbage = 0) {
       figures.process -= garbage * large;
     },
   });
-  open = watched;
   return { large, figures, watched, collected: () => collections };
 }
 
@@ -126,7 +133,7 @@ describe('the watch over memory', () => {
   it('knows after a collection what bodies have taken already', () => {
     budget = new ProcessMemory(800 * MiB);
     const figures = { process: 540 * MiB, heap: 0 };
-    open = new MemoryWatch({
+    const open = openWatch({
       limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
       budget,
       log: createLogger(() => undefined),
@@ -250,7 +257,7 @@ interface Period {
 function collectionsIn(periods: readonly Period[]): number[] {
   const collections = periods.map(() => 0);
   let [period, clock] = [0, 0];
-  open = new MemoryWatch({
+  const open = openWatch({
     limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
     budget: new ProcessMemory(1_000),
     log: createLogger(() => undefined),
@@ -279,7 +286,7 @@ describe('a process that becomes quiet', () => {
   it('gives back at the second time what lies between the objects', () => {
     const thorough: boolean[] = [];
     let clock = 0;
-    open = new MemoryWatch({
+    const open = openWatch({
       limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
       budget: new ProcessMemory(1_000),
       log: createLogger(() => undefined),

@@ -33,7 +33,7 @@ export const SandboxRefund = defineEntity({
   tableName: 'payments_sandbox_refund',
   properties: {
     key: impersonal(p.text().primary()),
-    charge: () => p.manyToOne(SandboxCharge).fieldName('reference'),
+    charge: () => p.manyToOne(SandboxCharge).fieldName('reference').index('payments_sandbox_refund_reference'),
     amount: p.bigint('number').check('amount > 0'),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
   },

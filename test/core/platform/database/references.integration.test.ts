@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createTestDatabase } from '../../../support/database.ts';
+import { createTestDatabase, silentLog } from '../../../support/database.ts';
+import { tablesHere } from '../../../support/registered.ts';
 
 /** Columns by which nothing is looked up, with the reason. */
 const exempt = new Map([
@@ -8,7 +9,7 @@ const exempt = new Map([
 
 // A lookup without an index reads the whole table: in a shop, a table of all orders, payments or periods that there ever were.
 it('each reference of a row to another table has an index that finds the rows by it', async () => {
-  await using database = await createTestDatabase();
+  await using database = await createTestDatabase(silentLog, await tablesHere());
   const rows = await database.query<{ column: string }>(
     `select c.conrelid::regclass || '.' || a.attname as column
      from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]

@@ -2,45 +2,45 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 const pageSize = 200;
 
-const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
+/** Conditions of an account's rows by a column that links them. */
+const linkConditions: Readonly<Record<string, string>> = {
+  account_id: 'account_id = ?',
+  order_id: 'order_id in (select id from plan_order where account_id = ?)',
+};
 
-/** Tables without a column `account_id`, with the condition of an account's rows. */
-const linkedTables: Readonly<Record<string, string>> = {
-  payment_attempt: orderCondition,
-  payment: orderCondition,
-  refund: orderCondition,
-  order_flag: orderCondition,
+/** Tables without such a column, with the condition of an account's rows. */
+const otherTables: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
   account_event: `payload ->> 'accountId' = ?::text`,
-  operator_action: 'subject = ?::text',
+  operator_action: 'subject in (select ?::text union all select id::text from plan_order where account_id = ?)',
   request_content: '(started_at, id) in (select started_at, id from request_log where account_id = ?)',
 };
 
 /**
  * Exports everything in the database about an account, as the lines of one JSON object with a member for each table. Includes plugins'
- * tables, found by their column `account_id`. Leaves out columns of type `bytea`, which contain digests of keys and sessions.
+ * tables, found by their columns `account_id` and `order_id`. Leaves out columns of type `bytea`, which contain digests of keys and sessions.
  */
 export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
   yield '{';
   yield `"exported_at": ${JSON.stringify(new Date().toISOString())},`;
   yield* exportTable(database, 'account', 'id = ?', accountId);
-  const accountTables = (await findAccountTables(database)).map((table) => [table, 'account_id = ?'] as const);
-  for (const [table, condition] of [...accountTables, ...Object.entries(linkedTables)]) {
+  for (const [table, condition] of [...(await findLinkedTables(database)), ...Object.entries(otherTables)]) {
     yield ',';
     yield* exportTable(database, table, condition, accountId);
   }
   yield '}';
 }
 
-async function findAccountTables(database: Queries): Promise<string[]> {
-  const rows = await database.query<{ name: string }>(
-    `select c.relname as name from pg_class c
-     join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id' and not a.attisdropped
+async function findLinkedTables(database: Queries): Promise<(readonly [table: string, condition: string])[]> {
+  const rows = await database.query<{ name: string; columns: readonly string[] }>(
+    `select c.relname as name, json_agg(a.attname order by a.attnum) as columns from pg_class c
+     join pg_attribute a on a.attrelid = c.oid and a.attname in (?) and not a.attisdropped
      where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account')) and c.relkind in ('r', 'p') and not c.relispartition
-     order by c.relname`,
+     group by c.relname order by bool_or(a.attname = 'account_id') desc, c.relname`,
+    [Object.keys(linkConditions)],
   );
-  return rows.map(({ name }) => name);
+  return rows.map(({ name, columns }) => [name, `(${columns.map((column) => linkConditions[column]).join(' or ')})`]);
 }
 
 /**
@@ -55,6 +55,7 @@ async function* exportTable(
   accountId: string,
 ): AsyncGenerator<string> {
   const { columns, key, types } = await readShape(database, table);
+  const ids = Array.from(condition.matchAll(/\?/g), () => accountId);
   yield `"${table}": [`;
   let count = 0;
   let lastKey: readonly string[] | undefined;
@@ -67,7 +68,7 @@ async function* exportTable(
       `select array[${key.map((expression) => `${expression}::text`).join(', ')}] as key,
          (select row_to_json(r) from (select ${columns}) r)::text as row
        from "${table}" t where ${condition} ${afterKey} order by ${key.join(', ')} limit ?`,
-      [accountId, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
+      [...ids, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
     );
     for (const { row } of rows) yield (count++ > 0 ? ',' : '') + row;
     lastKey = rows.at(-1)?.key;

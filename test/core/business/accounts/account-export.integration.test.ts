@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exportAccount } from '#core/business/accounts/account-export.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -50,6 +51,31 @@ it('an export has each row once although rows change while it is read', async ()
   }
   const { usage_hour: usage } = JSON.parse(text) as { usage_hour: readonly { readonly model: string }[] };
   expect(usage.map(({ model }) => model).toSorted()).toEqual(models.toSorted());
+});
+
+it('an export has what is linked to the orders of the account, and what operators did with them', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Dewi' });
+  const [orderId, actionId, giftId] = [randomUUID(), randomUUID(), randomUUID()];
+  await database.query(
+    `insert into plan_order (id, code, account_id, days, price, currency, provider, expires_at)
+     values (?, 'EXPORT1', ?, 7, 95000, 'IDR', 'sandbox', clock_timestamp())`,
+    [orderId, accountId],
+  );
+  await database.query(`insert into order_lines (order_id, lines) values (?, '["A line."]')`, [orderId]);
+  await database.query(
+    `insert into operator_action (id, operator_id, operator, action, subject) values (?, ?, 'ops', 'order.check', ?)`,
+    [actionId, randomUUID(), orderId],
+  );
+  await database.query(
+    `insert into voucher (id, order_id, expires_at, sha256, hint) values (?, ?, clock_timestamp(), sha256('gift'), 'GIFT')`,
+    [giftId, orderId],
+  );
+  const exported = JSON.parse((await Array.fromAsync(exportAccount(database, accountId))).join('\n'));
+  expect(exported).toMatchObject({
+    order_lines: [{ order_id: orderId, lines: ['A line.'] }],
+    operator_action: [{ id: actionId }],
+    voucher: [{ id: giftId, hint: 'GIFT' }],
+  });
 });
 
 it('every table of an account that changes has a key that orders its rows', async () => {

@@ -46,12 +46,15 @@ async function* readEvents(
   const rows = new RunRows(host.database);
   const runs = getBackgroundRuns(host);
   let lastSequence = afterSequence;
+  // Of the last batch, which may end with an event without a number.
+  let lastRead = afterSequence;
   let lastSent = performance.now();
   while (!signal.aborted) {
     // The state must be read first: once it is `ended`, all events are stored.
     const state = await rows.findState(key, host.now());
     if (state === 'deleted') throw responseNotFound(key.id);
-    const batches = await rows.listEventsAfter(key, lastSequence);
+    const batches = await rows.listEventsAfter(key, lastRead);
+    lastRead = batches.at(-1)?.last_sequence ?? lastRead;
     for (const event of batches.flatMap(({ events }) => parseEvents(events))) {
       if ((event.sequence ?? lastSequence) <= lastSequence) continue;
       lastSequence = event.sequence ?? lastSequence;

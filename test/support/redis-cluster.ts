@@ -14,6 +14,8 @@ export const hasRedisServer = spawnSync('redis-server', ['--version']).error ===
 const slots = 16_384;
 /** Ms for a node to start, and for all to agree. */
 const timeout = 30_000;
+/** With other ports each. */
+const startAttempts = 5;
 
 export interface ClusterNode {
   readonly port: number;
@@ -45,7 +47,8 @@ export async function startRedisCluster({
   const key = join(folder, 'key.pem');
   await writeFile(certificate, testCertificate);
   await writeFile(key, testKey);
-  const start = async (): Promise<ClusterNode> => {
+  /** @returns undefined if another process took one of the ports meanwhile, so that the server has ended */
+  const tryToStart = async (): Promise<ClusterNode | undefined> => {
     const port = await freePort();
     const settings = `port ${port}
 bind 127.0.0.1
@@ -72,8 +75,18 @@ cluster-preferred-endpoint-type hostname
     children.push(child);
     const admin = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => 20 });
     admin.on('error', () => undefined);
-    await until(async () => (await admin.ping()) === 'PONG');
-    return { port, admin, signal: (signal) => void child.kill(signal) };
+    const hasEnded = () => child.exitCode !== null;
+    await until(async () => hasEnded() || (await Promise.race([admin.ping(), once(child, 'exit')])) === 'PONG');
+    if (!hasEnded()) return { port, admin, signal: (signal) => void child.kill(signal) };
+    admin.disconnect();
+    return undefined;
+  };
+  const start = async (): Promise<ClusterNode> => {
+    for (let attempt = 0; attempt < startAttempts; attempt++) {
+      const node = await tryToStart();
+      if (node !== undefined) return node;
+    }
+    throw new Error(`redis-server ended at once, ${startAttempts} times`);
   };
   const all = await Promise.all(Array.from({ length: primaries + replicas }, start));
   const nodes = all.slice(0, primaries);

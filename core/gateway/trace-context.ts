@@ -21,9 +21,9 @@ const idPrefixLength = 'req_'.length;
  * Returns the trace of a request, which is the client's trace if the client sends one. Otherwise the trace id consists of the digits of the
  * request id. Everything is derived from the request, so nothing is stored.
  *
- * @param sample share of traces that are recorded; the client's sampling flag is ignored, because any client can set it
+ * @param sampleShare share of traces that are recorded; the client's sampling flag is ignored, because any client can set it
  */
-export function deriveTrace({ id, headers }: TracedRequest, sample: number): Trace {
+export function deriveTrace({ id, headers }: TracedRequest, sampleShare: number): Trace {
   const [, version, clientTrace, clientSpan, extraFields] =
     traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];
   const isValid = version !== undefined && (version !== '00' || extraFields === undefined);
@@ -33,7 +33,7 @@ export function deriveTrace({ id, headers }: TracedRequest, sample: number): Tra
     traceId,
     spanId: requestDigits.slice(-16),
     parentSpanId: isValid ? clientSpan : undefined,
-    isSampled: isSampled(traceId, sample),
+    isSampled: isSampled(traceId, sampleShare),
   };
 }
 
@@ -51,8 +51,8 @@ export function createSpanId(text: string): string {
 }
 
 /** Returns the headers that continue the trace at an upstream. */
-export function outgoingTrace(request: TracedRequest, sample: number, spanId: string): Record<string, string> {
-  const trace = deriveTrace(request, sample);
+export function outgoingTrace(request: TracedRequest, sampleShare: number, spanId: string): Record<string, string> {
+  const trace = deriveTrace(request, sampleShare);
   const { tracestate } = request.headers;
   return {
     traceparent: `00-${trace.traceId}-${spanId}-${trace.isSampled ? '01' : '00'}`,
@@ -64,6 +64,7 @@ export function outgoingTrace(request: TracedRequest, sample: number, spanId: st
  * True if the trace is recorded. The last 56 bits of the trace id, which are random (W3C Trace Context Level 2), decide it, so that all spans
  * of a trace have the same result on every instance.
  */
-function isSampled(traceId: string, sample: number): boolean {
-  return Number.parseInt(traceId.slice(-14), 16) >= (1 - sample) * 2 ** 56;
+function isSampled(traceId: string, sampleShare: number): boolean {
+  // The largest ids are rounded up to 2 ** 56.
+  return sampleShare > 0 && Number.parseInt(traceId.slice(-14), 16) >= (1 - sampleShare) * 2 ** 56;
 }

@@ -6,5 +6,5 @@ export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   if (handle === undefined) return;
   await handle.sync().catch(() => undefined);
-  await handle.close();
+  await handle.close().catch(() => undefined);
 }

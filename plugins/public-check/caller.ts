@@ -41,23 +41,7 @@ export class PublicCaller {
     const startedAt = performance.now();
     const request = this.open(path, options);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const chunks: { receivedAt: number; text: string }[] = [];
-    let receivedBytes = 0;
-    response.on('data', (chunk: Buffer) => {
-      receivedBytes += chunk.length;
-      if (receivedBytes <= maxBodyBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
-    });
-    // A truncated body raises an error on the response; `complete` shows it.
-    response.on('error', () => undefined);
-    await new Promise((resolve) => response.once('close', resolve));
-    return {
-      status: response.statusCode ?? 0,
-      headers: response.headers,
-      text: chunks.map(({ text }) => text).join(''),
-      chunks,
-      isComplete: response.complete,
-      seconds: (performance.now() - startedAt) / 1000,
-    };
+    return readResponse(response, startedAt);
   }
 
   /** Returns the URL of a path and the headers that all requests send. */
@@ -103,6 +87,31 @@ export function describeUnexpectedResponse(response: PublicResponse, advice: str
     );
   }
   const type = headers['content-type'] ?? 'without a content type';
-  const text = `a proxy answers ${status} (${type}) after ${seconds.toFixed(1)} s; the gateway did not`;
+  const text = `a proxy answers ${status} (${type}) after ${seconds.toFixed(1)} s; the gateway did not answer`;
   return failed(text, advice);
+}
+
+/**
+ * Reads a response to its end.
+ *
+ * @param startedAt time of the call, ms of the monotonic clock
+ */
+export async function readResponse(response: IncomingMessage, startedAt: number): Promise<PublicResponse> {
+  const chunks: { receivedAt: number; text: string }[] = [];
+  let receivedBytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    receivedBytes += chunk.length;
+    if (receivedBytes <= maxBodyBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
+  });
+  // A truncated body raises an error on the response; `complete` shows it.
+  response.on('error', () => undefined);
+  await new Promise((resolve) => response.once('close', resolve));
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: chunks.map(({ text }) => text).join(''),
+    chunks,
+    isComplete: response.complete,
+    seconds: (performance.now() - startedAt) / 1000,
+  };
 }

@@ -7,8 +7,8 @@ import { PublicCaller } from './caller.ts';
 import { checkForwarded } from './checks/address.ts';
 import { checkDeparture } from './checks/departure.ts';
 import { checkEncodedSlash, checkLongBody, checkLongHeader } from './checks/request.ts';
-import { checkSilence, checkSlowCall } from './checks/slow.ts';
 import { checkStream } from './checks/stream.ts';
+import { checkIdleStream, checkSlowCall } from './checks/timeouts.ts';
 import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
@@ -47,7 +47,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
       return check(to, signal);
     };
   const waitTimeout = seconds + timeoutsSeconds.beyondWait;
-  yield define('silence in a stream', waitTimeout, (to, signal) => checkSilence(to, seconds, signal));
+  yield define('silence in a stream', waitTimeout, (to, signal) => checkIdleStream(to, seconds, signal));
   yield define('slow call', waitTimeout, (to, signal) => checkSlowCall(to, seconds, signal));
   yield define(
     'client leaves a stream',

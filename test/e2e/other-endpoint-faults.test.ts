@@ -30,7 +30,9 @@ beforeAll(async () => {
   second = await createUpstream((request, response) =>
     request.path.endsWith('/speech')
       ? response.send(200, { 'content-type': 'audio/mpeg' }, 'recording')
-      : response.json(200, { text: 'heard' }),
+      : request.body.includes('name="response_format"\r\n\r\ntext')
+        ? response.send(200, { 'content-type': 'text/plain; charset=utf-8' }, 'heard')
+        : response.json(200, { text: 'heard' }),
   );
   gateway = await startGateway({
     yaml: `${wholePipeline}
@@ -106,6 +108,14 @@ describe('an upload', () => {
   ])('%s is refused', async (_name, form, status, message) => {
     const response = await transcribe(form());
     expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(message)]);
+  });
+
+  it('gets a transcript as text from a model that ignores `stream`, as whisper-1 does', async () => {
+    const form = formWith(new Blob(['x']));
+    form.set('response_format', 'text');
+    form.set('stream', 'true');
+    const response = await transcribe(form);
+    expect([response.status, await response.text()]).toEqual([200, 'heard']);
   });
 
   it('is refused as text, which names the type that it must have', async () => {

@@ -83,9 +83,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     } catch (error) {
       // Continues if the database became unavailable while it was being opened, for example because it restarted.
       if (url === undefined || remainingSeconds === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
-      log.warn(
-        `the database went away while it was being opened (${describeConnectionError(error)}): waiting for it again`,
-      );
+      log.warn(`lost the database while opening it (${describeConnectionError(error)}): waiting for it again`);
       await setTimeout(retryPauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     }
   }
@@ -99,13 +97,15 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   if (readUrl !== undefined) checkUrl(readUrl, 'DATABASE_READ_URL');
   if (readUrl !== undefined && databaseUrl === undefined)
     throw new StartRefused(
-      'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to that of its primary as well.',
+      'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to the URL of its primary, too.',
       {
         isPermanent: true,
       },
     );
+  const deadline = performance.now() + wait * 1000;
   if (databaseUrl !== undefined) await waitForDatabase(databaseUrl, 'DATABASE_URL', { limit: wait, log, signal });
-  if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limit: wait, log, signal });
+  const limit = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
+  if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limit, log, signal });
   const pooler = databaseUrl === undefined ? undefined : await findPooler(databaseUrl);
   const separateDirectUrl = directUrl === databaseUrl ? undefined : directUrl;
   if (mode === 'serve')
@@ -117,11 +117,11 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   try {
     // An aborted start leaves only connections, which end with the process.
     await waitUnlessAborted(lifetime.start(), signal);
-    const names = await waitUnlessAborted(
+    const appliedMigrations = await waitUnlessAborted(
       migrate(sessionUrl, log, tables, pooler !== 'transaction' || sessionUrl !== url),
       signal,
     );
-    if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
+    if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
     if (mode === 'serve' && databaseUrl !== undefined) {
       await waitUnlessAborted(requireAutocommitPooler(url, 'DATABASE_URL'), signal);
       if (sessionUrl !== url)
@@ -308,11 +308,13 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.notifications[Symbol.asyncDispose]();
-    await this.#replica?.[Symbol.asyncDispose]();
-    await this.#priorityPool.end();
-    await this.#orm.close(true);
-    await this.#lifetime.end();
+    // In reverse order; a failure does not keep the others, or an embedded server, open.
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => this.#lifetime.end());
+    stack.defer(() => this.#orm.close(true));
+    stack.defer(() => this.#priorityPool.end());
+    stack.use(this.#replica);
+    stack.use(this.notifications);
   }
 }
 

@@ -58,3 +58,8 @@ it('an upstream gets the span of its attempt, and the state of the client that s
     traceparent: `00-${id.slice(4)}-${span}-00`,
   });
 });
+
+it('no trace is sampled with a share of 0, not even the one with the largest id', () => {
+  const traceparent = `00-${'f'.repeat(32)}-${client.span}-01`;
+  expect(deriveTrace({ id, headers: { traceparent } }, 0).isSampled).toBe(false);
+});

@@ -126,7 +126,7 @@ it('an unexpected response is told from one of a proxy by the ids that the gatew
   const answer = { ...arriving(() => 0), status: 504, headers: { 'content-type': 'text/html' }, seconds: 60.04 };
   expect(describeUnexpectedResponse(answer, 'Raise it.')).toEqual({
     state: 'failed',
-    text: 'a proxy answers 504 (text/html) after 60.0 s; the gateway did not',
+    text: 'a proxy answers 504 (text/html) after 60.0 s; the gateway did not answer',
     advice: 'Raise it.',
   });
   const own = { ...answer, headers: { 'x-request-id': 'req_1', 'request-id': 'req_1' }, text: 'no' };

@@ -1,5 +1,4 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
-import { scalarText } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { number } from '../contract/rules.ts';
@@ -15,10 +14,13 @@ const transcriptReply: MediaReplyShape = {
 /** Response formats that are not JSON. Source: OpenAI API reference, "Create transcription". */
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** True for a transcript as text. HTML is the error page of a proxy. */
+/** Types of text that are no transcript: the error page of a proxy, and events. */
+const otherTextTypes = new Set(['text/html', 'text/event-stream']);
+
+/** True for a transcript as text, which whisper-1 sends even if a stream was requested. */
 function isText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
-  return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && type !== 'text/html');
+  return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && !otherTextTypes.has(type));
 }
 
 /** OpenAI's endpoints that transcribe recorded speech, with or without translation into English. */
@@ -35,8 +37,7 @@ export const transcriptions: ClientFormat = {
     ],
     parameters: compileParameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',
-    createByteTypeTest: ({ response_format, stream }) =>
-      textFormats.has(response_format) && scalarText(stream) !== 'true' ? isText : undefined,
+    createByteTypeTest: ({ response_format }) => (textFormats.has(response_format) ? isText : undefined),
     createObserver: () => new MediaObserver(transcriptReply),
   },
 };

@@ -63,7 +63,9 @@ it.each([8, 11, 14])(
     await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
     await database[Symbol.asyncDispose]();
     await dropDatabase(given.href);
-    expect(lines).toContainEqual(expect.stringMatching(/^the database went away .+ \(.+\): waiting for it again$/));
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^lost the database while opening it \(.+\): waiting for it again$/),
+    );
   },
 );
 

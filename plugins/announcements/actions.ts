@@ -27,7 +27,7 @@ const loadAnnouncements = () => import('./announcements.ts');
 const members = {
   kind: {
     enum: ['maintenance', 'note'],
-    description: 'maintenance: shown a week ahead with its span. note: during it.',
+    description: 'maintenance: shown from a week before its start, with its times. note: shown only during its period.',
   },
   audience: { enum: ['all', 'customers'], description: 'customers: on their home page, not on the status page.' },
   since: time,
@@ -42,7 +42,8 @@ const input = object(requiredMembers, members);
 
 type AnnouncementInput = InputOf<typeof input>;
 
-function parseMembers({ text_en: en, text_id: id, ...submitted }: AnnouncementInput) {
+function toAnnouncement({ text_en: en, text_id: id, ...submitted }: AnnouncementInput) {
+  // A model that is omitted is cleared.
   return { model: undefined, ...submitted, text: { en: en.trim(), id: id.trim() } };
 }
 
@@ -58,6 +59,7 @@ const announcementSubject: SubjectKind = {
   },
 };
 
+/** Describes a text to readers of its language only, because the other text says the same. */
 const describeInLanguage =
   (textLanguage: string): MemberDescriber<string> =>
   (value, reader) =>
@@ -75,17 +77,17 @@ const tells = {
 export const createAction = defineAction({
   name: 'announcement.create',
   subject: listSubject,
-  summary: 'announce something to customers for a span, in both languages, and email it if requested',
+  summary: 'show customers an announcement for a period, in both languages, and email it if requested',
   input: object(requiredMembers, {
     ...members,
     mail: boolean(
-      'Whether accounts with paid time get an email; for a model, only accounts that used it in the last 30 days.',
+      'Whether accounts with an active plan get an email; for a model, only accounts that used it in the last 30 days.',
     ),
   }),
   tells: { ...tells, mail: describeFlag('operator.told.mail') },
   async perform(host, _id, { mail: isMailed = false, ...submitted }, operator) {
     const { createAnnouncement } = await loadAnnouncements();
-    const { id, mailCount } = await createAnnouncement(host, parseMembers(submitted), {
+    const { id, mailCount } = await createAnnouncement(host, toAnnouncement(submitted), {
       createdBy: operator.name,
       isMailed,
     });
@@ -100,7 +102,7 @@ export const changeAction = defineAction({
   input,
   tells,
   async perform(host, id, submitted) {
-    await (await loadAnnouncements()).changeAnnouncement(host, id, parseMembers(submitted));
+    await (await loadAnnouncements()).changeAnnouncement(host, id, toAnnouncement(submitted));
   },
 });
 

@@ -17,7 +17,8 @@ export const announcementsSection = defineSection({
         kind: {
           enum: ['maintenance', 'note'],
           default: 'note',
-          description: 'maintenance: planned work, shown a week ahead with its span. note: shown during its span.',
+          description:
+            'maintenance: planned work, shown from a week before its start, with its times. note: shown only during its period.',
         },
         text: {
           description: 'Text of the announcement: one text, or one per language.',

@@ -6,19 +6,16 @@ export const dataRequestsSection = defineSection({
   name: 'data_requests',
   schema: object(
     { default: {} },
-    'Requests of people about their data: to see, correct or delete it, or to stop its use. Customers make them on a page of their account, operators record those that came otherwise.',
+    'Requests from people about their data: to see, correct or delete it, or to stop its use. Customers make them on a page of their account, operators record requests that arrive by other channels.',
     {
-      enabled: boolean(
-        { default: false },
-        'Whether customers have the page. Operators can record requests in any case.',
-      ),
+      enabled: boolean({ default: false }, 'Shows the page to customers. Operators can always record requests.'),
       answer_hours: integer(
         { minimum: 1, maximum: 2160, default: 72 },
         'Hours from when a request is received until it must be answered.',
       ),
       keep_years: integer(
         { minimum: 1, maximum: 50, default: 5 },
-        'Years, from the end of that of the answer, for which answered requests are kept as a proof. Then they are deleted.',
+        'Years to keep answered requests as evidence, counted from the end of the calendar year of the answer. Then they are deleted.',
       ),
     },
   ),

@@ -10,16 +10,16 @@ import { describeFacts, describePlans, describeDifferences, describeSoldOut, lis
 import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
 
 /** Describes the content of the front page, which claims only capabilities of this configuration. */
-export async function describeLanding(gateway: Registry, request: PageRequest) {
+export async function describeLanding(registry: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
-  const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
+  const hasSignIn = registry.pages.some(({ path }) => path === signInPath);
   const isForSale = hasSignIn && getConfiguredProvider(host) !== undefined;
-  const backedCount = catalog.models.filter(({ routes }) => routes.length > 1).length;
-  const setupSamples = hasSetup(gateway) ? [describeSetupCommand(request)] : [];
-  const soldOutPlans = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();
+  const failoverModelCount = catalog.models.filter(({ routes }) => routes.length > 1).length;
+  const setupSamples = hasSetup(registry) ? [describeSetupCommand(request)] : [];
+  const soldOutPlans: SoldOutPlans = isForSale ? await readSoldOutPlans(request) : new Map();
   const soldOut = describeSoldOut(request, soldOutPlans);
-  const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
+  const hasDocs = registry.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
     isForSale,
@@ -43,10 +43,10 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
       (id) => `/?sample=${id}#connect`,
     ),
     docs: hasDocs ? '/docs' : '',
-    failover: backedCount > 0 ? describeFailover(backedCount, catalog.models.length, t) : '',
+    failover: failoverModelCount > 0 ? describeFailover(failoverModelCount, catalog.models.length, t) : '',
     attempts: describeSampleAttempts(request),
-    models: await describeModels(gateway, request),
-    moreModels: gateway.pages.some(({ path }) => path === '/status') ? describeMoreModels(request) : '',
+    models: await describeModels(registry, request),
+    moreModels: registry.pages.some(({ path }) => path === '/status') ? describeMoreModels(request) : '',
   };
 }
 
@@ -54,7 +54,7 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
   try {
     return await readSoldOut(host, account?.id);
   } catch (error) {
-    logUnavailable(host, 'places cannot be read; the front page claims nothing about them', error);
+    logUnavailable(host, 'places cannot be read; the front page omits them', error);
     return new Map();
   }
 }

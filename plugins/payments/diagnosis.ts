@@ -4,7 +4,7 @@ import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { resolveMarkPath, readMark } from './qr-image/mark.ts';
+import { resolveLogoPath, readQrisLogo } from './qr-image/qris-logo.ts';
 
 /** A charge that cannot exist, because real references have a different format. */
 const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
@@ -28,7 +28,7 @@ export function paymentDiagnosis({
             ? skipped('nothing is sold: payments.provider is not set')
             : checkProvider(provider, host, signal),
       };
-      const mark = resolveMarkPath(host);
+      const mark = resolveLogoPath(host);
       if (mark !== undefined) yield { subject: 'qris_mark', run: () => checkMark(mark) };
     },
   };
@@ -36,7 +36,7 @@ export function paymentDiagnosis({
 
 async function checkMark(path: string): Promise<Finding> {
   try {
-    const { width, height } = await readMark(path);
+    const { width, height } = await readQrisLogo(path);
     return ok(`${width} by ${height} px`);
   } catch (error) {
     const advice = 'Save the QRIS mark there as a small PNG, or remove payments.qris_mark.';

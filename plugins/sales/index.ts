@@ -8,7 +8,7 @@ import { salesPage } from './page.ts';
 import { salesReading } from './reading.ts';
 import { salesGauges } from './sales-figures.ts';
 import { salesSection } from './section.ts';
-import { readWaitStory } from './story.ts';
+import { readWaitTimeline } from './timeline.ts';
 
 /** Limits the number of concurrent passes, and keeps a waiting list. */
 export const plugin: GatewayPlugin = {
@@ -23,7 +23,7 @@ export const plugin: GatewayPlugin = {
     for (const job of salesJobs) gateway.job(job);
     gateway.mail(placeMail);
     gateway.notices(waitNotices);
-    gateway.story(readWaitStory);
+    gateway.story(readWaitTimeline);
     gateway.page(salesPage);
     gateway.operatorReading(salesReading);
     gateway.command(salesCommand);

@@ -7,7 +7,7 @@ import { noticesToJson } from '#core/web/pages/notices.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { writeAtom } from './atom.ts';
-import { writeJson } from './json.ts';
+import { describeStatusJson } from './json.ts';
 import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
@@ -60,7 +60,7 @@ function getCachedJson(gateway: StatusRegistry, host: Host, language: Language, 
         readServiceStatus(gateway, host, String(page)),
         noticesToJson(gateway.noticeSources, host, language),
       ]);
-      return JSON.stringify(writeJson(status, host.service.name, translator.in(language), language, notices));
+      return JSON.stringify(describeStatusJson(status, host.service.name, translator.in(language), language, notices));
     },
   });
   texts.set(key, text);

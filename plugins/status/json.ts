@@ -6,8 +6,8 @@ import { describeIncidentTitle } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 
-/** Writes `/status.json`. Times are RFC 3339, shares are 0 to 1 and rounded down, unknown values are null. Counts are not published. */
-export function writeJson(
+/** Describes `/status.json`. Times are RFC 3339, shares are 0 to 1 and rounded down, unknown values are null. Counts are not published. */
+export function describeStatusJson(
   status: ServiceStatus,
   service: string,
   t: Translate,
@@ -33,12 +33,12 @@ export function writeJson(
     ...notices,
     // Repeated, so that a notice source with the same name cannot replace these members.
     ...summary,
-    models: models.map(writeModel),
-    incidents: incidents.map((incident) => writeIncident(incident, credited.get(incident.id), t)),
+    models: models.map(describeModelJson),
+    incidents: incidents.map((incident) => describeIncidentJson(incident, credited.get(incident.id), t)),
   };
 }
 
-function writeModel({ health, days, answered, checkup }: ModelStatus): object {
+function describeModelJson({ health, days, answered, checkup }: ModelStatus): object {
   const { id, state, since, failedAt, firstTokenMs } = health;
   return {
     id,
@@ -47,23 +47,23 @@ function writeModel({ health, days, answered, checkup }: ModelStatus): object {
     failed_at: formatTime(failedAt),
     first_token_ms: firstTokenMs === undefined ? null : Math.round(firstTokenMs),
     answered: roundShare(answered),
-    days: days.map(writeDay),
-    ...(checkup !== undefined && { probe: writeCheckup(checkup) }),
+    days: days.map(describeDayJson),
+    ...(checkup !== undefined && { probe: describeCheckupJson(checkup) }),
   };
 }
 
-function writeCheckup({ at, isPassed, isSameModel }: ModelCheckup): object {
+function describeCheckupJson({ at, isPassed, isSameModel }: ModelCheckup): object {
   const fingerprint = isSameModel === undefined ? null : isSameModel ? 'unchanged' : 'changed';
   return { at: formatTime(at), status: isPassed ? 'passed' : 'failed', fingerprint };
 }
 
-const dayStatuses = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;
+const publicDayStatuses = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;
 
-function writeDay({ day, state, answered }: DayStatus): object {
-  return { date: day, status: dayStatuses[state], answered: roundShare(answered) };
+function describeDayJson({ day, state, answered }: DayStatus): object {
+  return { date: day, status: publicDayStatuses[state], answered: roundShare(answered) };
 }
 
-function writeIncident(incident: Incident, credited: number | undefined, t: Translate): object {
+function describeIncidentJson(incident: Incident, credited: number | undefined, t: Translate): object {
   const { id, model, kind, lowestAnswered, startedAt, calmSince } = incident;
   const endedAt = endOf(incident);
   return {

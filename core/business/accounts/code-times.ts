@@ -9,5 +9,5 @@ export const openCodeOrdersSql = `(select order_id from voucher where order_id i
 export const revokeCodeStatement = `update voucher set revoked_at = clock_timestamp()
   where order_id = ? and redeemed_at is null and revoked_at is null`;
 
-/** SQL expression: time at which the days of a paid order `o` reached an account, or could no longer reach one. */
+/** SQL expression: time at which the days of a paid order `o` reached an account; for a gift code that is not redeemed, when it was revoked or will expire. */
 export const deliveredAtSql = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

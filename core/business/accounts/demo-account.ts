@@ -25,7 +25,7 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Creates a demo account in an empty database, so that a first call works out of the box. Never in production.
  *
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
- * to a draft file, which is renamed after the commit: after a crash in between, the next start uses the draft.
+ * to a draft file, which is renamed after the commit. If the process crashes between the two, the next start uses the draft.
  *
  * @returns undefined in production, while the account is blocked, and if the database has accounts but none with the key of the file
  */

@@ -116,7 +116,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Finds an account like `findById`, but returns an entry of up to a day at once, and refreshes it in the background. Waits for the lookup
+   * Finds an account like `findById`, but returns an entry up to a day old immediately, and refreshes it in the background. Waits for the lookup
    * while notifications cannot arrive.
    */
   findCachedById(id: string): Awaitable<CachedAccount | undefined> {
@@ -157,7 +157,7 @@ export class AccountDirectory implements AsyncDisposable {
     if (this.#isFresh(cached, maxAgeSeconds)) return cached;
     if (maxAgeSeconds === 0 || !this.#isWatched || !this.#isFresh(cached, maxStaleAgeMs / 1_000))
       return this.#lookUp(loader, key, cached);
-    if (this.#outage === undefined || this.#takeProbe()) this.#refreshInBackground(cached.id);
+    if (this.#outage === undefined || this.#claimProbe()) this.#refreshInBackground(cached.id);
     return cached;
   }
 
@@ -196,7 +196,7 @@ export class AccountDirectory implements AsyncDisposable {
     cached: CachedAccount | undefined,
   ): Awaitable<CachedAccount | undefined> {
     const isOutage = this.#outage !== undefined;
-    if (isOutage && !this.#takeProbe()) return this.#getCachedOrThrow(cached);
+    if (isOutage && !this.#claimProbe()) return this.#getCachedOrThrow(cached);
     const notificationsBefore = this.#notificationCount;
     const lookup = loader.load(key).then(
       (account) => account ?? this.#recordMiss(key, cached, notificationsBefore),
@@ -262,7 +262,7 @@ export class AccountDirectory implements AsyncDisposable {
     if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerance) {
       this.#accounts.clear();
       this.#log.warn(
-        `the database's clock was set by ${((offset - this.#clockOffset) / 1_000).toFixed(0)} s; accounts are read again`,
+        `the database's clock jumped by ${((offset - this.#clockOffset) / 1_000).toFixed(0)} s; cached accounts are dropped`,
       );
     }
     this.#clockOffset = offset;
@@ -274,7 +274,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /** Takes the probe that is due during an outage, and schedules the next one. Returns false if no probe is due. */
-  #takeProbe(): boolean {
+  #claimProbe(): boolean {
     if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
     this.#scheduleProbe();
     return true;

@@ -89,7 +89,7 @@ export async function* exportOwnData(database: Queries & Transactions, accountId
     yield ']\n';
   }
   yield ',"request": [\n';
-  yield* separateRows(exportRequests(database, accountId));
+  yield* separateRows(readOwnRequests(database, accountId));
   yield ']}\n';
 }
 
@@ -121,7 +121,7 @@ async function* readRows(
   }
 }
 
-async function* exportRequests(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
+async function* readOwnRequests(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnRequest(record));
 }
 

@@ -17,13 +17,10 @@ interface DuePlanEnd {
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
-/** Returns SQL of the end in microseconds, which identifies its event: an extended plan has a new end and gets a new event. */
+/** SQL expression for the end in microseconds. It identifies the event: an extended plan has a new end and gets a new event. */
 const endKeySql = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
-/**
- * Finds accounts whose last period ends within this many seconds, or will then have less than 24 hours left, and that have no event about
- * it yet. Lists the earliest ends first.
- */
+/** Finds accounts for which `plan.ended` or `plan.ending` becomes due within `seconds` and is not yet recorded, earliest ends first. */
 export async function findDuePlanEnds(database: Queries, seconds: number): Promise<DuePlanEnd[]> {
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),

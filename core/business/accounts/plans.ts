@@ -92,7 +92,7 @@ export function formatMoneyForTerminal(amount: number, currency: string): string
   return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
 }
 
-/** Lists warnings about longer plans that cost no less per day than a shorter one, which buyers do not expect. */
+/** Warns about plans that cost as much or more per day than a shorter plan. */
 export function listPriceWarnings(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);

@@ -19,7 +19,7 @@ export const mailSection = defineSection({
       ),
       reply_to: string(
         { pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' },
-        'E-mail address for replies. Default: that of `service.contact`, or else `from`.',
+        'E-mail address for replies. Default: the address in `service.contact`, otherwise `from`.',
       ),
       dkim_selector: string(
         { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },

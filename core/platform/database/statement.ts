@@ -43,14 +43,14 @@ interface BoundQuery {
  */
 export function bindParameters(sql: string, parameters: readonly unknown[]): BoundQuery {
   const values: unknown[] = [];
-  let nextIndex = 0;
+  let parameterIndex = 0;
   const text = sql.replace(placeholderOrQuoted, (match) => {
     if (match !== '?') return match;
-    const parameter = parameters[nextIndex++];
+    const parameter = parameters[parameterIndex++];
     if (!Array.isArray(parameter)) return `$${values.push(parameter)}`;
     return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
   });
-  if (nextIndex !== parameters.length)
-    throw new Error(`a statement with ${nextIndex} placeholders got ${parameters.length} parameters`);
+  if (parameterIndex !== parameters.length)
+    throw new Error(`a statement with ${parameterIndex} placeholders got ${parameters.length} parameters`);
   return { text, values };
 }

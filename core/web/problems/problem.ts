@@ -24,7 +24,7 @@ export interface Problem {
 }
 
 interface Problems extends ReadonlyArray<Problem> {
-  readonly total?: number; // if `find` returns not all
+  readonly total?: number; // set if `find` returns only some of them
 }
 
 /** A piece of a sentence for a template. */
@@ -48,7 +48,7 @@ export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'languag
 export interface ProblemKind {
   /** Short name in snake_case: `mail`. */
   readonly name: string;
-  /** Order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120 on. */
+  /** Order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120. */
   readonly order: number;
   /** A page in docs/runbooks with meaning, effect on customers and remedy: `mail-failing`. */
   readonly runbook?: string;

@@ -1,7 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../wire/members.ts';
+import { readMember } from '../wire/members.ts';
 import { estimateTokens, estimatePromptTokens, withoutEmptyCounts } from './estimate.ts';
 
 /** Number of deltas with text that are measured, and of deltas that are parsed at most to find them. */
@@ -93,7 +93,7 @@ function countCharacters(value: JsonValue | undefined): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countCharacters(entry), 0);
   if (!isJsonObject(value)) return 0;
   // A choice holds its delta next to metadata.
-  const delta = member(value, 'delta') ?? member(value, 'content');
+  const delta = readMember(value, 'delta') ?? readMember(value, 'content');
   if (isJsonObject(delta)) return countCharacters(delta);
   let characters = 0;
   for (const [name, part] of Object.entries(value)) {

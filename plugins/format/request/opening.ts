@@ -1,6 +1,6 @@
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
-import { member } from '../wire/members.ts';
+import { readMember } from '../wire/members.ts';
 import { findRawElement } from './raw-element.ts';
 
 const maxOpeningLength = 16_384; // characters
@@ -27,8 +27,8 @@ export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): str
 
 /** True for a user message. Only Gemini's messages, which have parts, may omit the role. */
 function isUserMessage(message: JsonValue): boolean {
-  const role = member(message, 'role');
-  return role === 'user' || (role === undefined && member(message, 'parts') !== undefined);
+  const role = readMember(message, 'role');
+  return role === 'user' || (role === undefined && readMember(message, 'parts') !== undefined);
 }
 
 /** Reads the texts of a message. Other parts are represented by their type. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { member } from '../wire/members.ts';
+import { readMember } from '../wire/members.ts';
 
 /** Headers that identify a conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
@@ -14,7 +14,7 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
     const value = headers[name];
     if (typeof value === 'string' && value !== '') return value.slice(0, maxNameLength);
   }
-  const user = member(body['metadata'], 'user_id');
+  const user = readMember(body['metadata'], 'user_id');
   return typeof user === 'string' && user !== '' ? user.slice(0, maxNameLength) : undefined;
 }
 
@@ -22,7 +22,9 @@ const maxMessageLength = 65_536; // characters
 
 /** Writes the first user message, which stays the same in each turn of a conversation, unlike instructions, which may contain the time. */
 export function writeFirstUserMessage({ messages }: JsonObject): string {
-  const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
+  const first = Array.isArray(messages)
+    ? messages.find((message) => readMember(message, 'role') === 'user')
+    : undefined;
   return writeStart(first ?? null);
 }
 

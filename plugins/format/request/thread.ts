@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { member } from '../wire/members.ts';
+import { readMember } from '../wire/members.ts';
 
 /** Message thread of a request. */
 export interface Thread {
@@ -19,7 +19,7 @@ export interface Thread {
 /** Returns the body whose parameters are checked: a thread whose last answer was paused continues without a new message. */
 export function bodyToCheck(body: JsonObject): JsonObject {
   const { messages, thread } = body;
-  const isEmpty = Array.isArray(messages) && messages.length === 0 && member(thread, 'type') === 'continue';
+  const isEmpty = Array.isArray(messages) && messages.length === 0 && readMember(thread, 'type') === 'continue';
   return isEmpty ? { ...body, messages: [{}] } : body;
 }
 

@@ -15,7 +15,7 @@ export function readFields<U extends object, T extends object>(
 }
 
 /** Reads a member like `readFields`; undefined if it is missing. */
-export function maybeFields<U extends object, T extends object>(
+export function readFieldsIfPresent<U extends object, T extends object>(
   holder: BodyObject<T>,
   name: keyof T & string,
 ): BodyObject<U> | undefined {
@@ -35,7 +35,7 @@ export function renameToCamelCase(object: JsonObject): JsonObject {
   return Object.fromEntries(used.map((name) => [toCamelCase(name), object[name]]));
 }
 
-/** Converts `max_output_tokens` to `maxOutputTokens`, which stays unchanged. */
+/** Converts `max_output_tokens` to `maxOutputTokens`; names in camelCase stay unchanged. */
 export function toCamelCase(name: string): string {
   if (!name.includes('_')) return name;
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -12,7 +12,7 @@ export function asCount(value: JsonValue | undefined): number | undefined {
  *
  * @template T type that declares the possible members
  */
-export function member<T extends object = JsonObject>(
+export function readMember<T extends object = JsonObject>(
   value: JsonValue | undefined,
   name: keyof NoInfer<T> & string,
 ): JsonValue | undefined {
@@ -104,7 +104,7 @@ export function isTruncatedObject(data: string): boolean {
 
 /** True if a list of tools has a tool of one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
-  return Array.isArray(tools) && tools.some((tool) => types.includes(scalarText(member(tool, 'type'))));
+  return Array.isArray(tools) && tools.some((tool) => types.includes(scalarText(readMember(tool, 'type'))));
 }
 
 /** Copies an object without its undefined members. */

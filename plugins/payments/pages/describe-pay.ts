@@ -6,8 +6,8 @@ import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { contactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { loadMark } from '../qr-image/mark.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
+import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { formatPlan } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
 
@@ -35,7 +35,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     isPayable,
     canCheck: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
-    mark: qr === undefined ? undefined : (await loadMark(host))?.dataUrl,
+    mark: qr === undefined ? undefined : (await loadQrisLogo(host))?.dataUrl,
     receiver,
     simulation: simulation === undefined ? undefined : describeSimulation(simulation, request),
     qrLabel: t('payments.pay.qr', { price: total, code }),

@@ -3,8 +3,8 @@ import { determineOrderView } from '#core/business/payments/order-view.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { loadMark } from '../qr-image/mark.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
+import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { readReceiver } from './describe-pay.ts';
 import { readOwnOrder } from './order-view.ts';
 
@@ -18,7 +18,10 @@ export const qrDownload: Page = {
     const qr = determineOrderView(order) === 'waiting' ? order.attempt?.qr : undefined;
     if (qr === undefined || findSimulationCommand(request.host, order) !== undefined)
       throw new PageError(404, 'payments.pay.no_qr');
-    const image = await drawQrImage(qr, { ...describeTexts(order, qr, request), mark: await loadMark(request.host) });
+    const image = await drawQrImage(qr, {
+      ...describeTexts(order, qr, request),
+      mark: await loadQrisLogo(request.host),
+    });
     return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
   },
 };

@@ -1,12 +1,12 @@
 import { Canvas } from './canvas.ts';
-import type { Mark } from './mark.ts';
 import { computeModules } from './modules.ts';
+import type { QrisLogo } from './qris-logo.ts';
 
 interface QrImageTexts {
   readonly title: string; // above the code: the receiver
   readonly amount: string;
   readonly lines: readonly string[]; // below the code: the order and its expiry
-  readonly mark?: Mark | undefined;
+  readonly mark?: QrisLogo | undefined;
 }
 
 const quietZone = 4; // modules around the code

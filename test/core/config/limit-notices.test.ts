@@ -75,7 +75,7 @@ describe('limits of which one contradicts another are noted', () => {
     [
       'a stored response larger than the store',
       () => noticesOf(responsesSection, { max_bytes: 4 * MiB, max_account_bytes: MiB }),
-      /max_bytes is 4194304/,
+      /max_bytes \(4194304\) exceeds/,
     ],
     [
       'a body larger than the memory',

@@ -5,9 +5,9 @@ import { defineTexts, type Language, languages } from '#core/web/texts/texts.ts'
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeWait } from '../../../plugins/sales/notices.ts';
 import { placeKinds } from '../../../plugins/sales/sales-figures.ts';
-import { describeWaitEvents } from '../../../plugins/sales/story.ts';
 import en from '../../../plugins/sales/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/sales/texts/id.json' with { type: 'json' };
+import { describeWaitEvents } from '../../../plugins/sales/timeline.ts';
 
 const translator = new Translator([ownTexts, ...coreTexts, defineTexts({ en, id })]);
 const now = Date.UTC(2026, 10, 22, 2, 30);

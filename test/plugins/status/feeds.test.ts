@@ -3,7 +3,7 @@ import type { Incident } from '#core/business/model-health/incident.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { writeAtom } from '../../../plugins/status/atom.ts';
-import { writeJson } from '../../../plugins/status/json.ts';
+import { describeStatusJson } from '../../../plugins/status/json.ts';
 import type { ServiceStatus } from '../../../plugins/status/service-status.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
 
@@ -92,7 +92,7 @@ describe('the JSON of the status', () => {
   };
 
   it('names states, shares rounded down, and incidents', () => {
-    expect(JSON.parse(JSON.stringify(writeJson(status, 'Daypass', translator.in('en'), 'en')))).toEqual({
+    expect(JSON.parse(JSON.stringify(describeStatusJson(status, 'Daypass', translator.in('en'), 'en')))).toEqual({
       service: 'Daypass',
       status: 'degraded',
       description: 'The model is degraded',
@@ -131,19 +131,27 @@ describe('the JSON of the status', () => {
   it('leads to the next models, and judges all', () => {
     const worse = { ...health, id: 'dp/z', state: 'down' as const };
     const first = { ...status, health: [worse, health], page: { number: 1, count: 2 } };
-    expect(writeJson(first, 'Daypass', translator.in('id'), 'id')).toMatchObject({
+    expect(describeStatusJson(first, 'Daypass', translator.in('id'), 'id')).toMatchObject({
       status: 'down',
       model_count: 2,
       next: '/status.json?language=id&page=2',
     });
     const last = { ...first, page: { number: 2, count: 2 } };
-    expect(writeJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({ status: 'down', next: null });
+    expect(describeStatusJson(last, 'Daypass', translator.in('id'), 'id')).toMatchObject({
+      status: 'down',
+      next: null,
+    });
   });
 
   it('tells an incident that was over from one without traffic since its last failure', () => {
     const failedAt = Date.parse('2031-05-12T10:31:00Z');
     const quiet = incident({ endedAt: undefined, failedAt, quietSince: at.getTime() });
-    const { incidents } = writeJson({ ...status, incidents: [incident(), quiet] }, 'x', translator.in('en'), 'en') as {
+    const { incidents } = describeStatusJson(
+      { ...status, incidents: [incident(), quiet] },
+      'x',
+      translator.in('en'),
+      'en',
+    ) as {
       incidents: object[];
     };
     expect(incidents).toMatchObject([
@@ -155,7 +163,7 @@ describe('the JSON of the status', () => {
 
   it('tells an incident whose model was removed from one that was over', () => {
     const removed = incident({ isRemoved: true });
-    const { incidents } = writeJson({ ...status, incidents: [removed] }, 'x', translator.in('en'), 'en') as {
+    const { incidents } = describeStatusJson({ ...status, incidents: [removed] }, 'x', translator.in('en'), 'en') as {
       incidents: object[];
     };
     expect(incidents).toMatchObject([{ outcome: 'removed' }]);
@@ -164,7 +172,7 @@ describe('the JSON of the status', () => {
 
   it('keeps its own members beside a source of notices with the name of one', () => {
     const notices = { service: [], next: [{}], incidents: [{}], parades: [{ title: 'x' }] };
-    expect(writeJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
+    expect(describeStatusJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
       service: 'Daypass',
       next: null,
       incidents: [{ model: 'dp/<b>&"' }],
@@ -173,6 +181,6 @@ describe('the JSON of the status', () => {
   });
 
   it('names no route and no fault', () => {
-    expect(JSON.stringify(writeJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
+    expect(JSON.stringify(describeStatusJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { writeJson } from '../../../plugins/status/json.ts';
+import { describeStatusJson } from '../../../plugins/status/json.ts';
 import { readServiceStatus } from '../../../plugins/status/service-status.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
 
@@ -47,7 +47,7 @@ it('the status shows what the plugin that checks routes has published, without i
   const t = new Translator([statusTexts]).in('en');
   const shown = async (registry: typeof gateway) => {
     const status = await readServiceStatus(registry, host);
-    return (writeJson(status, 'Daypass', t, 'en') as { models: readonly object[] }).models[0];
+    return (describeStatusJson(status, 'Daypass', t, 'en') as { models: readonly object[] }).models[0];
   };
   expect(await shown(publishing)).toMatchObject({
     probe: { at: '2031-05-12T02:00:00.000Z', status: 'passed', fingerprint: 'changed' },

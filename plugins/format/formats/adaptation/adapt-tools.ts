@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { asList, member, keepIfSame, scalarText } from '../../wire/members.ts';
+import { asList, readMember, keepIfSame, scalarText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
@@ -71,13 +71,13 @@ export function forcesCall(choice: JsonValue): boolean {
 
 /** Chat nests the mode one level deeper than Responses. */
 function readAllowedMode(choice: JsonObject): JsonValue | undefined {
-  return choice['mode'] ?? member(choice['allowed_tools'], 'mode');
+  return choice['mode'] ?? readMember(choice['allowed_tools'], 'mode');
 }
 
 /** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns the same value for any other member or choice. */
 export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
-  if (member(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
+  if (readMember(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
   const { allowed_tools } = choice;
   if (!isJsonObject(allowed_tools)) return { ...choice, mode: 'auto' };
   return { ...choice, allowed_tools: { ...allowed_tools, mode: 'auto' } };
@@ -107,7 +107,7 @@ export function adaptHostedTools(
 
 /** True for the tool that must be called. Messages chooses a tool by its name, Responses by its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
-  return ['name', 'type'].some((key) => tool[key] !== undefined && member(choice, key) === tool[key]);
+  return ['name', 'type'].some((key) => tool[key] !== undefined && readMember(choice, key) === tool[key]);
 }
 
 /** Creates the error for a tool of another vendor. Gemini names such a tool by its member, the other formats by its type. */

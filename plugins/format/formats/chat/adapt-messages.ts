@@ -4,7 +4,7 @@ import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { requiresReasoning } from '../../canonical/reasoning.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from '../../wire/chat.ts';
-import { asList, asText, member } from '../../wire/members.ts';
+import { asList, asText, readMember } from '../../wire/members.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { mapEntries, omitMembers, withMember } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
@@ -81,7 +81,7 @@ class StoredReasoning {
     this.#target = target;
     const { keptReasoning } = target;
     if (keptReasoning?.hasFound !== true) return;
-    const calls = messages.flatMap((message) => asList(member<ChatMessage>(message, 'tool_calls')));
+    const calls = messages.flatMap((message) => asList(readMember<ChatMessage>(message, 'tool_calls')));
     const reasoningByCall = keptReasoning.findBefore(calls.map(readKeptCall));
     for (const [index, call] of calls.entries()) this.#byCall.set(call, reasoningByCall[index] ?? []);
   }

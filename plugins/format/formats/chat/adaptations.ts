@@ -3,7 +3,7 @@ import { createLengthRules } from '../../canonical/call-ids.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
-import { asList, member } from '../../wire/members.ts';
+import { asList, readMember } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem, isSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
@@ -71,7 +71,7 @@ const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
 const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
-  if (!messages.some((message) => member<ChatMessage>(message, 'images') !== undefined)) return body;
+  if (!messages.some((message) => readMember<ChatMessage>(message, 'images') !== undefined)) return body;
   return withMember(body, 'messages', reencodeMembers(chatCodec, { messages }, target)['messages']);
 };
 
@@ -117,9 +117,9 @@ const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) =>
 const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   const { tools, tool_choice: choice } = body;
   if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
-  const name = member(member(choice, 'function'), 'name');
+  const name = readMember(readMember(choice, 'function'), 'name');
   if (typeof name !== 'string') return body;
-  const namedTools = tools.filter((tool) => member(member<ChatTool>(tool, 'function'), 'name') === name);
+  const namedTools = tools.filter((tool) => readMember(readMember<ChatTool>(tool, 'function'), 'name') === name);
   return namedTools.length === 0 ? body : { ...body, tools: namedTools, tool_choice: 'required' };
 };
 

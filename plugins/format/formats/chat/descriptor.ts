@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { createContentReaders } from '../../content/read-content.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
-import { asCount, hasToolOfType, member, listTexts } from '../../wire/members.ts';
+import { asCount, hasToolOfType, readMember, listTexts } from '../../wire/members.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
@@ -74,7 +74,7 @@ export const chat: ClientTextFormat = {
 
 function omitResultImages(body: JsonObject): JsonObject {
   return mapObjects(body, 'messages', (message) =>
-    member<ChatMessage>(message, 'role') === 'tool'
+    readMember<ChatMessage>(message, 'role') === 'tool'
       ? mapObjects(message, 'content', createImageReplacer('image_url', 'text'))
       : message,
   );

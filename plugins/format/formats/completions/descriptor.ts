@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
-import { asList, asCount, member, readEvent, scalarNumber } from '../../wire/members.ts';
+import { asList, asCount, readMember, readEvent, scalarNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
@@ -64,15 +64,15 @@ function readReply(body: JsonObject): Fragment[] {
 }
 
 function readChoice(choice: JsonValue): Fragment[] {
-  const reason = member(choice, 'finish_reason');
-  const answer = member(choice, 'index') ?? null;
+  const reason = readMember(choice, 'finish_reason');
+  const answer = readMember(choice, 'index') ?? null;
   if (typeof reason !== 'string' || reason === '')
-    return member(choice, 'text') === '' ? [] : [progress, { type: 'other', answer }];
+    return readMember(choice, 'text') === '' ? [] : [progress, { type: 'other', answer }];
   return [progress, { type: 'other', answer, finish: reason === 'content_filter' ? reason : 'stop' }];
 }
 
 function readUsage({ usage }: JsonObject): Usage | undefined {
-  const input = asCount(member(usage, 'prompt_tokens'));
-  const output = asCount(member(usage, 'completion_tokens'));
+  const input = asCount(readMember(usage, 'prompt_tokens'));
+  const output = asCount(readMember(usage, 'completion_tokens'));
   return input === undefined && output === undefined ? undefined : { input, output };
 }

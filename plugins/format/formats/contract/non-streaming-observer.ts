@@ -3,7 +3,7 @@ import { createReportedFailure } from '#core/gateway/model-call/reported-failure
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { asCount, member } from '../../wire/members.ts';
+import { asCount, readMember } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
 /** Observes the reply of an endpoint that never streams. */
@@ -41,7 +41,7 @@ export class NonStreamingObserver implements ReplyObserver {
 /** Reads the token count of the prompt, from the names that OpenAI and Google use or from the total, which other vendors report. */
 export function readInputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
-    const input = asCount(member(usage, name));
+    const input = asCount(readMember(usage, name));
     if (input !== undefined) return { input };
   }
   return undefined;

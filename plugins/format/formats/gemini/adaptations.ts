@@ -9,7 +9,7 @@ import type {
   GeminiSchema,
   GeminiTool,
 } from '../../wire/gemini.ts';
-import { member } from '../../wire/members.ts';
+import { readMember } from '../../wire/members.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, mapMembers, isSet, omitMembers } from '../adaptation/adapt-members.ts';
@@ -58,7 +58,7 @@ function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   if (toCamelCase(name) !== 'toolConfig' || !isJsonObject(config)) return config;
   return mapMembers(config, (inner, value) => {
     if (toCamelCase(inner) !== 'functionCallingConfig') return value;
-    const mode = member<GeminiFunctionCallingConfig>(value, 'mode');
+    const mode = readMember<GeminiFunctionCallingConfig>(value, 'mode');
     return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
   });
 }
@@ -83,7 +83,9 @@ const outputEditor: OutputFormatEditor = {
   },
   replace: removeSchemas,
   instruct: (body, text): JsonObject => {
-    const name = isSet(member<GeminiRequest>(body, 'system_instruction')) ? 'system_instruction' : 'systemInstruction';
+    const name = isSet(readMember<GeminiRequest>(body, 'system_instruction'))
+      ? 'system_instruction'
+      : 'systemInstruction';
     const { [name]: system } = body;
     const instructions: GeminiContent = isJsonObject(system)
       ? system
@@ -100,7 +102,7 @@ function isSchema(name: string): boolean {
 }
 
 function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
-  const name = isSet(member<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
+  const name = isSet(readMember<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
   const remaining = Object.entries(config).filter(([spelling]) => {

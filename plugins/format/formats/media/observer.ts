@@ -4,7 +4,7 @@ import { createReportedFailure } from '#core/gateway/model-call/reported-failure
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { member, scalarText } from '../../wire/members.ts';
+import { readMember, scalarText } from '../../wire/members.ts';
 import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { readUsage } from '../responses/reply/reply-object.ts';
@@ -46,14 +46,14 @@ export class MediaObserver implements ReplyObserver {
     }
     // Events are large, because each may hold an image. If they have names, only the end events are parsed.
     const body = event.parse();
-    const type = scalarText(name ?? member(body, 'type'));
+    const type = scalarText(name ?? readMember(body, 'type'));
     const error = readReportedError(body);
     if (error !== undefined) this.failure = createReportedFailure(error);
     this.hasContent ||= partEvents.has(type) || endEvents.has(type);
     if (!endEvents.has(type)) return;
     this.isComplete = true;
     this.#remainingCount--;
-    this.#addUsage(1, member(body, 'usage'));
+    this.#addUsage(1, readMember(body, 'usage'));
   }
 
   observeReply(body: JsonObject): void {

@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
-import { asList, member } from '../../wire/members.ts';
+import { asList, readMember } from '../../wire/members.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -18,7 +18,7 @@ import { isCall } from './reply/read-output.ts';
 /** Requests thinking in the route's style. Changes only members that the route is known to reject. */
 export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   const { thinking } = body;
-  const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
+  const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
   if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
   if (!canReason(target.profile)) return dropThinking(body, target);
   const usesBudget = target.profile.quirks.reasoning === 'budget';
@@ -27,11 +27,11 @@ export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   if (!isThinkingRejected && !isEffortRejected) return body;
   const rewritten: MessagesRequest = rewriteThinking(body, target);
   const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
-  return withEffort(adapted, member<MessagesOutputConfig>(rewritten.output_config, 'effort'));
+  return withEffort(adapted, readMember<MessagesOutputConfig>(rewritten.output_config, 'effort'));
 };
 
 function dropThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
-  const isOff = member<MessagesThinking>(body.thinking, 'type') === 'disabled';
+  const isOff = readMember<MessagesThinking>(body.thinking, 'type') === 'disabled';
   if (!isOff) notes.drop('reasoning');
   return removeThinking(body);
 }
@@ -42,13 +42,13 @@ function removeThinking(body: MessagesRequest): MessagesRequest {
 
 /** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
-  const type = member<MessagesThinking>(thinking, 'type');
+  const type = readMember<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
   // Only newer Claude models support this type.
   if (type === 'between_tools') return !quirks.claude || quirks.reasoning === 'budget';
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
-  const budget = member<MessagesThinking>(thinking, 'budget_tokens');
+  const budget = readMember<MessagesThinking>(thinking, 'budget_tokens');
   const exceedsLimit = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
   return type === 'adaptive' || (type === 'enabled' && exceedsLimit);
 }
@@ -56,11 +56,11 @@ function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { q
 /** Rewrites thinking and effort for the route. Keeps a client's budget and drops an additional effort, which is only a hint. */
 function rewriteThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
-  const type = member<MessagesThinking>(thinking, 'type');
+  const type = readMember<MessagesThinking>(thinking, 'type');
   const hasClientBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
-  const effort = member<MessagesOutputConfig>(body.output_config, 'effort');
+  const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
   if (hasClientBudget && isSet(effort)) target.notes.drop('output_config.effort');
-  const isPrefilled = Array.isArray(messages) && member<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
+  const isPrefilled = Array.isArray(messages) && readMember<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
   const userMessage = { role: 'user', content: '.' };
   const request: MessagesRequest = {
     thinking,
@@ -126,7 +126,7 @@ function adaptThinkingBlock(block: JsonValue, { origin, profile, notes }: Adapta
 export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
   if (!profile.quirks.signed_thinking) return body;
   const { thinking: mode, messages } = body;
-  if (member<MessagesThinking>(mode, 'type') !== 'enabled' || !Array.isArray(messages)) return body;
+  if (readMember<MessagesThinking>(mode, 'type') !== 'enabled' || !Array.isArray(messages)) return body;
   const loopStart = findLoopStart(messages);
   if (loopStart === undefined || startsWithThinking(loopStart.content)) return body;
   notes.drop('reasoning until the end of this tool loop');
@@ -156,7 +156,7 @@ function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefi
 }
 
 function hasResults(content: JsonValue | undefined): boolean {
-  return asList(content).some((block) => member<MessagesBlock>(block, 'type') === 'tool_result');
+  return asList(content).some((block) => readMember<MessagesBlock>(block, 'type') === 'tool_result');
 }
 
 function startsWithThinking(content: JsonValue | undefined): boolean {
@@ -170,7 +170,8 @@ function startsWithThinking(content: JsonValue | undefined): boolean {
  */
 export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
-  if (!requiresReasoning(profile, true) || member<MessagesThinking>(body.thinking, 'type') === 'disabled') return body;
+  if (!requiresReasoning(profile, true) || readMember<MessagesThinking>(body.thinking, 'type') === 'disabled')
+    return body;
   if (!Array.isArray(messages)) return body;
   const replayed = mapEntries(messages, (message) => {
     const { role, content: rawContent }: MessagesMessage = isJsonObject(message) ? message : {};
@@ -188,6 +189,6 @@ function toBlocks(content: JsonValue | undefined): JsonValue[] {
 }
 
 function isThinking(block: JsonValue | undefined): boolean {
-  const type = member<MessagesBlock>(block, 'type');
+  const type = readMember<MessagesBlock>(block, 'type');
   return type === 'thinking' || type === 'redacted_thinking';
 }

@@ -2,7 +2,7 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { plainIdRules } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { member, keepIfSame } from '../../wire/members.ts';
+import { readMember, keepIfSame } from '../../wire/members.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -85,7 +85,7 @@ const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes 
 /** Returns a function that changes the entries of `content` if it is a list. */
 function mapContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
   return (holder) => {
-    const content = member<MessagesMessage | MessagesBlock>(holder, 'content');
+    const content = readMember<MessagesMessage | MessagesBlock>(holder, 'content');
     return Array.isArray(content) ? withMember(holder as JsonObject, 'content', mapEntries(content, change)) : holder;
   };
 }
@@ -141,7 +141,7 @@ function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
 
 const outputWording: OutputFormatEditor = {
   find: ({ output_config, output_format }: MessagesRequest): JsonObject | undefined => {
-    const format = member<MessagesOutputConfig>(output_config, 'format');
+    const format = readMember<MessagesOutputConfig>(output_config, 'format');
     if (isSet(format)) return { output_config: { format } };
     return isSet(output_format) ? { output_format } : undefined;
   },
@@ -175,7 +175,7 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptToolMembers({
     names: ['tools', 'tool_choice'],
     relax: removeStrict,
-    forbidsCalls: ({ tool_choice }: MessagesRequest) => member<MessagesToolChoice>(tool_choice, 'type') === 'none',
+    forbidsCalls: ({ tool_choice }: MessagesRequest) => readMember<MessagesToolChoice>(tool_choice, 'type') === 'none',
   }),
   adaptParallelCalls,
   adaptForcedTools(relaxToolChoice),

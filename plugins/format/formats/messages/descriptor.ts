@@ -2,7 +2,7 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainIdRules } from '../../canonical/call-ids.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { member, listTexts } from '../../wire/members.ts';
+import { readMember, listTexts } from '../../wire/members.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
@@ -92,7 +92,7 @@ function omitResultImages(body: JsonObject): JsonObject {
 }
 
 function replaceResultImages(block: JsonObject): JsonObject {
-  return member<MessagesBlock>(block, 'type') === 'tool_result'
+  return readMember<MessagesBlock>(block, 'type') === 'tool_result'
     ? mapObjects(block, 'content', createImageReplacer('image', 'text'))
     : block;
 }

@@ -7,7 +7,7 @@ import {
   type Fragment,
   modelFragment,
 } from '../../canonical/reply.ts';
-import { asCount, asFilledText, member, parseBody } from '../../wire/members.ts';
+import { asCount, asFilledText, readMember, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
 /** Finish reasons. Any other reason, such as `stop`, is an ordinary end. */
@@ -32,7 +32,7 @@ export class OllamaDecoder implements ReplyDecoder {
   readWhole(body: JsonObject): Fragment[] {
     const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
-    return isJsonObject(member<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReply()];
+    return isJsonObject(readMember<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReply()];
   }
 
   #readChunk(chunk: JsonObject): Fragment[] {
@@ -53,12 +53,12 @@ export class OllamaDecoder implements ReplyDecoder {
 
   /** Reads a call, which arrives whole. Older versions send no ids. */
   #readCall(call: JsonValue): Fragment[] {
-    const name = asFilledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
-    const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');
+    const name = asFilledText(readMember<OllamaCallBody>(readMember<OllamaCall>(call, 'function'), 'name'));
+    const input = readMember<OllamaCallBody>(readMember<OllamaCall>(call, 'function'), 'arguments');
     if (name === undefined) return [];
     const key = this.#callCount++;
     return [
-      { type: 'call', key, name, id: asFilledText(member<OllamaCall>(call, 'id')) },
+      { type: 'call', key, name, id: asFilledText(readMember<OllamaCall>(call, 'id')) },
       { type: 'input', key, text: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
       { type: 'call_end', key },
     ];

@@ -1,6 +1,6 @@
 import { NdjsonFramer } from '#core/gateway/model-call/ndjson-framer.ts';
 import { commonNameRules } from '../../canonical/tool-names.ts';
-import { member, listTexts } from '../../wire/members.ts';
+import { readMember, listTexts } from '../../wire/members.ts';
 import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 import { adaptOutputLimit, adaptSampling, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused } from '../adaptation/adapt-refused.ts';
@@ -37,7 +37,7 @@ export const ollama: TextFormat = {
       parallelCallOption: false,
       reasoning: 'text',
     },
-    readStopSequences: ({ options }: OllamaRequest) => listTexts(member<OllamaOptions>(options, 'stop')),
+    readStopSequences: ({ options }: OllamaRequest) => listTexts(readMember<OllamaOptions>(options, 'stop')),
     adapt: adaptOllama,
   },
 };

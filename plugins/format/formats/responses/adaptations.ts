@@ -4,7 +4,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { asList, member, scalarText } from '../../wire/members.ts';
+import { asList, readMember, scalarText } from '../../wire/members.ts';
 import type {
   ResponsesReasoningOptions,
   ResponsesRequest,
@@ -51,7 +51,7 @@ const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
   const isReasoningRejected =
     isSet(requestedReasoning) &&
     (!supportsReasoning ||
-      isUnsupportedEffort(member<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
+      isUnsupportedEffort(readMember<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
   const adapted = isReasoningRejected
     ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
     : body;
@@ -83,7 +83,7 @@ function adaptSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget):
 
 const outputWording: OutputFormatEditor = {
   find: ({ text }: ResponsesRequest) => {
-    const format = member<ResponsesTextOptions>(text, 'format');
+    const format = readMember<ResponsesTextOptions>(text, 'format');
     return isSet(format) ? { text: { format } } : undefined;
   },
   replace: (body: ResponsesRequest, acceptsObject) =>

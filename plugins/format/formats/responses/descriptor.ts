@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { hasToolOfType, member, scalarText } from '../../wire/members.ts';
+import { hasToolOfType, readMember, scalarText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
@@ -68,7 +68,7 @@ export const responses: ClientTextFormat = {
 
 function omitResultImages(body: JsonObject): JsonObject {
   return mapObjects(body, 'input', (item) => {
-    const isResult = scalarText(member<ResponsesItem>(item, 'type')).endsWith('_call_output');
+    const isResult = scalarText(readMember<ResponsesItem>(item, 'type')).endsWith('_call_output');
     return isResult ? mapObjects(item, 'output', createImageReplacer('input_image', 'input_text')) : item;
   });
 }

@@ -54,9 +54,9 @@ export class UploadCall implements Adapter {
   encode({ model, upstream, profile }: Route): UpstreamRequest {
     const { upstreamPath, path } = this.#endpoint;
     // Formats with an end user have `adapt`; formats of speech have neither.
-    const isUserSent = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
-    const isUserAccepted = isUserSent && profileIn(this.#format.name, profile).quirks.end_user;
-    const user = isUserAccepted ? this.#endUser : undefined;
+    const wantsEndUser = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
+    const acceptsEndUser = wantsEndUser && profileIn(this.#format.name, profile).quirks.end_user;
+    const user = acceptsEndUser ? this.#endUser : undefined;
     return {
       format: this.#format.name,
       path: upstreamPath ?? path,
@@ -69,7 +69,7 @@ export class UploadCall implements Adapter {
     const { client, dialect } = this.#format;
     const { fields } = this.#form;
     const reader = new PassThroughReader(client.createObserver(fields), { id: this.#id, dialect });
-    const isBytes = client.createByteTypeTest?.(fields);
-    return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
+    const isByteType = client.createByteTypeTest?.(fields);
+    return isByteType === undefined ? reader : new BytesReader(isByteType, reader);
   }
 }

@@ -7,7 +7,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { renderStreamError } from '../../formats/responses/reply/reply-object.ts';
-import { member } from '../../wire/members.ts';
+import { readMember } from '../../wire/members.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 import { EventLog } from './event-log.ts';
 import { createFailedResponse } from './find-response.ts';
@@ -175,6 +175,6 @@ function createTooLargeResponse(response: JsonObject, maxBytes: number): JsonObj
 function readRefusal({ failure }: Exchange, body: Reply['body']): GatewayError {
   if (failure !== undefined) return failure;
   const parsed = typeof body === 'string' || Buffer.isBuffer(body) ? parseObject(body.toString()) : undefined;
-  const message = isJsonObject(parsed) ? member(parsed['error'], 'message') : undefined;
+  const message = isJsonObject(parsed) ? readMember(parsed['error'], 'message') : undefined;
   return new GatewayError('upstream_failed', typeof message === 'string' ? message : 'The request was refused.');
 }

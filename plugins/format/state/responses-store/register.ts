@@ -71,16 +71,14 @@ export const responsesSection = defineSection({
   ),
   notices: ({ max_bytes: perResponse, max_account_bytes: perAccount }) =>
     perResponse > perAccount
-      ? [
-          `responses.max_bytes is ${perResponse}, and all conversations of an account have ${perAccount} (max_account_bytes)`,
-        ]
+      ? [`responses.max_bytes (${perResponse}) exceeds responses.max_account_bytes (${perAccount})`]
       : [],
 });
 
 /** Time after which the events of an ended response are deleted. Its stream can be recreated from the response object. */
 const eventRetentionMs = 3_600_000;
 
-/** Safe to run twice and concurrently. If it runs late, expired rows only take up space. */
+/** Deletes expired responses. Safe to run twice and concurrently. If it runs late, expired rows only take up space. */
 const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',

@@ -14,7 +14,7 @@ import { isSet } from '../../formats/adaptation/adapt-members.ts';
 import { writeResponse } from '../../formats/responses/reply/reply-object.ts';
 import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
-import { member } from '../../wire/members.ts';
+import { readMember } from '../../wire/members.ts';
 import type { ResponsesReply, ResponsesRequest } from '../../wire/responses.ts';
 import { BackgroundRun, leaseMs } from './background-run.ts';
 import { expandInput, isSelfContained } from './continuation.ts';
@@ -169,7 +169,7 @@ export class ResponsesStore {
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
     const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
     // Events converted from a JSON answer are also one body.
-    if (isEventStream(reply) || member<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
+    if (isEventStream(reply) || readMember<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
     const json = JSON.stringify({ ...answer, store: false });
     await yieldIfLong(json.length);
     const bytes = Buffer.from(json);

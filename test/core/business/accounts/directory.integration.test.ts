@@ -357,7 +357,7 @@ describe('the clock of the database', () => {
     const account = await directory.findById(accountId);
     expect([line.queries, line.logged]).toEqual([
       queries + 1,
-      [expect.stringContaining(`the database's clock was set by ${step / 1000} s`)],
+      [expect.stringContaining(`the database's clock jumped by ${step / 1000} s`)],
     ]);
     expect(Math.abs((account?.readAt ?? 0) - Date.now() - step)).toBeLessThan(60_000);
   });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { decode, encode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readMark } from '../../../../plugins/payments/qr-image/mark.ts';
 import { drawQrImage } from '../../../../plugins/payments/qr-image/qr-image.ts';
+import { readQrisLogo } from '../../../../plugins/payments/qr-image/qris-logo.ts';
 import { readQr } from '../../../support/read-qr.ts';
 
 let folder: string;
@@ -48,7 +48,7 @@ function bomb(): Uint8Array {
 describe('the QRIS mark of a file', () => {
   it.each(images)('of the kind %s is read as black on white', async (_kind, image) => {
     const path = await fileOf(encode({ width: 2, height: 1, depth: 8, ...image }));
-    const { width, height, pixels, dataUrl } = await readMark(path);
+    const { width, height, pixels, dataUrl } = await readQrisLogo(path);
     expect([width, height, [...pixels]]).toEqual([2, 1, [0, 255]]);
     expect(dataUrl).toMatch(/^data:image\/png;base64,iVBOR/);
   });
@@ -60,7 +60,7 @@ describe('the QRIS mark of a file', () => {
     const others = colour.map(() => 0);
     const data = new Uint8Array([...colour, ...others, ...colour, ...others]);
     const png = withTransparent(encode({ width: 4, height: 1, depth: 8, channels, data }), colour);
-    expect([...(await readMark(await fileOf(png))).pixels]).toEqual([255, 0, 255, 0]);
+    expect([...(await readQrisLogo(await fileOf(png))).pixels]).toEqual([255, 0, 255, 0]);
   });
 
   it.each([
@@ -74,12 +74,12 @@ describe('the QRIS mark of a file', () => {
       /8 bits/,
     ],
   ])('that %s is refused', async (_what, bytes, message) => {
-    await expect(readMark(await fileOf(bytes))).rejects.toThrow(message);
+    await expect(readQrisLogo(await fileOf(bytes))).rejects.toThrow(message);
   });
 
   it('stands above receiver and amount on the saved picture, whose code reads as before', async () => {
     const data = new Uint8Array(300 * 100).fill(0);
-    const mark = await readMark(await fileOf(encode({ width: 300, height: 100, channels: 1, depth: 8, data })));
+    const mark = await readQrisLogo(await fileOf(encode({ width: 300, height: 100, channels: 1, depth: 8, data })));
     const texts = { title: 'DAYPASS', amount: 'Rp 95.000', lines: ['Order'] };
     const [without, withMark] = [await drawQrImage('a code', texts), await drawQrImage('a code', { ...texts, mark })];
     expect(readQr(withMark).text).toBe('a code');

@@ -1,7 +1,7 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
-import { asFilledText, member } from '../../../wire/members.ts';
+import { asFilledText, readMember } from '../../../wire/members.ts';
 
 /** The calls of a message or a delta. */
 export interface CallEntries {
@@ -50,7 +50,8 @@ function isSamePiece(current: CallEntry, deprecated: CallEntry): boolean {
 
 function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
   const { index, id, type, custom, function: namedFunction = entry }: ChatCall = entry;
-  const isFunction = type === 'function' || asFilledText(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
+  const isFunction =
+    type === 'function' || asFilledText(readMember<ChatCallBody>(entry['function'], 'name')) !== undefined;
   const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
   const body = isCustom ? custom : (namedFunction ?? entry);
   return {
@@ -58,8 +59,8 @@ function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
     index: typeof index === 'number' ? index : undefined,
     // Mistral's default id is the string "null". Source: Mistral API reference, `ToolCall`.
     id: id === 'null' ? undefined : asFilledText(typeof id === 'number' ? String(id) : id),
-    name: asFilledText(member<ChatCallBody>(body, 'name')),
-    input: readInput(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
+    name: asFilledText(readMember<ChatCallBody>(body, 'name')),
+    input: readInput(readMember<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
     isCustom,
     isDeprecated,
   };

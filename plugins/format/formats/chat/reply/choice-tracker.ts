@@ -48,24 +48,24 @@ export class ChoiceTracker {
   /** Takes a delta that contains only text or reasoning, unless it is a repetition. Call it only while `isPlain`. Returns true if taken. */
   tryPlainDelta(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;
-    this.#text.takePiece(text);
-    this.#reasoning.takePiece(reasoning);
+    this.#text.appendDelta(text);
+    this.#reasoning.appendDelta(reasoning);
     return true;
   }
 
   applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
     // Vendors may repeat content after the finish reason.
-    if (this.#isFinished) return this.#applyRepeated(content, (tracker, text) => tracker.takePieceAfterEnd(text));
+    if (this.#isFinished) return this.#applyRepeated(content, (tracker, text) => tracker.appendAfterFinish(text));
     const reasoning = content.isFromDetails
-      ? this.#reasoning.takePieceOrAll(content.reasoning)
-      : this.#reasoning.takePieceOnce(content.reasoning);
+      ? this.#reasoning.appendDeltaOrSnapshot(content.reasoning)
+      : this.#reasoning.appendUnlessRepeated(content.reasoning);
     // A vendor that repeats all reasoning also repeats all text.
     const isCumulative = this.#reasoning.isCumulative;
-    const text = isCumulative ? this.#text.takePieceOrAll(content.text) : this.#text.takePiece(content.text);
+    const text = isCumulative ? this.#text.appendDeltaOrSnapshot(content.text) : this.#text.appendDelta(content.text);
     return {
       ...this.#split(reasoning, text),
-      refusal: this.#refusal.takePiece(content.refusal),
+      refusal: this.#refusal.appendDelta(content.refusal),
       citations: content.citations,
       images: this.#countImages(content.images),
       calls: this.#calls.takePieces(content.calls),
@@ -74,7 +74,7 @@ export class ChoiceTracker {
 
   /** Applies a whole message: the reply itself, or a repetition of the deltas. */
   applyMessage(message: ChatMessage): ChoiceUpdate {
-    return this.#applyRepeated(readMessage(message), (tracker, text) => tracker.takeWhole(text));
+    return this.#applyRepeated(readMessage(message), (tracker, text) => tracker.appendSnapshot(text));
   }
 
   /** Ends the choice and returns the content that was held back. */

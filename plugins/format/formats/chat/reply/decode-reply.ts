@@ -20,7 +20,7 @@ import {
 } from '../../../canonical/reply.ts';
 import { addDelta } from '../../../content/content-digest.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
-import { asList, asText, member, readEvent } from '../../../wire/members.ts';
+import { asList, asText, readMember, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { readCleanChoice } from './clean-reply.ts';
@@ -122,7 +122,7 @@ export class ChatDecoder implements ReplyDecoder {
     const choice = this.#pickChoice(choices);
     // Passes on only the message, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
-      return [errorFragment({ message: asText(member(body, 'message')) || 'an answer without choices' })];
+      return [errorFragment({ message: asText(readMember(body, 'message')) || 'an answer without choices' })];
     this.#collectSources(body, choice);
     const fragments = [
       ...usageFragment(readUsage(body)),
@@ -249,8 +249,8 @@ function readReasoning(chunk: ChatReply): JsonValue | undefined {
 /** Returns the delta of a chunk that has one choice and no message. */
 function readDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
-  if (others.length > 0 || member<ChatChoice>(choice, 'message') !== undefined) return undefined;
-  const delta = member<ChatChoice>(choice, 'delta');
+  if (others.length > 0 || readMember<ChatChoice>(choice, 'message') !== undefined) return undefined;
+  const delta = readMember<ChatChoice>(choice, 'delta');
   return isJsonObject(delta) ? delta : undefined;
 }
 
@@ -270,8 +270,8 @@ function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fra
 }
 
 function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {
-  const hasAudio = isFilled(member<ChatMessage>(message, 'audio'));
-  const hasRunTools = Array.isArray(member<ChatMessage>(message, 'executed_tools'));
+  const hasAudio = isFilled(readMember<ChatMessage>(message, 'audio'));
+  const hasRunTools = Array.isArray(readMember<ChatMessage>(message, 'executed_tools'));
   if (!hasAudio && !hasRunTools) return noFragments;
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, writeMessage } from './message-deltas.ts';
 import { type CallForm, readCallForm, writeFinish, writeUsage } from './reply-object.ts';
 
@@ -26,7 +26,7 @@ export class ChatEncoder implements ReplyEncoder {
     const { stream_options }: ChatRequest = request;
     this.#context = context;
     this.#callForm = readCallForm(request);
-    this.#wantsUsage = member<ChatStreamOptions>(stream_options, 'include_usage') === true;
+    this.#wantsUsage = readMember<ChatStreamOptions>(stream_options, 'include_usage') === true;
     this.#deltas = new MessageDeltas(this.#callForm);
     const [before = '', after = ''] = this.#writeChunk({}, null).split('"delta":{}');
     this.#plainFrame = [`${before}"delta":`, after];

@@ -5,7 +5,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
-import { asText, asCount, member } from '../../../wire/members.ts';
+import { asText, asCount, readMember } from '../../../wire/members.ts';
 
 /** Finish reasons of all vendors, except reasons that report a failure. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
@@ -79,8 +79,8 @@ export function readUsage(body: ChatReply): Usage | undefined {
   const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
   return (
     readCounts(body.usage) ??
-    readCounts(member<ChatChoice>(choice, 'usage')) ??
-    readCounts(member<ChatReply>(body.x_groq, 'usage'))
+    readCounts(readMember<ChatChoice>(choice, 'usage')) ??
+    readCounts(readMember<ChatReply>(body.x_groq, 'usage'))
   );
 }
 
@@ -93,18 +93,18 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ChatUsage = value;
   const details = usage.prompt_tokens_details;
-  const reasoning = asCount(member<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
+  const reasoning = asCount(readMember<ChatUsageDetails>(usage.completion_tokens_details, 'reasoning_tokens'));
   return {
     input: asCount(usage.prompt_tokens),
     output: readOutputTokens(usage, reasoning),
     cacheRead:
-      asCount(member<ChatUsageDetails>(details, 'cached_tokens')) ??
+      asCount(readMember<ChatUsageDetails>(details, 'cached_tokens')) ??
       asCount(usage.prompt_cache_hit_tokens) ??
       asCount(usage.cached_tokens) ??
       asCount(usage.num_cached_tokens),
     cacheWrite:
-      asCount(member<ChatUsageDetails>(details, 'cache_write_tokens')) ??
-      asCount(member<ChatUsageDetails>(details, 'cache_creation_input_tokens')),
+      asCount(readMember<ChatUsageDetails>(details, 'cache_write_tokens')) ??
+      asCount(readMember<ChatUsageDetails>(details, 'cache_creation_input_tokens')),
     reasoning,
   };
 }

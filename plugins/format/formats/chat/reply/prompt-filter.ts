@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatReply, ChatFilterResults } from '../../../wire/chat.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { asList, readMember } from '../../../wire/members.ts';
 
 /**
  * Returns true for an Azure reply or chunk with status 200 that has no choice because the content filter rejected the prompt.
@@ -17,8 +17,8 @@ export function isPromptRefused({
 }
 
 function isRefused(result: JsonValue): boolean {
-  const filters = member<ChatFilterResults>(result, 'content_filter_results');
-  return isJsonObject(filters) && Object.values(filters).some((filter) => member(filter, 'filtered') === true);
+  const filters = readMember<ChatFilterResults>(result, 'content_filter_results');
+  return isJsonObject(filters) && Object.values(filters).some((filter) => readMember(filter, 'filtered') === true);
 }
 
 /** Adds a choice that ends with `content_filter` to a reply or chunk whose prompt was rejected. Returns any other object unchanged. */

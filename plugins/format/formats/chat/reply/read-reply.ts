@@ -13,7 +13,7 @@ import type {
   ChatSource,
 } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { asList, asText, asCount, member } from '../../../wire/members.ts';
+import { asList, asText, asCount, readMember } from '../../../wire/members.ts';
 import { readDetailText } from '../request/read-reasoning.ts';
 import type { CallEntries } from './call-entry.ts';
 
@@ -44,7 +44,7 @@ export function readMessage(message: ChatMessage): MessageContent {
     reasoning: plain || details,
     isFromDetails: plain === '' && details !== '',
     text: asText(content) || parts.map(readText).join(''),
-    refusal: asText(message.refusal) || parts.map((part) => asText(member<ChatPart>(part, 'refusal'))).join(''),
+    refusal: asText(message.refusal) || parts.map((part) => asText(readMember<ChatPart>(part, 'refusal'))).join(''),
     citations: toList(message.annotations).flatMap(readCitation),
     images: [...parts, ...toList(message.images)].flatMap(readImage),
     calls: { entries: toList(message.tool_calls), deprecatedCall: readDeprecatedCall(message.function_call) },
@@ -63,11 +63,11 @@ export function toList(value: JsonValue | undefined): readonly JsonValue[] {
 
 function readText(part: JsonValue): string {
   if (typeof part === 'string') return part;
-  return member<ChatPart>(part, 'type') === 'thinking' ? '' : asText(member<ChatPart>(part, 'text'));
+  return readMember<ChatPart>(part, 'type') === 'thinking' ? '' : asText(readMember<ChatPart>(part, 'text'));
 }
 
 function readThinking(part: JsonValue): string {
-  const thinking = member<ChatPart>(part, 'thinking');
+  const thinking = readMember<ChatPart>(part, 'thinking');
   return asText(thinking) || toList(thinking).map(readText).join('');
 }
 
@@ -77,8 +77,8 @@ function readDeprecatedCall(call: JsonValue | undefined): JsonObject | undefined
 
 /** Reads an image, from the separate list of images or from among the parts. */
 function readImage(part: JsonValue): MediaSource[] {
-  const image = member<ChatPart>(part, 'image_url');
-  const url = asText(image) || asText(member<ChatImage>(image, 'url'));
+  const image = readMember<ChatPart>(part, 'image_url');
+  const url = asText(image) || asText(readMember<ChatImage>(image, 'url'));
   if (url === '') return [];
   if (!isDataUrl(url)) return [{ type: 'url', url }];
   const data = readDataUrl(url);
@@ -99,29 +99,29 @@ export function readSources(reply: ChatReply, message: ChatMessage): readonly Ci
   if (!hasSources(reply) && message.executed_tools === undefined) return noCitations;
   const { citations, search_results, web_search } = reply;
   const toolSources = toList(message.executed_tools).flatMap((tool) =>
-    toList(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
+    toList(readMember<ChatSource>(readMember<ChatSource>(tool, 'search_results'), 'results')),
   );
   const sources = new Map<string, Citation>();
   for (const source of [citations, search_results, web_search].flatMap(toList).concat(toolSources)) {
     const url =
-      asText(source) || asText(member<ChatSource>(source, 'url')) || asText(member<ChatSource>(source, 'link'));
-    const title = sources.get(url)?.title ?? (asText(member<ChatSource>(source, 'title')) || undefined);
+      asText(source) || asText(readMember<ChatSource>(source, 'url')) || asText(readMember<ChatSource>(source, 'link'));
+    const title = sources.get(url)?.title ?? (asText(readMember<ChatSource>(source, 'title')) || undefined);
     if (url !== '') sources.set(url, { url, title, quote: undefined, start: undefined, end: undefined });
   }
   return [...sources.values()];
 }
 
 function readCitation(annotation: JsonValue): Citation[] {
-  const citation = member<ChatAnnotation>(annotation, 'url_citation') ?? annotation;
-  const url = asText(member<ChatCitation>(citation, 'url'));
+  const citation = readMember<ChatAnnotation>(annotation, 'url_citation') ?? annotation;
+  const url = asText(readMember<ChatCitation>(citation, 'url'));
   if (url === '') return [];
   return [
     {
       url,
-      title: asText(member<ChatCitation>(citation, 'title')) || undefined,
-      quote: asText(member<ChatCitation>(citation, 'content')) || undefined,
-      start: asCount(member<ChatCitation>(citation, 'start_index')),
-      end: asCount(member<ChatCitation>(citation, 'end_index')),
+      title: asText(readMember<ChatCitation>(citation, 'title')) || undefined,
+      quote: asText(readMember<ChatCitation>(citation, 'content')) || undefined,
+      start: asCount(readMember<ChatCitation>(citation, 'start_index')),
+      end: asCount(readMember<ChatCitation>(citation, 'end_index')),
     },
   ];
 }

@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   completeUsage,
@@ -25,7 +25,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
   constructor(request: AnsweredRequest) {
     const { stream_options: options }: ChatRequest = request.outline;
     this.meter = new UsageMeter(request);
-    this.#wantsUsage = member<ChatStreamOptions>(options, 'include_usage') === true;
+    this.#wantsUsage = readMember<ChatStreamOptions>(options, 'include_usage') === true;
     this.#owesUsage = this.#wantsUsage;
   }
 
@@ -81,7 +81,7 @@ function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): Ch
   const { usage } = reply;
   if (!isJsonObject(usage) || reportedUsage?.cacheRead === undefined) return reply;
   const { prompt_tokens_details: details }: ChatUsage = usage;
-  if (typeof member<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
+  if (typeof readMember<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
   const completedDetails = { ...asObject(details), cached_tokens: reportedUsage.cacheRead };
   return { ...reply, usage: { ...usage, prompt_tokens_details: completedDetails } };
 }
@@ -89,6 +89,6 @@ function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): Ch
 /** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest usage in another member. */
 function isUsageChunk(event: StreamEvent): boolean {
   return (
-    (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(member<ChatReply>(event.parse(), 'usage'))
+    (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(readMember<ChatReply>(event.parse(), 'usage'))
   );
 }

@@ -27,12 +27,12 @@ export class TextTracker {
     return this.#isCumulative === true;
   }
 
-  takePiece(text: string): string {
+  appendDelta(text: string): string {
     return this.#add(text);
   }
 
   /** Takes the next piece, unless it repeats the last piece, which xAI sends twice. */
-  takePieceOnce(text: string): string {
+  appendUnlessRepeated(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
 
@@ -41,20 +41,20 @@ export class TextTracker {
   }
 
   /** Takes the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
-  takePieceOrAll(text: string): string {
+  appendDeltaOrSnapshot(text: string): string {
     if (text === '') return '';
     if (!this.isEmpty) this.#isCumulative ??= this.isStartOf(text);
-    return this.isCumulative ? this.takeWhole(text) : this.#add(text);
+    return this.isCumulative ? this.appendSnapshot(text) : this.#add(text);
   }
 
   /** Takes a piece after the finish reason, where MiniMax repeats the whole text and other vendors repeat the last piece. */
-  takePieceAfterEnd(text: string): string {
+  appendAfterFinish(text: string): string {
     if (text === this.#last) return '';
-    return this.isStartOf(text) ? this.takeWhole(text) : this.#add(text);
+    return this.isStartOf(text) ? this.appendSnapshot(text) : this.#add(text);
   }
 
   /** Takes the whole text. A different text is ignored. */
-  takeWhole(text: string): string {
+  appendSnapshot(text: string): string {
     return this.isStartOf(text) ? this.#add(text.slice(this.#length)) : '';
   }
 

@@ -47,12 +47,12 @@ export class TrackedCall {
 
   takeInput(input: string): string {
     this.scanner.scan(input);
-    return this.#input.takePiece(input);
+    return this.#input.appendDelta(input);
   }
 
   /** Takes the whole input and returns the missing part. */
   completeInput(input: string): string {
-    const missing = this.#input.takeWhole(input);
+    const missing = this.#input.appendSnapshot(input);
     this.scanner.scan(missing);
     return missing;
   }

@@ -1,19 +1,19 @@
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
-import { asList, asText, member } from '../../../wire/members.ts';
+import { asList, asText, readMember } from '../../../wire/members.ts';
 
 /** Returns true if a call has empty arguments, a call is not followed by its result, or a result belongs to no call. */
 export function hasBrokenCalls({ messages }: ChatRequest): boolean {
   const openIds = new Set<unknown>();
   for (const message of asList(messages)) {
-    if (member<ChatMessage>(message, 'role') === 'tool') {
-      if (!openIds.delete(member<ChatMessage>(message, 'tool_call_id'))) return true;
+    if (readMember<ChatMessage>(message, 'role') === 'tool') {
+      if (!openIds.delete(readMember<ChatMessage>(message, 'tool_call_id'))) return true;
       continue;
     }
     if (openIds.size > 0) return true;
-    for (const call of asList(member<ChatMessage>(message, 'tool_calls'))) {
-      const input = member<ChatCallBody>(member<ChatCall>(call, 'function'), 'arguments');
+    for (const call of asList(readMember<ChatMessage>(message, 'tool_calls'))) {
+      const input = readMember<ChatCallBody>(readMember<ChatCall>(call, 'function'), 'arguments');
       if (typeof input === 'string' && asText(input).trim() === '') return true;
-      openIds.add(member<ChatCall>(call, 'id'));
+      openIds.add(readMember<ChatCall>(call, 'id'));
     }
   }
   return openIds.size > 0;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
-import { asText, member } from '../../../wire/members.ts';
+import { asText, readMember } from '../../../wire/members.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
@@ -23,6 +23,6 @@ function rewriteMessage(message: JsonValue, ids: WireIds): JsonValue {
 function rewriteCall(call: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(call)) return call;
   const { id, function: namedFunction, custom }: ChatCall = call;
-  const name = asText(member<ChatCallBody>(namedFunction ?? custom, 'name'));
+  const name = asText(readMember<ChatCallBody>(namedFunction ?? custom, 'name'));
   return typeof id === 'string' ? withMember(call, 'id', ids.assignCallId(id, name)) : call;
 }

@@ -4,7 +4,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 import type { ChatMessage, ChatPart, ChatReasoningOptions, ChatRequest, ChatTool } from '../../../wire/chat.ts';
-import { asList, asCount, member } from '../../../wire/members.ts';
+import { asList, asCount, readMember } from '../../../wire/members.ts';
 import { BodyObject } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
@@ -36,16 +36,16 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
 /** Reads the cache lifetime from `cache_control`, which is not in OpenAI's format but which OpenRouter and LiteLLM pass on to Anthropic. */
 function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
   const hasLongLivedMessage = asList(messages).some(
-    (message) => isLongLived(message) || asList(member<ChatMessage>(message, 'content')).some(isLongLived),
+    (message) => isLongLived(message) || asList(readMember<ChatMessage>(message, 'content')).some(isLongLived),
   );
   const hasLongLivedTool = asList(tools).some(
-    (tool) => isLongLived(tool) || isLongLived(member<ChatTool>(tool, 'function')),
+    (tool) => isLongLived(tool) || isLongLived(readMember<ChatTool>(tool, 'function')),
   );
   return hasLongLivedMessage || hasLongLivedTool ? '1h' : undefined;
 }
 
 function isLongLived(holder: JsonValue | undefined): boolean {
-  return member(member<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
+  return readMember(readMember<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
 }
 
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */

@@ -4,7 +4,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import type { HistoryCall, CallIdentity } from '../../../canonical/stored-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
-import { asList, asText, asCount, member } from '../../../wire/members.ts';
+import { asList, asText, asCount, readMember } from '../../../wire/members.ts';
 import type { BodyObject } from '../../../wire/read.ts';
 
 /** Separates the reasoning texts of a message, which are joined into one text. */
@@ -101,8 +101,8 @@ export function readKeptCall(entry: JsonValue): CallIdentity {
   const body = isCustom ? custom : namedFunction;
   return {
     id: asText(id),
-    name: asText(member<ChatCallBody>(body, 'name')),
-    input: asText(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
+    name: asText(readMember<ChatCallBody>(body, 'name')),
+    input: asText(readMember<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
   };
 }
 
@@ -113,7 +113,7 @@ function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean)
 }
 
 function lacksText(entry: JsonValue): boolean {
-  const length = asCount(member<ChatReasoningDetail>(entry, 'text_length'));
-  const state = readTaggedState(asText(member<ChatReasoningDetail>(entry, 'data')));
+  const length = asCount(readMember<ChatReasoningDetail>(entry, 'text_length'));
+  const state = readTaggedState(asText(readMember<ChatReasoningDetail>(entry, 'data')));
   return (length ?? 0) > 0 || (state !== undefined && hasLostText({ state, length }));
 }

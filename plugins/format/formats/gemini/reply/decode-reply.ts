@@ -13,7 +13,7 @@ import {
   usageFragment,
 } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { asList, readMember } from '../../../wire/members.ts';
 import { readAbort, readBlock, readFinish, readUsage, readFinishReason } from './finish.ts';
 import { PartReader } from './read-output.ts';
 
@@ -92,7 +92,7 @@ export class GeminiDecoder implements ReplyDecoder {
 
 /** Takes the texts of a candidate, unless it has other parts as well. Returns true if they were taken. */
 function takeTexts(candidate: JsonValue, content: SkimmedContent): boolean {
-  const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
+  const parts = asList(readMember<GeminiContent>(readMember<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
   for (const { text, thought } of parts)
     if (thought === true) content.addReasoning(text);
@@ -105,7 +105,7 @@ function isText(part: JsonValue): part is JsonObject & { readonly text: string; 
 }
 
 function readIndex(candidate: JsonValue | undefined): JsonValue {
-  return member<GeminiCandidate>(candidate, 'index') ?? 0;
+  return readMember<GeminiCandidate>(candidate, 'index') ?? 0;
 }
 
 function readOtherCandidate(candidate: JsonObject): Fragment[] {
@@ -115,7 +115,7 @@ function readOtherCandidate(candidate: JsonObject): Fragment[] {
 }
 
 function hasFilledParts({ content }: GeminiCandidate): boolean {
-  return asList(member<GeminiContent>(content, 'parts')).some(isFilled);
+  return asList(readMember<GeminiContent>(content, 'parts')).some(isFilled);
 }
 
 /**
@@ -125,7 +125,7 @@ function hasFilledParts({ content }: GeminiCandidate): boolean {
  */
 export function unwrap(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
-  const isWrapped = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
+  const isWrapped = candidates === undefined && readMember<GeminiReply>(response, 'candidates') !== undefined;
   return isWrapped && isJsonObject(response) ? response : body;
 }
 

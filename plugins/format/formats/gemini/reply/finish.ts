@@ -5,7 +5,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
-import { asText, asCount, member, sumDefined } from '../../../wire/members.ts';
+import { asText, asCount, readMember, sumDefined } from '../../../wire/members.ts';
 
 /** Finish reasons. Vendors and mock servers invent others, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([
@@ -41,7 +41,7 @@ const accountLimitedReason = 'PUP_LIMITED_DISABLED';
 
 /** Reads Google's finish reason of a candidate; undefined while it continues. */
 function readReportedReason(candidate: JsonValue | undefined): string | undefined {
-  const reported = member<GeminiCandidate>(candidate, 'finishReason');
+  const reported = readMember<GeminiCandidate>(candidate, 'finishReason');
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
@@ -56,7 +56,7 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
   const reported = readReportedReason(candidate);
   if (reported === accountLimitedReason) return createKeyRefusedError(reported);
   if (reported === undefined || !failedReasons.has(reported)) return undefined;
-  const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
+  const message = asText(readMember<GeminiCandidate>(candidate, 'finishMessage'));
   const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
 }
@@ -83,22 +83,22 @@ export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fra
 
 /** Reads the block of a prompt as a refusal that ends the reply; empty if the prompt is not blocked. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
-  const reason = asText(member<GeminiFeedback>(feedback, 'blockReason'));
+  const reason = asText(readMember<GeminiFeedback>(feedback, 'blockReason'));
   if (reason === '') return [];
-  const message = asText(member<GeminiFeedback>(feedback, 'blockReasonMessage'));
+  const message = asText(readMember<GeminiFeedback>(feedback, 'blockReasonMessage'));
   const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
 /** Reads usage. Gemini counts thoughts separately from the candidates, and the prompts of tools separately from the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
-  const input = asCount(member<GeminiUsage>(usage, 'promptTokenCount'));
+  const input = asCount(readMember<GeminiUsage>(usage, 'promptTokenCount'));
   if (input === undefined) return undefined;
-  const reasoning = asCount(member<GeminiUsage>(usage, 'thoughtsTokenCount'));
+  const reasoning = asCount(readMember<GeminiUsage>(usage, 'thoughtsTokenCount'));
   return {
-    input: sumDefined(input, asCount(member<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
-    output: sumDefined(asCount(member<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
-    cacheRead: asCount(member<GeminiUsage>(usage, 'cachedContentTokenCount')),
+    input: sumDefined(input, asCount(readMember<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
+    output: sumDefined(asCount(readMember<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
+    cacheRead: asCount(readMember<GeminiUsage>(usage, 'cachedContentTokenCount')),
     reasoning,
   };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { GeminiPartialArg } from '../../../wire/gemini.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 
 /** Maximum number of entries in a list; real call arguments have fewer. */
 const maxIndex = 10_000;
@@ -16,7 +16,7 @@ export class PartialArgs {
     for (const piece of Array.isArray(pieces) ? pieces : []) {
       const value = isJsonObject(piece) ? readValue(piece) : undefined;
       if (!isJsonObject(piece) || value === undefined) continue;
-      const path = readPath(member<GeminiPartialArg>(piece, 'jsonPath'));
+      const path = readPath(readMember<GeminiPartialArg>(piece, 'jsonPath'));
       if (path.length > 0) this.#set(path, value);
     }
   }

@@ -18,7 +18,7 @@ import type {
   GeminiGroundingSupport,
   GeminiSegment,
 } from '../../../wire/gemini.ts';
-import { asList, asText, asFilledText, member, scalarText } from '../../../wire/members.ts';
+import { asList, asText, asFilledText, readMember, scalarText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 
 /** Reads the parts of one candidate in the order of arrival. */
@@ -35,7 +35,7 @@ export class PartReader {
   /** @param isShared true if positions of citations are not needed, so the text is not kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
-    const parts = member<GeminiContent>(candidate.content, 'parts');
+    const parts = readMember<GeminiContent>(candidate.content, 'parts');
     const fragments = asList(parts).flatMap((part) => (isJsonObject(part) ? this.#readPart(part) : []));
     const citations = [...readCitations(candidate, () => this.#text.text), ...readDroppedMetadata(candidate)];
     // Citations go directly after the text, before a signature that follows it.
@@ -120,7 +120,7 @@ function readDroppedParts(part: GeminiPart): Fragment[] {
   const dropped = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
-    const [kind = ''] = scalarText(member<GeminiBlob>(part[name], 'mimeType')).split('/');
+    const [kind = ''] = scalarText(readMember<GeminiBlob>(part[name], 'mimeType')).split('/');
     dropped.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
   }
   dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
@@ -131,7 +131,7 @@ function readDroppedParts(part: GeminiPart): Fragment[] {
 
 function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
   const dropped: string[] = groundingMembers.filter(
-    (name) => member<GeminiGrounding>(groundingMetadata, name) !== undefined,
+    (name) => readMember<GeminiGrounding>(groundingMetadata, name) !== undefined,
   );
   if (isJsonObject(urlContextMetadata)) dropped.push('urlContextMetadata');
   if (isJsonObject(logprobsResult)) dropped.push('logprobsResult');
@@ -158,8 +158,8 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
  */
 function readCitations(candidate: GeminiCandidate, readText: () => string): Fragment[] {
   const grounding = candidate.groundingMetadata;
-  const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
-  const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
+  const chunks = asList(readMember<GeminiGrounding>(grounding, 'groundingChunks'));
+  const supports = asList(readMember<GeminiGrounding>(grounding, 'groundingSupports'));
   const quotedSources = listCitations(candidate);
   if (chunks.length + supports.length + quotedSources.length === 0) return [];
   const text = readText();
@@ -168,16 +168,16 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
       ? supports.flatMap((support) => readSupport(support, chunks, text))
       : chunks.flatMap((chunk) => cite(readSource(chunk), undefined, text));
   const quotedCitations = quotedSources.flatMap((source) => {
-    const uri = member<GeminiCitation>(source, 'uri');
-    return cite({ uri, title: member<GeminiCitation>(source, 'title') }, undefined, text);
+    const uri = readMember<GeminiCitation>(source, 'uri');
+    return cite({ uri, title: readMember<GeminiCitation>(source, 'title') }, undefined, text);
   });
   return [...groundingCitations, ...quotedCitations];
 }
 
 /** Reads the citation sources, for which Vertex AI uses another name. */
 function listCitations({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
-  const sources = asList(member<GeminiCitations>(citationMetadata, 'citationSources'));
-  return sources.length > 0 ? sources : asList(member<GeminiCitations>(citationMetadata, 'citations'));
+  const sources = asList(readMember<GeminiCitations>(citationMetadata, 'citationSources'));
+  return sources.length > 0 ? sources : asList(readMember<GeminiCitations>(citationMetadata, 'citations'));
 }
 
 interface Source {
@@ -186,20 +186,20 @@ interface Source {
 }
 
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
-  const words = asFilledText(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
-  return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
+  const words = asFilledText(readMember<GeminiSegment>(readMember<GeminiGroundingSupport>(support, 'segment'), 'text'));
+  return asList(readMember<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
     typeof index === 'number' ? cite(readSource(chunks[index]), words, text) : [],
   );
 }
 
 function readSource(chunk: JsonValue | undefined): Source {
   const source =
-    member<GeminiGroundingChunk>(chunk, 'web') ??
-    member<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
-    member<GeminiGroundingChunk>(chunk, 'maps') ??
-    member<GeminiGroundingChunk>(chunk, 'image');
-  const uri = member<GeminiGroundingSource>(source, 'uri') ?? member(source, 'sourceUri');
-  return { uri, title: member<GeminiGroundingSource>(source, 'title') };
+    readMember<GeminiGroundingChunk>(chunk, 'web') ??
+    readMember<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
+    readMember<GeminiGroundingChunk>(chunk, 'maps') ??
+    readMember<GeminiGroundingChunk>(chunk, 'image');
+  const uri = readMember<GeminiGroundingSource>(source, 'uri') ?? readMember(source, 'sourceUri');
+  return { uri, title: readMember<GeminiGroundingSource>(source, 'title') };
 }
 
 function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {

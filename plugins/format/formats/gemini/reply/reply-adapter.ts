@@ -2,7 +2,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { asList, readMember } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   hasTokenCounts,
@@ -45,5 +45,7 @@ export class GeminiReplyAdapter implements ReplyAdapter {
 }
 
 function hasFinished({ candidates }: GeminiReply): boolean {
-  return asList(candidates).some((candidate) => typeof member<GeminiCandidate>(candidate, 'finishReason') === 'string');
+  return asList(candidates).some(
+    (candidate) => typeof readMember<GeminiCandidate>(candidate, 'finishReason') === 'string',
+  );
 }

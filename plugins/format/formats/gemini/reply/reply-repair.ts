@@ -10,7 +10,7 @@ import type {
   GeminiPart,
   GeminiReply,
 } from '../../../wire/gemini.ts';
-import { asList, asText, member, parseBody, keepIfSame } from '../../../wire/members.ts';
+import { asList, asText, readMember, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { unwrap } from './decode-reply.ts';
@@ -47,7 +47,7 @@ export class GeminiReplyRepair implements ReplyRepair {
 
   #repairCandidate(candidate: JsonValue): JsonValue {
     const { content, index = 0 }: GeminiCandidate = isJsonObject(candidate) ? candidate : {};
-    const parts = member<GeminiContent>(content, 'parts');
+    const parts = readMember<GeminiContent>(content, 'parts');
     if (!isJsonObject(candidate) || !isJsonObject(content) || !Array.isArray(parts)) return candidate;
     const calls = this.#candidates.get(index) ?? new CandidateCalls();
     this.#candidates.set(index, calls);
@@ -74,8 +74,8 @@ function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
 }
 
 function hasCall(candidate: JsonValue): boolean {
-  const parts = member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts');
-  return asList(parts).some((part) => member<GeminiPart>(part, 'functionCall') !== undefined);
+  const parts = readMember<GeminiContent>(readMember<GeminiCandidate>(candidate, 'content'), 'parts');
+  return asList(parts).some((part) => readMember<GeminiPart>(part, 'functionCall') !== undefined);
 }
 
 function isEmptyObject(value: JsonValue | undefined): boolean {
@@ -105,7 +105,7 @@ class CandidateCalls {
   /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
   repairPart(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
-    const call: GeminiFunctionCall | undefined = member<GeminiPart>(part, 'functionCall') as
+    const call: GeminiFunctionCall | undefined = readMember<GeminiPart>(part, 'functionCall') as
       | GeminiFunctionCall
       | undefined;
     if (!isJsonObject(part) || !isJsonObject(call)) return part;

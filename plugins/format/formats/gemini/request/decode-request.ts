@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { renameToCamelCase, readObject, maybeFields, readEnum } from '../../../wire/gemini-fields.ts';
+import { renameToCamelCase, readObject, readFieldsIfPresent, readEnum } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiRequest,
   GeminiGenerationConfig,
@@ -49,7 +49,7 @@ function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
 }
 
 function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<GeminiGenerationConfig> {
-  const config = maybeFields<GeminiGenerationConfig, GeminiRequest>(request, 'generationConfig');
+  const config = readFieldsIfPresent<GeminiGenerationConfig, GeminiRequest>(request, 'generationConfig');
   return config ?? new BodyObject<GeminiGenerationConfig>({}, request.pathOf('generationConfig'));
 }
 
@@ -84,7 +84,7 @@ function readOutput(config: BodyObject<GeminiGenerationConfig>, notes: Notes): O
  * @throws GatewayError `invalid_request`
  */
 export function readThinking(generation: BodyObject<GeminiGenerationConfig>): ReasoningRequest | undefined {
-  const config = maybeFields<GeminiThinkingConfig, GeminiGenerationConfig>(generation, 'thinkingConfig');
+  const config = readFieldsIfPresent<GeminiThinkingConfig, GeminiGenerationConfig>(generation, 'thinkingConfig');
   if (config === undefined) return undefined;
   const budget = config.maybeInteger('thinkingBudget', -1);
   const level = readEnum(config, 'thinkingLevel');

@@ -1,7 +1,7 @@
 import type { Part, Source } from '../../../canonical/conversation.ts';
 import { createMediaPart, toStandardBase64, placeParts } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { maybeFields } from '../../../wire/gemini-fields.ts';
+import { readFieldsIfPresent } from '../../../wire/gemini-fields.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 import { isMissing, type BodyObject } from '../../../wire/read.ts';
 
@@ -21,9 +21,9 @@ function readContent(part: BodyObject<GeminiPart>, notes: Notes): Part[] {
   notes.dropMembers(part.value, ['videoMetadata', 'mediaResolution'], 'parts');
   const text = part.maybeText('text');
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
-  const inline = maybeFields<GeminiBlob, GeminiPart>(part, 'inlineData');
+  const inline = readFieldsIfPresent<GeminiBlob, GeminiPart>(part, 'inlineData');
   if (inline !== undefined) return [readInline(inline)];
-  const file = maybeFields<GeminiFile, GeminiPart>(part, 'fileData');
+  const file = readFieldsIfPresent<GeminiFile, GeminiPart>(part, 'fileData');
   if (file !== undefined) return [readFile(file)];
   const unknown = Object.entries(part.value).find(([name, value]) => !metaMembers.has(name) && !isMissing(value));
   if (unknown !== undefined) notes.dropPart(unknown[0], part.path);

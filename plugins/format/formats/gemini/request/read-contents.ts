@@ -3,7 +3,7 @@ import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
-import { toCamelFields, iterateList, maybeFields, readFields, readList } from '../../../wire/gemini-fields.ts';
+import { toCamelFields, iterateList, readFieldsIfPresent, readFields, readList } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiFunctionCall,
   GeminiContent,
@@ -28,7 +28,7 @@ const sidesByRole = new Map<string, Side>([
 export function readInstructions(request: BodyObject<GeminiRequest>, notes: Notes): string[] {
   const { systemInstruction } = request.value;
   if (typeof systemInstruction === 'string') return systemInstruction === '' ? [] : [systemInstruction];
-  const content = maybeFields<GeminiContent, GeminiRequest>(request, 'systemInstruction');
+  const content = readFieldsIfPresent<GeminiContent, GeminiRequest>(request, 'systemInstruction');
   const instructions: string[] = [];
   if (content === undefined) return instructions;
   for (const [index, entry] of readList(content, 'parts').entries()) {

@@ -3,7 +3,7 @@ import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversati
 import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
-import { iterateList, maybeFields, readFields, readEnum } from '../../../wire/gemini-fields.ts';
+import { iterateList, readFieldsIfPresent, readFields, readEnum } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiFunctionCallingConfig,
   GeminiFunctionDeclaration,
@@ -74,11 +74,12 @@ export function readToolChoice(
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice | undefined {
-  const config = maybeFields<GeminiToolConfig, GeminiRequest>(request, 'toolConfig');
+  const config = readFieldsIfPresent<GeminiToolConfig, GeminiRequest>(request, 'toolConfig');
   for (const [name, member] of Object.entries(config?.value ?? {})) {
     if (name !== 'functionCallingConfig' && !isEmpty(member)) notes.drop(`toolConfig.${name}`);
   }
-  const calling = config && maybeFields<GeminiFunctionCallingConfig, GeminiToolConfig>(config, 'functionCallingConfig');
+  const calling =
+    config && readFieldsIfPresent<GeminiFunctionCallingConfig, GeminiToolConfig>(config, 'functionCallingConfig');
   if (calling === undefined) return undefined;
   const mode = readEnum(calling, 'mode');
   const names = readAllowed(calling, tools);

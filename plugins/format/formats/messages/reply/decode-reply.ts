@@ -14,7 +14,7 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { member, readEvent } from '../../../wire/members.ts';
+import { readMember, readEvent } from '../../../wire/members.ts';
 import type {
   MessagesEnding,
   MessagesEvent,
@@ -106,9 +106,9 @@ export class MessagesDecoder implements ReplyDecoder {
         // Some vendors send the same event twice. The relation of a second response to the first is unknown.
         if (this.#startData !== data) return [failureFragment('upstream.reason.second_start')];
         return [
-          ...idFragment(member<MessagesReply>(body.message, 'id')),
-          ...modelFragment(member<MessagesReply>(body.message, 'model')),
-          ...this.#readStartUsage(member<MessagesReply>(body.message, 'usage')),
+          ...idFragment(readMember<MessagesReply>(body.message, 'id')),
+          ...modelFragment(readMember<MessagesReply>(body.message, 'model')),
+          ...this.#readStartUsage(readMember<MessagesReply>(body.message, 'usage')),
           ...readContainer(body.message),
         ];
       case 'content_block_start':
@@ -130,7 +130,7 @@ export class MessagesDecoder implements ReplyDecoder {
   /** @param isShared true if the event passes through, so the client already has the early output count */
   #readEnding({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
     // Some vendors report the count only in the first event and send zero here.
-    const keepsEarlyOutput = isShared || member<MessagesUsage>(usage, 'output_tokens') === 0;
+    const keepsEarlyOutput = isShared || readMember<MessagesUsage>(usage, 'output_tokens') === 0;
     if (keepsEarlyOutput && this.#earlyOutput !== undefined) this.#usage.add({ output_tokens: this.#earlyOutput });
     this.#earlyOutput = undefined;
     return [...this.#blocks.stopAll(), ...this.#addUsage(usage), ...readContainer(delta), ...this.#readFinish(delta)];
@@ -138,21 +138,24 @@ export class MessagesDecoder implements ReplyDecoder {
 
   /** Adds the counts of the first event except for the output count, which is not final and added with the last event. */
   #readStartUsage(usage: JsonValue | undefined): Fragment[] {
-    this.#earlyOutput = member<MessagesUsage>(usage, 'output_tokens');
+    this.#earlyOutput = readMember<MessagesUsage>(usage, 'output_tokens');
     const counts: MessagesUsage | undefined = isJsonObject(usage) ? { ...usage, output_tokens: undefined } : undefined;
     return counts === undefined ? [] : this.#addUsage(counts);
   }
 
   #addUsage(usage: JsonValue | undefined): Fragment[] {
     this.#usage.add(usage);
-    const tier = tierFragment(member<MessagesUsage>(usage, 'service_tier'));
+    const tier = tierFragment(readMember<MessagesUsage>(usage, 'service_tier'));
     return [...usageFragment(this.#usage.usage), ...tier];
   }
 
   #readFinish(ending: JsonValue | undefined): Fragment[] {
     const finish = readFinish(ending);
     if (finish === undefined) return [];
-    const explanation = member<MessagesStopDetails>(member<MessagesEnding>(ending, 'stop_details'), 'explanation');
+    const explanation = readMember<MessagesStopDetails>(
+      readMember<MessagesEnding>(ending, 'stop_details'),
+      'explanation',
+    );
     // A refusal without text gets a standard text.
     const isSilentRefusal = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasContent;
     if (!isSilentRefusal || typeof explanation !== 'string') return [finish];
@@ -183,5 +186,5 @@ function readMalformed(name: string | undefined, data: string): Fragment[] {
 
 /** Notes the container with the files of the vendor's code execution, because no other vendor can continue with these files. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
-  return isJsonObject(member<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
+  return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
 }

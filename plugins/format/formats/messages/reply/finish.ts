@@ -1,7 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { failureFragment, type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
-import { asText, member, asCount, sumDefined } from '../../../wire/members.ts';
+import { asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
@@ -82,7 +82,7 @@ function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
     output: asCount(usage.output_tokens),
     cacheRead: asCount(usage.cache_read_input_tokens),
     cacheWrite: asCount(usage.cache_creation_input_tokens),
-    reasoning: asCount(member<MessagesUsageDetails>(usage.output_tokens_details, 'thinking_tokens')),
+    reasoning: asCount(readMember<MessagesUsageDetails>(usage.output_tokens_details, 'thinking_tokens')),
   };
 }
 

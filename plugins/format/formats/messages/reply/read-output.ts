@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { droppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
-import { asText, member } from '../../../wire/members.ts';
+import { asText, readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 interface OpenBlock {
@@ -32,11 +32,11 @@ export class BlockReader {
 
   start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
     const previousBlock = this.#openBlocks.get(index);
-    const type = asText(member<MessagesBlock>(content, 'type'));
-    const id = member<MessagesBlock>(content, 'id');
+    const type = asText(readMember<MessagesBlock>(content, 'type'));
+    const id = readMember<MessagesBlock>(content, 'id');
     if (previousBlock?.type === 'tool_use' && type === 'tool_use' && previousBlock.id === id) return [];
     const endFragments = previousBlock === undefined ? [] : this.stop(index);
-    const input = readInput(member<MessagesBlock>(content, 'input'));
+    const input = readInput(readMember<MessagesBlock>(content, 'input'));
     const block: OpenBlock = {
       key: this.#blockCount++,
       type,
@@ -124,7 +124,7 @@ export class BlockReader {
 }
 
 export function isCall(block: JsonValue | undefined): block is JsonObject {
-  return member<MessagesBlock>(block, 'type') === 'tool_use';
+  return readMember<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
 /** Members of a delta that are read. */
@@ -132,7 +132,9 @@ const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation
 
 /** Returns the only text of a delta; undefined for a delta with other content. */
 export function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
-  const values = deltaMembers.map((name) => member<MessagesDelta>(delta, name)).filter((value) => value !== undefined);
+  const values = deltaMembers
+    .map((name) => readMember<MessagesDelta>(delta, name))
+    .filter((value) => value !== undefined);
   return values.length === 1 ? values[0] : undefined;
 }
 
@@ -157,7 +159,7 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
 
 /** Notes the context of a call: vendor code that waits for it, or a set of the vendor's tools. */
 function readCaller(content: MessagesBlock): Fragment[] {
-  const caller = asText(member(content.caller, 'type'));
+  const caller = asText(readMember(content.caller, 'type'));
   return [
     ...(caller === '' || caller === 'direct' ? [] : [{ type: 'dropped', feature: 'caller of tool calls' } as const]),
     ...(asText(content.toolset_name) === ''
@@ -168,10 +170,11 @@ function readCaller(content: MessagesBlock): Fragment[] {
 
 /** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
-  const url = asText(member<MessagesCitation>(value, 'url')) || asText(member<MessagesCitation>(value, 'source'));
+  const url =
+    asText(readMember<MessagesCitation>(value, 'url')) || asText(readMember<MessagesCitation>(value, 'source'));
   if (url === '') return isJsonObject(value) ? [{ type: 'dropped', feature: 'citations of documents' }] : [];
-  const title = asText(member<MessagesCitation>(value, 'title')) || undefined;
-  const quote = asText(member<MessagesCitation>(value, 'cited_text')) || undefined;
+  const title = asText(readMember<MessagesCitation>(value, 'title')) || undefined;
+  const quote = asText(readMember<MessagesCitation>(value, 'cited_text')) || undefined;
   return [
     { type: 'citation', citation: { url, title, quote, start: undefined, end: undefined }, isForWholeText: true },
   ];

@@ -5,7 +5,7 @@ import { RepeatedCalls } from '../../../canonical/repeated-calls.ts';
 import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import type { Fragment } from '../../../canonical/reply.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import { member, scalarNumber } from '../../../wire/members.ts';
+import { readMember, scalarNumber } from '../../../wire/members.ts';
 import type { MessagesEvent } from '../../../wire/messages.ts';
 import { replaceEventData } from '../../contract/pass-through.ts';
 import { BlockReader, isCall, textOfDelta } from './read-output.ts';
@@ -141,7 +141,7 @@ function hasCall(fragments: readonly Fragment[]): boolean {
 }
 
 function indexOf(event: StreamEvent): Index {
-  return member<MessagesEvent>(event.parse(), 'index');
+  return readMember<MessagesEvent>(event.parse(), 'index');
 }
 
 function digestOf(input: string): string {

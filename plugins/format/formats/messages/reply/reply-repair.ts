@@ -1,7 +1,7 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { plainIdRules, UniqueIds } from '../../../canonical/call-ids.ts';
-import { asList, asText, member, keepIfSame } from '../../../wire/members.ts';
+import { asList, asText, readMember, keepIfSame } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
@@ -64,7 +64,7 @@ export class MessagesReplyRepair implements ReplyRepair {
       case 'content_block_start':
         return this.#repairStart(event);
       case 'content_block_stop':
-        if (this.#openCalls.size > 0) this.#openCalls.delete(member<MessagesEvent>(event.parse(), 'index'));
+        if (this.#openCalls.size > 0) this.#openCalls.delete(readMember<MessagesEvent>(event.parse(), 'index'));
         return event;
       case 'message_delta':
         return this.#repairEnding(event);

@@ -7,7 +7,7 @@ import {
   textParts,
 } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 import { invalidValue, isMissing, BodyObject } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
@@ -104,7 +104,7 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
 }
 
 function readSearchResult(block: PlacedBlock, notes: Notes): Part[] {
-  if (member(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
+  if (readMember(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
   const heading = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
   return [...textParts(heading), ...readParts(block, 'content', notes)];
 }

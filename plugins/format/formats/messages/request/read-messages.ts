@@ -2,7 +2,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { withMember } from '../../adaptation/adapt-members.ts';
@@ -133,6 +133,6 @@ export const adaptBillingHeader: Adaptation = (body: MessagesRequest, { profile 
 };
 
 function isBillingBlock(block: JsonValue): boolean {
-  const text = member<MessagesBlock>(block, 'text');
+  const text = readMember<MessagesBlock>(block, 'text');
   return typeof text === 'string' && isBillingHeader(text);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { asList, member, scalarText } from '../../../wire/members.ts';
+import { asList, readMember, scalarText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Types of the blocks that change the tools in the middle of a conversation. */
@@ -58,7 +58,7 @@ class EffectiveTools {
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);
     if (!toolChangeTypes.has(type)) return;
     notes.drop(`content block ${scalarText(type)}`);
-    const definition = member(tool, 'definition');
+    const definition = readMember(tool, 'definition');
     const name = nameOf(definition ?? tool);
     if (name === undefined) return;
     if (type === 'tool_removal') this.#removedNames.add(name);
@@ -73,7 +73,7 @@ class EffectiveTools {
 }
 
 function nameOf(tool: JsonValue | undefined): string | undefined {
-  const name = member<MessagesTool>(tool, 'name');
+  const name = readMember<MessagesTool>(tool, 'name');
   return typeof name === 'string' ? name : undefined;
 }
 
@@ -82,12 +82,12 @@ function hasChanges(message: JsonValue): boolean {
 }
 
 function blocksOf(message: JsonValue): readonly JsonObject[] {
-  return asList(member<MessagesMessage>(message, 'content')).filter(isJsonObject);
+  return asList(readMember<MessagesMessage>(message, 'content')).filter(isJsonObject);
 }
 
 /** Removes some blocks of a message. Returns the same message if none was removed, and an empty list if none is left. */
 export function withoutBlocks(message: JsonValue, isRemoved: (block: MessagesBlock) => boolean): JsonValue[] {
-  const content = member<MessagesMessage>(message, 'content');
+  const content = readMember<MessagesMessage>(message, 'content');
   if (!isJsonObject(message) || !Array.isArray(content)) return [message];
   const remainingBlocks = content.filter((block) => !isJsonObject(block) || !isRemoved(block));
   if (remainingBlocks.length === content.length) return [message];

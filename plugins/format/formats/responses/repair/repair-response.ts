@@ -1,7 +1,7 @@
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { asFilledText, member, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
+import { asFilledText, readMember, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
 import type {
   ResponsesFormat,
   ResponsesReply,
@@ -76,7 +76,7 @@ function restoreDescription({ text }: ResponsesReply, context: ReplyContext): Re
 }
 
 function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
-  const format = member<ResponsesTextOptions>(text, 'format');
+  const format = readMember<ResponsesTextOptions>(text, 'format');
   return isJsonObject(format) ? format : undefined;
 }
 

@@ -14,7 +14,7 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, member, readEvent, scalarNumber } from '../../../wire/members.ts';
+import { asList, readMember, readEvent, scalarNumber } from '../../../wire/members.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
@@ -186,27 +186,27 @@ function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
 /** Notes reasoning of the request that the vendor withheld from its model. At a turn boundary, the vendor always withholds it. */
 function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
-    (transformation) => member<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
+    (transformation) => readMember<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
   )
     ? [{ type: 'dropped', feature: 'reasoning of the request at the upstream' }]
     : [];
 }
 
 function readModel(response: JsonValue | undefined): Fragment[] {
-  return modelFragment(member<ResponsesReply>(response, 'model'));
+  return modelFragment(readMember<ResponsesReply>(response, 'model'));
 }
 
 function readUsageFragments(response: JsonValue | undefined): Fragment[] {
-  return usageFragment(readUsage(member<ResponsesReply>(response, 'usage')));
+  return usageFragment(readUsage(readMember<ResponsesReply>(response, 'usage')));
 }
 
 /** Reads the counts at the start of a reply. There is no output yet, and zero means that the prompt was not counted. */
 function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
-  const { input, cacheRead, cacheWrite } = readUsage(member<ResponsesReply>(response, 'usage')) ?? {};
+  const { input, cacheRead, cacheWrite } = readUsage(readMember<ResponsesReply>(response, 'usage')) ?? {};
   return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });
 }
 
 /** True for a filtered response, which some vendors report as completed. */
 function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
-  return member<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
+  return readMember<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#core/platform/json.ts';
-import { member, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
 /** Events that belong to the response, to items of all types, or to an audio reply. */
@@ -70,7 +70,7 @@ const endEventsByStatus: Readonly<Record<string, string>> = {
 export function toSdkEventType(vendorType: string, { response }: ResponsesEvent): string {
   if (vendorType !== 'response.done')
     return Object.hasOwn(sdkNames, vendorType) ? (sdkNames[vendorType] as string) : vendorType;
-  const status = scalarText(member<ResponsesReply>(response, 'status'));
+  const status = scalarText(readMember<ResponsesReply>(response, 'status'));
   return endEventsByStatus[status] ?? 'response.completed';
 }
 

@@ -1,5 +1,5 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import { asFilledText, member, scalarNumber } from '../../../wire/members.ts';
+import { asFilledText, readMember, scalarNumber } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 import { digestInput, type VendorNames, inputMemberOf, isSameCall, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
@@ -212,10 +212,10 @@ export class OutputItems {
 
 function readVendorNames({ item, item_id: id, output_index: index }: ResponsesEvent): VendorNames {
   return {
-    id: asFilledText(id) ?? asFilledText(member<ResponsesItem>(item, 'id')),
+    id: asFilledText(id) ?? asFilledText(readMember<ResponsesItem>(item, 'id')),
     index: typeof index === 'number' ? index : undefined,
-    callId: asFilledText(member<ResponsesItem>(item, 'call_id')),
-    name: asFilledText(member<ResponsesItem>(item, 'name')),
+    callId: asFilledText(readMember<ResponsesItem>(item, 'call_id')),
+    name: asFilledText(readMember<ResponsesItem>(item, 'name')),
     inputDigest: digestInput(item),
   };
 }

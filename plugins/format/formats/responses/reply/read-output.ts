@@ -9,7 +9,7 @@ import {
   charactersPerBlock,
   textFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, asCount, asFilledText, member, scalarNumber } from '../../../wire/members.ts';
+import { asList, asText, asCount, asFilledText, readMember, scalarNumber } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { readInputText } from './repair-item.ts';
@@ -113,11 +113,13 @@ function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragm
       const parts = asList(item.content);
       // Parts of unknown types have no deltas.
       const text =
-        state.lastKind === undefined ? parts.map((part) => asText(member<ResponsesPart>(part, 'text'))).join('') : '';
+        state.lastKind === undefined
+          ? parts.map((part) => asText(readMember<ResponsesPart>(part, 'text'))).join('')
+          : '';
       // Citations are added only if the message has none yet.
       const annotations = state.hasCitations
         ? []
-        : parts.flatMap((part) => asList(member<ResponsesPart>(part, 'annotations')));
+        : parts.flatMap((part) => asList(readMember<ResponsesPart>(part, 'annotations')));
       return [
         ...textFragment('text', text),
         ...readCitations(state, annotations),
@@ -149,16 +151,16 @@ function readCitations(state: ItemState, annotations: readonly (JsonValue | unde
 }
 
 function readCitation(annotation: JsonValue | undefined): Citation | undefined {
-  const url = asFilledText(member<ResponsesAnnotation>(annotation, 'url'));
-  const title = member<ResponsesAnnotation>(annotation, 'title');
+  const url = asFilledText(readMember<ResponsesAnnotation>(annotation, 'url'));
+  const title = readMember<ResponsesAnnotation>(annotation, 'title');
   return url === undefined
     ? undefined
     : {
         url,
         title: typeof title === 'string' ? title : undefined,
         quote: undefined,
-        start: readOffset(member<ResponsesAnnotation>(annotation, 'start_index')),
-        end: readOffset(member<ResponsesAnnotation>(annotation, 'end_index')),
+        start: readOffset(readMember<ResponsesAnnotation>(annotation, 'start_index')),
+        end: readOffset(readMember<ResponsesAnnotation>(annotation, 'end_index')),
       };
 }
 
@@ -202,7 +204,7 @@ function openCall(item: ResponsesItem, state: ItemState): Fragment[] {
 /** Notes vendor code that waits for a call or continues without it. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
-    ...(member(item.caller, 'type') === 'program'
+    ...(readMember(item.caller, 'type') === 'program'
       ? [{ type: 'dropped', feature: 'caller of tool calls' } as const]
       : []),
     ...(item.async === true ? [{ type: 'dropped', feature: 'async of tool calls' } as const] : []),

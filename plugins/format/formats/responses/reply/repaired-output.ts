@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
+import { readMember } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
@@ -175,7 +175,7 @@ export class RepairedOutput {
   #repairPartEvent(type: string, data: ResponsesEvent): Events {
     const { part: vendorPart } = data;
     const summary = type.includes('summary') ? 'summary_text' : 'output_text';
-    const kind = findPartKind(isJsonObject(vendorPart) ? member<ResponsesPart>(vendorPart, 'type') : summary);
+    const kind = findPartKind(isJsonObject(vendorPart) ? readMember<ResponsesPart>(vendorPart, 'type') : summary);
     if (kind === undefined) return [data];
     return type.endsWith('.added') ? this.#startPart(data, kind, vendorPart) : this.#endPart(data, kind, vendorPart);
   }

@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { member, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   type AnsweredRequest,
@@ -83,7 +83,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 
   #tagItem(item: JsonValue): JsonValue {
-    const state = member<ResponsesItem>(item, 'encrypted_content');
+    const state = readMember<ResponsesItem>(item, 'encrypted_content');
     return typeof state === 'string' && state !== ''
       ? { ...(item as JsonObject), encrypted_content: this.#tag + state }
       : item;

@@ -4,7 +4,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
-import { asCount, member } from '../../../wire/members.ts';
+import { asCount, readMember } from '../../../wire/members.ts';
 import type {
   ResponsesEvent,
   ResponsesItem,
@@ -102,9 +102,9 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
   return {
     input: asCount(usage.input_tokens),
     output: asCount(usage.output_tokens),
-    cacheRead: asCount(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
-    cacheWrite: asCount(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
-    reasoning: asCount(member<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
+    cacheRead: asCount(readMember<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
+    cacheWrite: asCount(readMember<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
+    reasoning: asCount(readMember<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
   };
 }
 

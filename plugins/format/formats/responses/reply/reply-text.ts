@@ -1,7 +1,7 @@
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { member, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
 
 /** Members that hold the text of a part, by the part's type. */
@@ -14,7 +14,7 @@ const textEventPattern = /^response\.(output_text|refusal)\.(delta|done)$/;
  * renumbered.
  */
 export const responsesReplyText: ReplyText = {
-  mapReply: (reply, blocks) => mapOutput(member<ResponsesReply>(reply, 'output'), blocks),
+  mapReply: (reply, blocks) => mapOutput(readMember<ResponsesReply>(reply, 'output'), blocks),
   mapEvents: (blocks) => {
     let insertedCount = 0;
     return (event) => {
@@ -42,7 +42,7 @@ function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   if (phase === 'done') return endText(data, block, kind, blocks);
   if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
   if (type === 'response.output_item.done') mapItem(item, scalarText(data.output_index), blocks);
-  if (isJsonObject(response)) mapOutput(member<ResponsesReply>(response, 'output'), blocks);
+  if (isJsonObject(response)) mapOutput(readMember<ResponsesReply>(response, 'output'), blocks);
   return [];
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { findMissingEnd } from '../../../canonical/missing-end.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { asList, asFilledText, member, scalarText } from '../../../wire/members.ts';
+import { asList, asFilledText, readMember, scalarText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   digestInput,
@@ -81,9 +81,9 @@ export class StreamedItem {
     this.index = index;
     this.item = item;
     for (const part of [...asList(item.summary), ...asList(item.content)]) {
-      const kind = findPartKind(member<ResponsesPart>(part, 'type'));
+      const kind = findPartKind(readMember<ResponsesPart>(part, 'type'));
       if (kind !== undefined)
-        this.#addPart(kind).receivedText.add(scalarText(member<ResponsesPart>(part, kind.member) ?? ''));
+        this.#addPart(kind).receivedText.add(scalarText(readMember<ResponsesPart>(part, kind.member) ?? ''));
     }
     return { type: 'response.output_item.added', output_index: index, item };
   }
@@ -163,8 +163,8 @@ export class StreamedItem {
     const reasoningType = list === 'summary' ? 'summary_text' : 'reasoning_text';
     const defaultType = this.type === 'reasoning' ? reasoningType : undefined;
     for (const [index, part] of asList(parts).entries()) {
-      const kind = findPartKind(member<ResponsesPart>(part, 'type') ?? defaultType);
-      const text = kind === undefined ? '' : readInputText(member<ResponsesPart>(part, kind.member));
+      const kind = findPartKind(readMember<ResponsesPart>(part, 'type') ?? defaultType);
+      const text = kind === undefined ? '' : readInputText(readMember<ResponsesPart>(part, kind.member));
       const streamed = this.#parts[list][index];
       if (kind === undefined) continue;
       if (streamed !== undefined && !streamed.receivedText.isPrefixOf(text)) break;
@@ -172,9 +172,9 @@ export class StreamedItem {
       if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
       const openPart = streamed ?? this.#addPart(kind);
       if (streamed === undefined) events.push(openPart.writeAdded(this.location));
-      events.push(...openPart.completeText(this.location, text, member<ResponsesPart>(part, 'logprobs')));
+      events.push(...openPart.completeText(this.location, text, readMember<ResponsesPart>(part, 'logprobs')));
       if (streamed === undefined && !isCited)
-        events.push(...this.#writeCitations(openPart, member<ResponsesPart>(part, 'annotations')));
+        events.push(...this.#writeCitations(openPart, readMember<ResponsesPart>(part, 'annotations')));
     }
     return events;
   }

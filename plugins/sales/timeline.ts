@@ -5,12 +5,13 @@ import { listWaits, type PastWait } from './waiting-list.ts';
 /** Number of waits shown, newest first. */
 const maxWaits = 10;
 
-/** Reads when an account joined the waiting list and got a reserved place. */
-export const readWaitStory: ReadTimeline = async (request, accountId) => {
+/** Reads when an account joined the waiting list and when a place was reserved for it. */
+export const readWaitTimeline: ReadTimeline = async (request, accountId) => {
   const waits = await listWaits(request.host.database, accountId, maxWaits);
   return waits.flatMap((wait) => describeWaitEvents(wait, request));
 };
 
+/** Describes one wait; exported for tests. */
 export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
   { t, format }: Localizer,

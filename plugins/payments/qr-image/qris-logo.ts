@@ -4,7 +4,7 @@ import { paymentsSection } from '#core/business/payments/section.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 
 /** The QRIS logo from the operator's file. */
-export interface Mark {
+export interface QrisLogo {
   readonly width: number;
   readonly height: number;
   /** Grey values on white, 0 is black. */
@@ -18,29 +18,29 @@ const limits = { bytes: 100_000, side: 2_000 };
 /** Offsets in the PNG file. */
 const offsets = { width: 16, height: 20, depth: 24, end: 33 };
 
-const cachedMark = perCatalog((host) => ({ mark: readConfiguredMark(host) }));
+const cachedLogo = perCatalog((host) => ({ mark: readConfiguredLogo(host) }));
 
 /**
  * Loads the logo once per configuration.
  *
  * @returns undefined without a file, or if the file is invalid, which is logged
  */
-export function loadMark(host: Host): Promise<Mark | undefined> {
-  return cachedMark(host).mark;
+export function loadQrisLogo(host: Host): Promise<QrisLogo | undefined> {
+  return cachedLogo(host).mark;
 }
 
-async function readConfiguredMark(host: Host): Promise<Mark | undefined> {
-  const path = resolveMarkPath(host);
+async function readConfiguredLogo(host: Host): Promise<QrisLogo | undefined> {
+  const path = resolveLogoPath(host);
   if (path === undefined) return undefined;
   try {
-    return await readMark(path);
+    return await readQrisLogo(path);
   } catch (error) {
     host.log.error(`payments.qris_mark: ${path} cannot be used: ${(error as Error).message}`);
     return undefined;
   }
 }
 
-export function resolveMarkPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
+export function resolveLogoPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
   const { qris_mark: file } = section(paymentsSection);
   return file === undefined ? undefined : resolve(dataFolder, file);
 }
@@ -50,7 +50,7 @@ export function resolveMarkPath({ section, dataFolder }: Pick<Host, 'section' | 
  *
  * @throws Error with the reason if the file cannot be used
  */
-export async function readMark(path: string): Promise<Mark> {
+export async function readQrisLogo(path: string): Promise<QrisLogo> {
   const { size } = await stat(path);
   if (size > limits.bytes) throw new Error(`it is ${size} bytes; the limit is ${limits.bytes}`);
   const png = await readFile(path);

@@ -76,13 +76,15 @@ const abandonTimeoutMs = 5_000;
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const { url, waitSeconds = 0, log, signal } = options;
   const deadline = performance.now() + waitSeconds * 1000;
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const remainingSeconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
     try {
       return await openOnce({ ...options, waitSeconds: remainingSeconds });
     } catch (error) {
-      // Continues if the database became unavailable while it was being opened, for example because it restarted.
-      if (url === undefined || remainingSeconds === 0 || signal?.aborted === true || !isUnreachable(error)) throw error;
+      // Continues if the database became unavailable while it was being opened, for example because it restarted. The process that uses the
+      // embedded server may stop it after this one has found it running; the next attempt waits for that and starts it.
+      const mayRetry = url === undefined ? attempt === 1 : remainingSeconds > 0;
+      if (!mayRetry || signal?.aborted === true || !isUnreachable(error)) throw error;
       log.warn(`lost the database while opening it (${describeConnectionError(error)}): waiting for it again`);
       await setTimeout(retryPauseMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
     }

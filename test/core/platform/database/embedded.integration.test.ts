@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
@@ -200,6 +201,20 @@ describe('the database that comes with the gateway', () => {
     const stopping = first[Symbol.asyncDispose]();
     await using second = await open();
     await stopping;
+    await second.ping();
+  });
+
+  it('is started again by a command whose connection ends because another process stops it', async () => {
+    await using first = await open('command');
+    const blocker = new pg.Client({ connectionString: first.url });
+    blocker.on('error', () => undefined);
+    await blocker.connect();
+    // The command waits for this lock to read which migrations are applied.
+    await blocker.query('BEGIN; LOCK TABLE migration IN ACCESS EXCLUSIVE MODE');
+    const opening = open('command');
+    await expect.poll(() => first.query('SELECT FROM pg_locks WHERE NOT granted')).toHaveLength(1);
+    process.kill((await serverPid()) as number, 'SIGINT');
+    await using second = await opening;
     await second.ping();
   });
 

@@ -32,7 +32,7 @@ interface RecordsRun {
 }
 
 const accountCount = 2_000;
-/** Each ships its records once a second in a statement of its own, as gateways do. */
+/** Each inserts its records once a second in one statement, like a gateway. */
 const instances = 16;
 /** As the job `usage-rollup`. */
 const foldIntervalMs = 20_000;

@@ -63,7 +63,7 @@ async function createDemoAccount(
   });
 }
 
-/** Finds the demo account by the key in the data folder; undefined in production, if there is none, and while it is blocked. */
+/** Finds the demo account by the key in the data folder. Returns undefined in production, without such an account, and while it is blocked. */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);

@@ -29,7 +29,7 @@ export async function listBackups(folder: string, now: number): Promise<string[]
   return [...backups.filter(isAhead), ...backups.filter((name) => !isAhead(name))];
 }
 
-/** Finds the newest backup of a folder; undefined if there is none, or none that the clock has reached. */
+/** Finds the newest backup in a folder, ignoring those dated in the future. */
 export async function findNewestBackup(
   folder: string,
   now: number,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * Connects a client of its own, and closes it after the work.
+ * Does work with a new connection, and closes it afterwards.
  *
  * @throws the error of the connection or of `work`
  */

@@ -1,5 +1,5 @@
-import { deliveredAtSql } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { deliveredAtSql } from '#core/business/accounts/voucher-sql.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';

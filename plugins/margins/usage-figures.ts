@@ -1,4 +1,4 @@
-import { formatMoneyForTerminal } from '#core/business/accounts/plans.ts';
+import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
 import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
 import { toSmallest } from './exact-money.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openCodeOrdersSql } from '#core/business/accounts/code-times.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { openCodeOrdersSql } from '#core/business/accounts/voucher-sql.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*

@@ -1,4 +1,5 @@
-import { currencySection, formatMoneyForTerminal, plansSection } from '#core/business/accounts/plans.ts';
+import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
+import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { sellerSection } from './other-sections.ts';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { currencySection, formatMoneyForTerminal, plansSection } from '#core/business/accounts/plans.ts';
+import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
+import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';

@@ -4,9 +4,9 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
 /**
- * Content of an access token. Pages that call the API use such a token instead of the account's key, which is not stored. It is valid for
- * ten minutes, or until its session ends, and consists of `<prefix>-at-`, the hexadecimal ids of account and session, the expiry, and an
- * HMAC-SHA-256 of these. Tokens are not stored, so any instance on the database accepts them.
+ * Content of an access token. Pages that call the API use such a token, because the account's key is not stored. A token is valid for
+ * `accessTokenLifetimeMs`, or until its session ends. It consists of `<prefix>-at-`, the hexadecimal ids of account and session, the
+ * expiry, and an HMAC-SHA-256 of these. Tokens are not stored, so any instance that uses the same database accepts them.
  *
  * `redactKeys` truncates tokens, because only hexadecimal digits follow the prefix.
  */
@@ -15,11 +15,13 @@ interface AccessClaims {
   readonly sessionId: string;
 }
 
+/** Validity of a new token. */
 export const accessTokenLifetimeMs = 10 * 60 * 1_000;
 
-const clockToleranceMs = 60_000; // between two instances
+/** Tolerated difference between the clocks of two instances. */
+const clockToleranceMs = 60_000;
 
-/** Maximum age of the cached secret. Afterwards, every instance rejects tokens signed with a deleted secret. */
+/** Maximum age of the cached secret, after which every instance rejects tokens signed with a deleted secret. */
 const secretMaxAgeMs = 60_000;
 
 const idBytes = 16;
@@ -42,8 +44,8 @@ export function signAccessToken(secret: string, prefix: string, claims: AccessCl
 }
 
 /**
- * Reads the claims of a token. Returns undefined if it was not signed with this secret, has expired, or is valid for longer than a token
- * may be, for example after the clock was set back. The caller checks whether the session is still active.
+ * Reads the claims of a token. Returns undefined if it was not signed with this secret, has expired, or would stay valid for longer than a
+ * new token, for example because the clock was set back. The caller checks whether the session is still active.
  *
  * @param now epoch ms
  */
@@ -96,6 +98,7 @@ export class AccessTokens {
   }
 }
 
+/** Returns the shared instance of this process. */
 export function getAccessTokens(host: Host): AccessTokens {
   return host.keep('access-tokens', () => new AccessTokens(host.database, () => host.now()));
 }

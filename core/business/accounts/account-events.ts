@@ -8,7 +8,7 @@ import type { AccountEventRow } from './entities.ts';
 
 /** Channel on which PostgreSQL notifies running gateways of a committed event. */
 export const eventChannel = 'account_event';
-const maxPayloadLength = 8_000; // characters as JSON; the bus takes 16 KB
+const maxPayloadLength = 8_000; // characters of JSON; the event bus accepts 16 KB
 const batchSize = 100;
 const retentionDays = 90;
 
@@ -57,7 +57,7 @@ export async function recordEvent<Name extends EventName>(
  * Call it only in a serving process: with in-memory shared state, it would not reach the handlers of another process.
  *
  * @returns the number of events
- * @throws SharedUnavailable; events published before it are marked
+ * @throws SharedUnavailable; events published before the failure are marked as published
  */
 export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<number> {
   let publishedCount = 0;
@@ -120,7 +120,7 @@ export async function readEvents(database: Queries, after: string, limit: number
   );
 }
 
-/** Removes events that were published more than 90 days ago. */
+/** Removes published events whose retention has ended. */
 export async function removeOldEvents(database: Queries): Promise<void> {
   await database.query(
     `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${retentionDays})`,

@@ -36,7 +36,8 @@ async function findLinkedTables(database: Queries): Promise<(readonly [table: st
   const rows = await database.query<{ name: string; columns: readonly string[] }>(
     `select c.relname as name, json_agg(a.attname order by a.attnum) as columns from pg_class c
      join pg_attribute a on a.attrelid = c.oid and a.attname in (?) and not a.attisdropped
-     where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account')) and c.relkind in ('r', 'p') and not c.relispartition
+     where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account'))
+       and c.relkind in ('r', 'p') and not c.relispartition
      group by c.relname order by bool_or(a.attname = 'account_id') desc, c.relname`,
     [Object.keys(linkConditions)],
   );
@@ -54,38 +55,46 @@ async function* exportTable(
   condition: string,
   accountId: string,
 ): AsyncGenerator<string> {
-  const { columns, key, types } = await readShape(database, table);
-  const ids = Array.from(condition.matchAll(/\?/g), () => accountId);
+  const { columns, key } = await readShape(database, table);
+  const expressions = key.map(({ expression }) => expression);
+  const values = key.map(({ type }) => `?::${type}`);
+  const keyList = expressions.join(', ');
+  // The first comparison lets PostgreSQL prune partitions.
+  const afterLastKey = `and ${expressions[0]} >= ${values[0]} and (${keyList}) > (${values.join(', ')})`;
+  const accountIds = Array.from(condition.matchAll(/\?/g), () => accountId);
   yield `"${table}": [`;
-  let count = 0;
+  let separator = '';
   let lastKey: readonly string[] | undefined;
   for (;;) {
-    // The first comparison lets PostgreSQL prune partitions. Not jsonb, which rejects some texts that JSON allows.
-    const values = types.map((type) => `?::${type}`);
-    const afterKey =
-      lastKey === undefined ? '' : `and ${key[0]} >= ${values[0]} and (${key.join(', ')}) > (${values.join(', ')})`;
+    // Not jsonb, which rejects some texts that JSON allows.
     const rows = await database.query<{ key: readonly string[]; row: string }>(
-      `select array[${key.map((expression) => `${expression}::text`).join(', ')}] as key,
+      `select array[${expressions.map((expression) => `${expression}::text`).join(', ')}] as key,
          (select row_to_json(r) from (select ${columns}) r)::text as row
-       from "${table}" t where ${condition} ${afterKey} order by ${key.join(', ')} limit ?`,
-      [...ids, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
+       from "${table}" t where ${condition} ${lastKey === undefined ? '' : afterLastKey} order by ${keyList} limit ?`,
+      [...accountIds, ...(lastKey === undefined ? [] : [lastKey[0], ...lastKey]), pageSize],
     );
-    for (const { row } of rows) yield (count++ > 0 ? ',' : '') + row;
-    lastKey = rows.at(-1)?.key;
+    for (const { row } of rows) {
+      yield separator + row;
+      separator = ',';
+    }
     if (rows.length < pageSize) break;
+    lastKey = rows.at(-1)?.key;
   }
   yield ']';
 }
 
 interface TableShape {
-  readonly columns: string;
+  readonly columns: string; // SQL list
   /**
-   * SQL expressions that order the rows and stay the same while a row changes: the primary key, or a unique key, whose nulls come last. Rows
-   * of a table without either are ordered by `ctid`, because they never change.
+   * Orders the rows by values that stay the same while a row changes: the primary key, or a unique key (nulls last). A table without either
+   * is ordered by `ctid`, because its rows never change.
    */
-  readonly key: readonly string[];
-  /** Types of the expressions. */
-  readonly types: readonly string[];
+  readonly key: readonly KeyExpression[];
+}
+
+interface KeyExpression {
+  readonly expression: string; // SQL
+  readonly type: string;
 }
 
 interface KeyColumn {
@@ -94,6 +103,7 @@ interface KeyColumn {
   readonly isNullable: boolean;
 }
 
+/** Reads the columns and the key of a table. Of its complete unique indexes, the primary key is preferred, then the oldest one. */
 async function readShape(database: Queries, table: string): Promise<TableShape> {
   const [shape] = await database.query<{ columns: string | null; key: readonly KeyColumn[] | null }>(
     `select
@@ -109,20 +119,12 @@ async function readShape(database: Queries, table: string): Promise<TableShape> 
        order by indisprimary desc, indexrelid limit 1) k on true`,
     [table],
   );
-  const key = (shape?.key ?? [{ name: 'ctid', type: 'tid', isNullable: false }]).flatMap(describeKeyColumn);
-  return {
-    columns: shape?.columns ?? '*',
-    key: key.map(({ expression }) => expression),
-    types: key.map(({ type }) => type),
-  };
+  const keyColumns = shape?.key ?? [{ name: 'ctid', type: 'tid', isNullable: false }];
+  return { columns: shape?.columns ?? '*', key: keyColumns.flatMap(toKeyExpressions) };
 }
 
-/** Returns the expressions of a key's column. A comparison with null would end the export. */
-function describeKeyColumn({
-  name,
-  type,
-  isNullable,
-}: KeyColumn): { readonly expression: string; readonly type: string }[] {
+/** Converts a column to expressions that are never null, because a comparison with null would end the export. */
+function toKeyExpressions({ name, type, isNullable }: KeyColumn): KeyExpression[] {
   if (!isNullable) return [{ expression: name, type }];
   return [
     { expression: `(${name} is null)`, type: 'boolean' },

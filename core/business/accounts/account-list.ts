@@ -17,14 +17,17 @@ export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'ema
   readonly endsAt: Date | undefined;
 }
 
-/** `active`: has paid time now or later. `inactive`: has no paid time. `paused`: by its owner. `blocked`: by an operator. */
-export type AccountState = (typeof accountStates)[number];
-
+/**
+ * `active`: has paid time now or later. `inactive`: has no paid time. `paused`: by its owner. `blocked`: by an operator. `deleted`: its
+ * personal data was removed.
+ */
 export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'deleted'] as const;
+
+export type AccountState = (typeof accountStates)[number];
 
 interface AccountQuery {
   /** Part of the name or email address in any case, an id, a key hint, or the account's pseudonym at vendors. */
-  readonly words?: string | undefined;
+  readonly searchText?: string | undefined;
   readonly state?: AccountState | undefined;
   readonly after?: string | undefined; // id of the last account on the previous page
   readonly limit: number;
@@ -33,7 +36,7 @@ interface AccountQuery {
 /** Lists accounts, newest first. */
 export async function listAccounts(
   database: Queries,
-  { words, state, after, limit }: AccountQuery,
+  { searchText: words, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
   const accountId =
     words !== undefined && isEndUserId(words) ? await findAccountByEndUserId(database, words) : undefined;

@@ -41,7 +41,7 @@ async function wasRecentlyBought({ host, account, createdAt }: MailContext): Pro
 }
 
 /**
- * Returns true if the end of the account's last period was moved by less than a day to compensate an outage, after the email about the
+ * Returns true if compensation for an outage moved the end of the account's last period by less than a day, after the email about the
  * previous end was due.
  *
  * @param noticeHours hours before an end at which the email about it is due
@@ -64,10 +64,10 @@ export const planEnded: MailWriter<'plan.ended'> = {
     const { payload, account, t, format, buttons } = context;
     if (findActivePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
     if (await wasMovedAfterNotice(context, 0)) return mailReason('mail.reason.given_back');
-    const refunded = await readRefundedEnd(context.host.database, account.id);
+    const refundedPass = await readRefundedEnd(context.host.database, account.id);
     // The email about the refund already reports the end.
-    if (refunded === 'order') return mailReason('mail.reason.refunded');
-    const isGift = refunded === 'gift';
+    if (refundedPass === 'order') return mailReason('mail.reason.refunded');
+    const isGift = refundedPass === 'gift';
     return {
       subject: t(isGift ? 'mail.ended.gift_subject' : 'mail.ended.subject'),
       paragraphs: [t(isGift ? 'mail.ended.gift_text' : 'mail.ended.text')],

@@ -2,9 +2,9 @@ import type { RateLimitState } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from './account-record.ts';
 
-/** Limits of an account's model calls, and the remaining allowance. */
+/** Limits of an account's model calls, and the remaining allowance. Other requests (`other`) have a separate allowance. */
 export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
-  readonly running: number; // requests in flight
+  readonly inFlightRequests: number;
 }
 
 /**

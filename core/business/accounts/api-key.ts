@@ -2,7 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `<prefix>-`, 43 random base62 digits (256 bits), and a CRC-32 of all of that in 6 base62 digits. The
+ * An API key is `<prefix>-`, 43 random base62 digits (256 bits), and the CRC-32 of the preceding characters as 6 base62 digits. The
  * checksum detects typing errors without a lookup and lets secret scanners recognise keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
@@ -16,14 +16,14 @@ const checksumLength = 6; // 62^6 > 2^32
 export function generateApiKey(prefix: string): string {
   const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
   const body = `${prefix}-${secret}`;
-  return body + checksum(body);
+  return body + computeChecksum(body);
 }
 
 /** Returns true if the text is a well-formed key with this prefix and a valid checksum. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
   if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;
-  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+  return computeChecksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
 /** Returns the SHA-256 of the key in hexadecimal, the only form that is stored. A salt adds nothing to 256 random bits. */
@@ -37,7 +37,7 @@ export function maskApiKey(key: string, prefix: string): string {
   return `${key.slice(0, start + 4)}…${key.slice(-4)}`;
 }
 
-function checksum(body: string): string {
+function computeChecksum(body: string): string {
   let value = crc32(body);
   let text = '';
   for (let index = 0; index < checksumLength; index++) {

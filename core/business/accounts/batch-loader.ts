@@ -1,25 +1,27 @@
 import { setTimeout } from 'node:timers/promises';
 import { bounds } from '#core/platform/bounds.ts';
 
-const maxBatchSize = 200;
+const defaultBatchSize = 200;
 
 /**
  * Combines lookups into batches. One batch is in flight at a time, and lookups that arrive meanwhile wait for the next batch, each key
- * once. A cold start or a flood of unknown keys therefore takes at most one connection, and a result is never older than its lookup.
+ * once. A cold start or a flood of unknown keys therefore takes at most one connection. A result is never older than its lookup.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
   readonly #delayMs: number | undefined;
+  readonly #maxBatchSize: number;
   readonly #waiting = new Map<string, PromiseWithResolvers<Value | undefined>>();
   #isRunning = false;
 
   /**
    * @param read reads a batch; keys that are missing from the map have no value
-   * @param delayMs delay before each batch, which then takes all waiting keys, for fewer queries
+   * @param delayMs delay before each batch; such a batch takes all waiting keys, for fewer queries
    */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, delayMs?: number) {
     this.#read = read;
     this.#delayMs = delayMs;
+    this.#maxBatchSize = delayMs === undefined ? defaultBatchSize : bounds.waitingLookups;
   }
 
   /**
@@ -43,8 +45,7 @@ export class BatchLoader<Value> {
       await Promise.resolve(); // collects the lookups of this turn
       while (this.#waiting.size > 0) {
         if (this.#delayMs !== undefined) await setTimeout(this.#delayMs);
-        const batchSize = this.#delayMs === undefined ? maxBatchSize : bounds.waitingLookups;
-        await this.#runBatch([...this.#waiting].slice(0, batchSize));
+        await this.#runBatch([...this.#waiting].slice(0, this.#maxBatchSize));
       }
     } finally {
       this.#isRunning = false;
@@ -75,6 +76,6 @@ export class TooManyLookups extends Error {
   override readonly name = 'TooManyLookups';
 
   constructor() {
-    super(`more than ${bounds.waitingLookups} lookups are waiting`);
+    super(`${bounds.waitingLookups} lookups are already waiting`);
   }
 }

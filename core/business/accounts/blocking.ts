@@ -10,7 +10,7 @@ import { lockAccount } from './ledger.ts';
  * finish. Paid time keeps running.
  *
  * @param reason for the operator; not shown to the owner
- * @returns false if it was already blocked, so that the first reason is kept. A pause continues when the account is unblocked
+ * @returns false if it was already blocked; the first reason is kept. A pause continues when the account is unblocked
  * @throws AccountError `not_found`
  */
 export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<boolean> {
@@ -27,8 +27,6 @@ export async function blockAccount(database: Transactions, accountId: string, re
     return true;
   });
 }
-
-const restoredPauseReason = "paused at the owner's request, before it was blocked";
 
 /**
  * Pauses an account at its owner's request: its key is rejected and no email is sent, but its sessions remain, its owner can sign in, and
@@ -72,11 +70,13 @@ export async function endPause(database: Transactions, accountId: string): Promi
   });
 }
 
+const restoredPauseReason = "paused at the owner's request, before it was blocked";
+
 /**
  * Ends an operator's block. The key stays the same, and a pause that the owner requested continues (docs/decisions/0065).
  *
  * @returns false if it was not blocked
- * @throws AccountError `not_found`; `paused` if only its owner has stopped it
+ * @throws AccountError `not_found`; `paused` if the account is paused by its owner, not blocked by an operator
  */
 export async function unblockAccount(database: Transactions, accountId: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {

@@ -45,11 +45,11 @@ export async function removeLateRecords(database: Queries & Transactions, accoun
 
 /** Lists child tables before their parents, because the condition of a child's rows reads the parent's rows. */
 async function listChildrenFirst(database: Queries & Transactions): Promise<PersonalTable[]> {
-  return (await readPersonalTables(database)).toSorted((first, second) => depthOf(second) - depthOf(first));
+  return (await readPersonalTables(database)).toSorted((first, second) => countParents(second) - countParents(first));
 }
 
 /** Counts the parents between a table and its account, by the nested queries of its condition. */
-function depthOf({ ofAccount }: PersonalTable): number {
+function countParents({ ofAccount }: PersonalTable): number {
   return ofAccount.split('(select ').length;
 }
 

@@ -25,9 +25,9 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Creates a demo account in an empty database, so that a first call works out of the box. Never in production.
  *
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
- * to a draft file, which is renamed after the commit. If the process crashes between the two, the next start uses the draft.
+ * to a draft file, which is renamed after the commit. If the process crashes between commit and rename, the next start uses the draft.
  *
- * @returns undefined in production, while the account is blocked, and if the database has accounts but none with the key of the file
+ * @returns undefined in production; while the account is blocked; if the database has accounts, but none with the stored key
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -35,8 +35,7 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   const path = join(host.dataFolder, keyFile);
   const draftPath = `${path}.new`;
   const storedKey = (await readKey(path, service.prefix)) ?? (await readKey(draftPath, service.prefix));
-  const account =
-    storedKey === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(storedKey)]))[0];
+  const account = storedKey === undefined ? undefined : await findAccountByKey(host, storedKey);
   if (storedKey === undefined || account === undefined) {
     const issuedKey = await createDemoAccount(host, draftPath, storedKey);
     if (issuedKey !== undefined) await finalizeKeyFile(draftPath, path);
@@ -68,8 +67,13 @@ export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | u
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);
   if (key === undefined) return undefined;
-  const [account] = await readAccounts(host.database, 'digest', [digestApiKey(key)]);
+  const account = await findAccountByKey(host, key);
   return account?.blockedAt === undefined ? account : undefined;
+}
+
+async function findAccountByKey({ database }: DemoHost, key: string): Promise<AccountRecord | undefined> {
+  const [account] = await readAccounts(database, 'digest', [digestApiKey(key)]);
+  return account;
 }
 
 async function readKey(path: string, prefix: string): Promise<string | undefined> {
@@ -87,7 +91,7 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/** Renames the draft after the account is stored, so that the key file never holds an unusable key. Does nothing without a draft. */
+/** Renames the draft, once its account is stored, so that the key file never holds an unusable key. Does nothing without a draft. */
 async function finalizeKeyFile(draftPath: string, path: string): Promise<void> {
   await rename(draftPath, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -22,8 +22,9 @@ interface DirectoryOptions {
 }
 
 const defaultMaxAgeSeconds = 60;
-const unwatchedMaxAgeMs = 1_000; // while notifications cannot arrive
-/** An unknown key or id is rejected for this long without another lookup. */
+/** Maximum age of an entry while notifications cannot arrive. */
+const unwatchedMaxAgeMs = 1_000;
+/** Time for which an unknown key or id is rejected without another lookup. */
 const unknownMaxAgeMs = 10_000;
 /** Maximum age of a served entry, even if the database is down or reports no change. */
 const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
@@ -38,7 +39,7 @@ const probeIntervalMs = 1_000;
  * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
  *
  * An entry is fresh while it is younger than the caller's maximum age, and
- * 1. the database has not reported a change of the account (which triggers a new read);
+ * 1. the database has not reported a change of the account (a report triggers a new read);
  * 2. the notification connection has not been interrupted since (notifications may have been missed);
  * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
  *
@@ -92,7 +93,8 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
    *
-   * @param maxAgeSeconds time for which an entry is fresh. 0 reads it before each use, unless the database does not respond, or has too many lookups waiting and has reported no change
+   * @param maxAgeSeconds time for which an entry is fresh. With 0, it is read before each use, except if the database does not respond, or
+   * if too many lookups are waiting and the database has reported no change
    * @param isSuspect returns true if the caller has sent unknown keys and its lookups are delayed. Called only on a cache miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
@@ -104,7 +106,7 @@ export class AccountDirectory implements AsyncDisposable {
     const id = this.#idOfDigest.get(digest);
     const cached = id === undefined ? undefined : this.#accounts.get(id);
     if (cached !== undefined && cached.key?.digest === digest)
-      return this.#serveStale(cached, maxAgeSeconds, this.#byDigest, digest);
+      return this.#serveCached(cached, maxAgeSeconds, this.#byDigest, digest);
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
@@ -116,13 +118,13 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Finds an account like `findById`, but returns an entry up to a day old immediately, and refreshes it in the background. Waits for the lookup
-   * while notifications cannot arrive.
+   * Finds an account like `findById`, but returns an entry up to a day old immediately, and refreshes it in the background. While
+   * notifications cannot arrive, it waits for the lookup.
    */
   findCachedById(id: string): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
     if (cached === undefined) return this.findById(id);
-    return this.#serveStale(cached, defaultMaxAgeSeconds, this.#byId, id);
+    return this.#serveCached(cached, defaultMaxAgeSeconds, this.#byId, id);
   }
 
   /**
@@ -148,15 +150,15 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
-  #serveStale(
+  #serveCached(
     cached: CachedAccount,
     maxAgeSeconds: number,
     loader: BatchLoader<CachedAccount>,
     key: string,
   ): Awaitable<CachedAccount | undefined> {
     if (this.#isFresh(cached, maxAgeSeconds)) return cached;
-    if (maxAgeSeconds === 0 || !this.#isWatched || !this.#isFresh(cached, maxStaleAgeMs / 1_000))
-      return this.#lookUp(loader, key, cached);
+    const canServeStale = maxAgeSeconds > 0 && this.#isWatched && this.#isFresh(cached, maxStaleAgeMs / 1_000);
+    if (!canServeStale) return this.#lookUp(loader, key, cached);
     if (this.#outage === undefined || this.#claimProbe()) this.#refreshInBackground(cached.id);
     return cached;
   }
@@ -199,11 +201,11 @@ export class AccountDirectory implements AsyncDisposable {
     if (isOutage && !this.#claimProbe()) return this.#getCachedOrThrow(cached);
     const notificationsBefore = this.#notificationCount;
     const lookup = loader.load(key).then(
-      (account) => account ?? this.#recordMiss(key, cached, notificationsBefore),
+      (account) => account ?? this.#handleMiss(key, cached, notificationsBefore),
       (error: unknown) => {
-        // The database responds, but slowly: an entry that may be outdated could belong to a key that was rotated or blocked.
-        const isUsable = !(error instanceof TooManyLookups) || (cached !== undefined && this.#isUnchanged(cached));
-        return this.#getCachedOrThrow(isUsable ? cached : undefined, error);
+        // The database responds, but slowly. An entry that may be outdated could belong to a key that was rotated or blocked.
+        const mayBeOutdated = error instanceof TooManyLookups && cached !== undefined && !this.#isUnchanged(cached);
+        return this.#getCachedOrThrow(mayBeOutdated ? undefined : cached, error);
       },
     );
     if (!isOutage || cached === undefined) return lookup;
@@ -211,8 +213,8 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#getCachedOrThrow(cached);
   }
 
-  /** Records a failed lookup, unless a notification has arrived since: the account may have been created meanwhile. */
-  #recordMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
+  /** Forgets a cached account that no longer exists, or remembers an unknown key, unless its account may have been created meanwhile. */
+  #handleMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
     else if (notificationsBefore === this.#notificationCount)
       this.#unknownUntil.set(key, this.#clock() + unknownMaxAgeMs);
@@ -273,7 +275,7 @@ export class AccountDirectory implements AsyncDisposable {
     if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
   }
 
-  /** Takes the probe that is due during an outage, and schedules the next one. Returns false if no probe is due. */
+  /** Claims the probe that is due during an outage, and schedules the next one. Returns false if no probe is due. */
   #claimProbe(): boolean {
     if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
     this.#scheduleProbe();

@@ -2,7 +2,8 @@ import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
 /**
- * Accounts whose addresses differ only in the case of ASCII letters, which the index on `lower(email)` allows under a Turkish collation.
+ * An email address that several accounts share if the case of ASCII letters is ignored. The index on `lower(email)` allows this under a
+ * Turkish collation.
  */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
@@ -11,7 +12,7 @@ export interface DuplicateAddress {
 
 const maxDuplicates = 10;
 
-/** SQL condition: the unique index is missing, which happens only if there were duplicates. */
+/** SQL condition: the unique index is missing. Happens only if there were duplicates when it should have been created. */
 export const indexMissingCondition = `to_regclass('account_email_ascii') IS NULL`;
 
 /** SQL query for the duplicates. Skips the table scan if the unique index exists. */
@@ -20,6 +21,7 @@ export const duplicatesQuery = `
   WHERE ${indexMissingCondition} AND email IS NOT NULL
   GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxDuplicates}`;
 
+/** Finds the oldest duplicates. */
 export function findDuplicateAddresses(database: Queries): Promise<DuplicateAddress[]> {
   return database.query<DuplicateAddress>(duplicatesQuery);
 }
@@ -31,8 +33,9 @@ export async function ensureUniqueAddresses(database: Queries, log: Logger): Pro
     log.warn(
       `accounts ${ids.join(' and ')} have email addresses that differ only in case: change or delete all but one`,
     );
-  // Checks first, because CREATE INDEX IF NOT EXISTS locks the table even if the index exists.
-  if (duplicates.length > 0 || !(await isIndexMissing(database))) return;
+  if (duplicates.length > 0) return;
+  // CREATE INDEX IF NOT EXISTS would lock the table even if the index exists.
+  if (!(await isIndexMissing(database))) return;
   try {
     await database.query('CREATE UNIQUE INDEX IF NOT EXISTS account_email_ascii ON account (lower(email COLLATE "C"))');
   } catch (error) {

@@ -17,7 +17,7 @@ const blockBytes = 64; // of SHA-256; HMAC pads the secret to one block
  */
 class EndUserIds {
   readonly #database: Queries;
-  #reading: Promise<string> | undefined;
+  #pendingSecret: Promise<string> | undefined;
   #secret: string | undefined;
 
   constructor(database: Queries) {
@@ -39,17 +39,18 @@ class EndUserIds {
   }
 
   async #readSecret(): Promise<string> {
-    this.#reading ??= readSecret(this.#database, secretName);
+    this.#pendingSecret ??= readSecret(this.#database, secretName);
     try {
-      this.#secret = await this.#reading;
+      this.#secret = await this.#pendingSecret;
       return this.#secret;
     } catch (error) {
-      this.#reading = undefined;
+      this.#pendingSecret = undefined;
       throw error;
     }
   }
 }
 
+/** Returns the shared instance of this process. */
 export function getEndUserIds(host: Host): EndUserIds {
   return host.keep('end-user-ids', () => new EndUserIds(host.database));
 }
@@ -63,7 +64,7 @@ export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }
 
-/** Finds the account that a vendor knows by this id. Scans all accounts, with the HMAC of RFC 2104 in SQL. */
+/** Finds the account that a vendor knows by this id. Scans all accounts and computes their HMAC (RFC 2104) in SQL. */
 export async function findAccountByEndUserId(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');

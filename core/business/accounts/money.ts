@@ -6,23 +6,28 @@ const wholeUnitCurrencies = new Set(['IDR']); // paid in whole units, although I
  * @param amount in the smallest unit that the currency is paid in
  */
 export function formatMoney(amount: number, currency: string): string {
-  const decimals = decimalsOf(currency);
+  const decimals = countDecimals(currency);
   const format = new Intl.NumberFormat(currency === 'IDR' ? 'id' : 'en', {
     style: 'currency',
     currency,
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   });
-  // Lines can break after a hyphen, but not after a minus sign.
+  // A line can break after a hyphen, but not after a minus sign.
   return format.format(amount / 10 ** decimals).replace(/^-/, '\u2212');
+}
+
+/** Formats an amount without non-breaking spaces, which some terminals show incorrectly. */
+export function formatMoneyForTerminal(amount: number, currency: string): string {
+  return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
 }
 
 /** Returns the number of smallest payable units per unit of the currency: 100 for USD, 1 for IDR. */
 export function smallestUnitsPerUnit(currency: string): number {
-  return 10 ** decimalsOf(currency);
+  return 10 ** countDecimals(currency);
 }
 
-function decimalsOf(currency: string): number {
+function countDecimals(currency: string): number {
   if (wholeUnitCurrencies.has(currency)) return 0;
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -8,9 +8,9 @@ const pageSize = 200;
 
 interface OwnTable {
   readonly name: string;
-  readonly ofAccount: string; // SQL; the only parameter is the account's id
-  readonly columns: readonly string[];
-  readonly key: string;
+  readonly ownerCondition: string; // SQL; the only parameter is the account's id
+  readonly columns: readonly string[]; // SQL expressions
+  readonly keySql: string; // expression of type text
 }
 
 /** Non-personal columns included in the owner's export. Excludes routes, providers' messages and the operator's notes. */
@@ -23,11 +23,12 @@ const additionalColumns: Readonly<Record<string, readonly string[]>> = {
 };
 
 const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
-const codeOfOrder = '(select code from plan_order o where o.id = t.order_id) as code';
+const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `t`: the table, as named by `readRows`
 
+/** Tables about purchases, with the columns that their buyers get. They have no personal columns. */
 const salesTables: readonly OwnTable[] = [
-  salesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
-  salesTable('plan_order', [
+  defineSalesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
+  defineSalesTable('plan_order', [
     'code',
     'days',
     'price',
@@ -40,26 +41,26 @@ const salesTables: readonly OwnTable[] = [
     'expires_at',
     'paid_at',
   ]),
-  salesTable(
+  defineSalesTable(
     'payment',
-    [codeOfOrder, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'],
-    { ofAccount: orderCondition },
+    [orderCodeSql, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'],
+    { ownerCondition: orderCondition },
   ),
-  salesTable('refund', [codeOfOrder, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
-    ofAccount: orderCondition,
-    key: 'key',
+  defineSalesTable('refund', [orderCodeSql, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
+    ownerCondition: orderCondition,
+    keySql: 'key',
   }),
 ];
 
-function salesTable(
+function defineSalesTable(
   name: string,
   columns: readonly string[],
-  { ofAccount = 'account_id = ?', key = 'id::text' }: Partial<Pick<OwnTable, 'ofAccount' | 'key'>> = {},
+  { ownerCondition = 'account_id = ?', keySql = 'id::text' }: Partial<Pick<OwnTable, 'ownerCondition' | 'keySql'>> = {},
 ): OwnTable {
-  return { name, ofAccount, columns, key };
+  return { name, ownerCondition, columns, keySql };
 }
 
-/** `exportRequests` reads `request_log`. `request_content` is for the operator only. */
+/** `request_log` is exported by `readOwnRequests`. `request_content` is for the operator only. */
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
 /** Lists the tables with personal columns that are not hidden, including tables of removed plugins. */
@@ -68,12 +69,12 @@ async function listOwnTables(database: Queries & Transactions): Promise<OwnTable
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
-      ofAccount,
+      ownerCondition: ofAccount,
       columns: [
         ...(additionalColumns[name] ?? []),
         ...columns.filter(({ isHidden }) => !isHidden).map((column) => quoteName(column.name)),
       ],
-      key: key.map((column) => `${quoteName(column)}::text`).join(` || ' ' || `),
+      keySql: key.map((column) => `${quoteName(column)}::text`).join(` || ' ' || `),
     }));
 }
 
@@ -103,15 +104,15 @@ async function* separateRows(rows: AsyncIterable<string>): AsyncGenerator<string
 
 async function* readRows(
   database: Queries & Transactions,
-  { name, ofAccount, columns, key }: OwnTable,
+  { name, ownerCondition, columns, keySql }: OwnTable,
   accountId: string,
 ): AsyncGenerator<string> {
   let lastKey = '';
   for (;;) {
     // Not jsonb, which rejects some texts that JSON allows.
     const rows = await database.query<{ key: string; row: string }>(
-      `select ${key} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
-       from ${quoteName(name)} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
+      `select ${keySql} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
+       from ${quoteName(name)} t where ${ownerCondition} and ${keySql} > ? order by 1 limit ?`,
       [accountId, lastKey, pageSize],
     );
     for (const { row } of rows) yield row;

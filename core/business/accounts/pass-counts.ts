@@ -1,12 +1,13 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
+/** Numbers of active passes, now and on previous days. */
 export interface PassCounts {
   /** Accounts with paid time now that are not blocked. */
   readonly active: number;
   /** Active accounts whose last period ends within 24 hours. */
   readonly ending: number;
-  /** Active accounts on the last days, at the current time of day. Oldest first; the last one is now. */
+  /** Active accounts on each of the last days, at the current time of day. Oldest first; the last entry is now. */
   readonly history: readonly number[];
 }
 

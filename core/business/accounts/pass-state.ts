@@ -1,11 +1,15 @@
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from './account-record.ts';
 
-/** An account's current entitlement: the active period until the end of adjacent ones, else the next period, else the last one. */
+/** An account's current entitlement: the active period, extended to the end of adjacent ones; otherwise the next period, or the last one. */
 export interface PassState extends Partial<PeriodRecord> {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
 }
 
-/** Determines the account's current entitlement. @param now epoch ms of the database's clock */
+/**
+ * Determines the account's current entitlement.
+ *
+ * @param now epoch ms of the database's clock
+ */
 export function determinePass(account: Pick<AccountRecord, 'periods'>, now: number): PassState {
   const active = findActivePeriod(account, now);
   if (active !== undefined) return { kind: 'active', ...active };

@@ -35,7 +35,7 @@ export function describePersonalTables(database: Transactions): PersonalTable[] 
   });
 }
 
-/** Records the tables in the database at each start, so that they are cleaned even after their plugin is removed. */
+/** Records the descriptions in the database at each start, so that the tables are cleaned even after their plugin is removed. */
 export async function recordPersonalTables(database: Queries & Transactions): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)
@@ -65,6 +65,9 @@ export async function readPersonalTables(database: Queries & Transactions): Prom
   return [...describePersonalTables(database), ...tables.filter((_, index) => areValid[index])];
 }
 
+const unknownAccountId = '00000000-0000-0000-0000-000000000000';
+const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // error codes of PostgreSQL
+
 /** Returns false if a migration has renamed the columns that identify the owner of a row. */
 async function isAsDescribed(database: Queries, { name, key, ofAccount }: PersonalTable): Promise<boolean> {
   const keys = key.map(quoteName).join(', ');
@@ -76,9 +79,6 @@ async function isAsDescribed(database: Queries, { name, key, ofAccount }: Person
     throw error;
   }
 }
-
-const unknownAccountId = '00000000-0000-0000-0000-000000000000';
-const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // error codes of PostgreSQL
 
 /** Quotes an SQL identifier. */
 export function quoteName(name: string): string {

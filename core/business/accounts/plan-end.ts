@@ -13,7 +13,7 @@ const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
   readonly accountId: string;
-  readonly id: string;
+  readonly id: string; // of its job; BullMQ allows no colons, which `dedupe_key` has
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
@@ -68,10 +68,13 @@ export async function recordPlanEnd(database: Transactions, accountId: string): 
   });
 }
 
-/** Origin of a pass that a refund has ended: the account's own order, or a gift of another account. */
+/** Origin of a pass that was ended by a refund: the account's own order, or a gift from another account. */
 export type RefundedPass = 'order' | 'gift';
 
-/** Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself. */
+/**
+ * Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself. A refund with all
+ * its days leaves a `revoke` entry with the note `refund KEY`, which ends when it is written.
+ */
 export async function readRefundedEnd(database: Queries, accountId: string): Promise<RefundedPass | undefined> {
   const [lastPeriod] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
     `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')

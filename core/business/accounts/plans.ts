@@ -1,7 +1,7 @@
 import { defineSection, type SectionValue, type SectionValues } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
-import { formatMoney } from './money.ts';
+import { formatMoneyForTerminal } from './money.ts';
 
 /** Maximum days of paid time that an account can hold. */
 export const maxDaysAhead = 365;
@@ -65,20 +65,38 @@ export const plansSection = defineSection({
     'Plans for sale: access for a number of days, paid once.',
   ),
   check(plans, report) {
-    const [first, second] = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
-    if (first !== undefined && second !== undefined)
-      report(['plans', second, 'recommended'], `is also true in plan ${first + 1}`, 'mark one plan');
+    const [firstRecommended, secondRecommended] = plans.flatMap(({ recommended }, index) =>
+      recommended === true ? [index] : [],
+    );
+    if (firstRecommended !== undefined && secondRecommended !== undefined)
+      report(
+        ['plans', secondRecommended, 'recommended'],
+        `is also true in plan ${firstRecommended + 1}`,
+        'mark one plan',
+      );
     const indexByDays = new Map<number, number>();
     for (const [index, { days }] of plans.entries()) {
       const firstIndex = indexByDays.get(days);
-      if (firstIndex === undefined) indexByDays.set(days, index);
-      else
-        report(
-          ['plans', index, 'days'],
-          `is ${days}, as in plan ${firstIndex + 1}`,
-          'give each plan a different number of days',
-        );
+      if (firstIndex === undefined) {
+        indexByDays.set(days, index);
+        continue;
+      }
+      report(
+        ['plans', index, 'days'],
+        `is ${days}, as in plan ${firstIndex + 1}`,
+        'give each plan a different number of days',
+      );
     }
+  },
+});
+
+/** The section `currency`: the currency of all prices. */
+export const currencySection = defineSection({
+  name: 'currency',
+  schema: string({ pattern: '^[A-Z]{3}$', default: 'IDR' }, 'Currency of all prices: the three letters of ISO 4217.'),
+  check(currency, report) {
+    if (Intl.supportedValuesOf('currency').includes(currency)) return;
+    report(['currency'], `is "${currency}", which is not a currency`, 'use a code of ISO 4217, for example IDR or USD');
   },
 });
 
@@ -87,12 +105,7 @@ export function pricePerDay({ days, price }: { readonly days: number; readonly p
   return Math.round(price / days);
 }
 
-/** Formats an amount without non-breaking spaces, which some terminals show incorrectly. */
-export function formatMoneyForTerminal(amount: number, currency: string): string {
-  return formatMoney(amount, currency).replaceAll('\u00a0', ' ');
-}
-
-/** Warns about plans that cost as much or more per day than a shorter plan. */
+/** Lists a warning for each plan that costs as much or more per day than a shorter plan. */
 export function listPriceWarnings(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
@@ -128,13 +141,3 @@ export function translateRecordedLabel(
   const plan = section(plansSection).find((candidate) => selectLabel('en', candidate.label) === label);
   return selectLabel(language, plan?.label) ?? label;
 }
-
-/** The section `currency`: the currency of all prices. */
-export const currencySection = defineSection({
-  name: 'currency',
-  schema: string({ pattern: '^[A-Z]{3}$', default: 'IDR' }, 'Currency of all prices: the three letters of ISO 4217.'),
-  check(currency, report) {
-    if (Intl.supportedValuesOf('currency').includes(currency)) return;
-    report(['currency'], `is "${currency}", which is not a currency`, 'use a code of ISO 4217, for example IDR or USD');
-  },
-});

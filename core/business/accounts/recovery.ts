@@ -10,6 +10,9 @@ import { lockAccount } from './ledger.ts';
 
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 
+/** Condition whose parameter is a JSON array of subjects. */
+const subjectListCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
+
 /**
  * Changes an account's email address and notifies the previous one.
  *
@@ -80,9 +83,6 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
   });
 }
 
-/** Condition whose parameter is a JSON array of subjects. */
-const subjectListCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
-
 /**
  * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is treated as linked
  * afterwards.
@@ -96,8 +96,7 @@ async function readAndLockSignIns(transaction: EntityManager, accountId: string,
   return rows.map(({ subject }) => subject);
 }
 
-/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Ids from
- * operators may be in upper case. */
+/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Ids from operators may be in upper case. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);

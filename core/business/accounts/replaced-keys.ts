@@ -5,7 +5,8 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
-const retentionDays = 90; // after the replacement
+/** Time after its replacement for which a key's digest is kept. */
+const retentionDays = 90;
 const deadlineMs = 1_000; // a caller with a rejected key waits at most this long for the reason
 const cacheTtlMs = 60_000; // tools repeat a rejected request
 
@@ -19,7 +20,10 @@ export class ReplacedKeys {
     this.#loader = new BatchLoader((digests) => readReplacements(database, digests));
   }
 
-  /** Finds the replacement time of the first replaced key; undefined if none was replaced, or if the database does not respond. */
+  /**
+   * Finds the replacement time of the first of these keys that was replaced. Resolves to undefined if none was, or if the database does not
+   * respond.
+   */
   async findReplacement(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#findCached(digest)));
     const dates: readonly (Date | false)[] = await withDeadline(
@@ -49,7 +53,7 @@ async function readReplacements(database: Queries, digests: readonly string[]): 
   return new Map(rows.map(({ digest, rotated_at: rotatedAt }) => [digest, new Date(rotatedAt)]));
 }
 
-/** Removes the digests of keys that were replaced more than 90 days ago. */
+/** Removes the digests of replaced keys whose retention has ended. */
 export async function removeReplacedKeys(database: Queries): Promise<void> {
   await database.query(
     `update api_key set former_sha256 = null

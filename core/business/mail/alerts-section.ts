@@ -39,9 +39,9 @@ export const alertsSection = defineSection({
       report(['alerts', 'webhook', 'url'], 'is not HTTPS', 'use https://…, because alerts name orders and amounts');
   },
   notices({ mail = '', webhook }, all) {
-    const isBase64 = !/^whsec_(?![A-Za-z0-9+/]*={0,2}$)/.test(webhook?.secret ?? '');
-    const isAlerted = mail !== '' || webhook !== undefined || !isOpenShop(all.get);
-    return [...(isBase64 ? [] : [invalidSecretNotice]), ...(isAlerted ? [] : [noReceiverNotice])];
+    const hasInvalidSecret = /^whsec_(?![A-Za-z0-9+/]*={0,2}$)/.test(webhook?.secret ?? '');
+    const lacksReceiver = mail === '' && webhook === undefined && isOpenShop(all.get);
+    return [...(hasInvalidSecret ? [invalidSecretNotice] : []), ...(lacksReceiver ? [noReceiverNotice] : [])];
   },
 });
 

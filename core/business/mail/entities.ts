@@ -20,7 +20,7 @@ export const MailMessage = defineEntity({
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Attempts that ended without knowing whether the server had accepted the message. */
+    /** Attempts after which it is unknown whether the server accepted the message. */
     uncertainTries: p.integer().default(0),
     /** Time of the next attempt; while it is being sent, the time after which its sender is presumed dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),

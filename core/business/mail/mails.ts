@@ -43,6 +43,11 @@ interface MailFilter {
   readonly after?: string;
 }
 
+const afterCursorCondition = `(m.created_at, m.event_id) < (
+  select created_at, event_id from mail_message where channel = 'customer' and event_id = ?::bigint)`;
+
+const undeliveredCondition = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
+
 /** Lists emails to customers, newest first. */
 export async function listMails(
   database: Queries,
@@ -67,11 +72,6 @@ export async function listMails(
   );
   return rows.map((row) => toRecord(row) as CustomerMail);
 }
-
-const afterCursorCondition = `(m.created_at, m.event_id) < (
-  select created_at, event_id from mail_message where channel = 'customer' and event_id = ?::bigint)`;
-
-const undeliveredCondition = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
 /** SQL condition: there are undelivered emails to customers from the last `undeliveredDays`. */
 export const hasUndeliveredCondition = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undeliveredCondition})`;

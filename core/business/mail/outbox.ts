@@ -10,7 +10,7 @@ import { concernsMoney, moneyEvents } from './mails.ts';
 export interface MessageSources {
   /** Emails to customers, by event. */
   readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
-  /** Kinds of problems; the ones with `alert` are reported to operators at once. */
+  /** Kinds of problems. Kinds with an `alert` are reported to operators at once. */
   readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
 }
 
@@ -29,17 +29,20 @@ export const maxUncertainTries = 3;
 const retryDelaySql = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
 const retentionDays = 90; // longer than an event may wait to be sent
 
-interface Claimed<Event extends EventName> {
+interface ClaimedMessageFields<Event extends EventName> {
   readonly eventId: string;
   readonly event: Event;
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  /** Earlier tries that ended without knowing whether the message was accepted. */
+  /** Earlier tries after which it is unknown whether the message was accepted. */
   readonly uncertainTries: number;
 }
 
-export type ClaimedMail = Claimed<EventName> & { readonly channel: 'customer'; readonly accountId: string };
-export type ClaimedAlert = Claimed<EventName> & { readonly channel: 'operator' | 'webhook' };
+export type ClaimedMail = ClaimedMessageFields<EventName> & {
+  readonly channel: 'customer';
+  readonly accountId: string;
+};
+export type ClaimedAlert = ClaimedMessageFields<EventName> & { readonly channel: 'operator' | 'webhook' };
 export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 
 /** Outcome of a try. `waiting`: it is retried until it is too old. */
@@ -92,6 +95,9 @@ export async function collectMessages(
   }
 }
 
+type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 'uncertain_tries'> &
+  Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
+
 /**
  * Claims the first due message, urgent messages before all others, so that only one of several workers sends it. Messages that this
  * instance does not support are left to other instances until they are too old to be sent; then an operator must close them.
@@ -122,9 +128,6 @@ export async function claimMessage(
   // `collectMessages` adds a message only on the channel of its event.
   return row && (toRecord(row) as ClaimedMessage);
 }
-
-type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 'uncertain_tries'> &
-  Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
 
 /**
  * Records the outcome of a try. An email about money is retried while its delivery is uncertain, because a second copy is better than none,
@@ -162,6 +165,11 @@ export async function finishMessage(
   return row?.state;
 }
 
+interface AbandonedMail {
+  readonly eventId: string;
+  readonly isRepeated: boolean;
+}
+
 /**
  * Ends tries whose sender died, so that it is uncertain whether their messages were sent.
  *
@@ -185,11 +193,6 @@ export async function closeAbandonedTries(database: Queries, reason: string): Pr
   return rows.flatMap(({ event_id: eventId, channel, state }) =>
     channel === 'customer' ? [{ eventId, isRepeated: state === 'waiting' }] : [],
   );
-}
-
-interface AbandonedMail {
-  readonly eventId: string;
-  readonly isRepeated: boolean;
 }
 
 interface MessageCounts {

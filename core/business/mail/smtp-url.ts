@@ -27,7 +27,8 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const { scheme = '', credentials, host = '', port: portText } = urlPattern.exec(text)?.groups ?? {};
   if (host === '') return undefined;
   const usesImplicitTls = scheme.toLowerCase() === 'smtps';
-  const port = portText === undefined ? (usesImplicitTls ? 465 : 587) : Number(portText);
+  const defaultPort = usesImplicitTls ? 465 : 587;
+  const port = portText === undefined ? defaultPort : Number(portText);
   if (port < 1 || port > maxPort) return undefined;
   const colonIndex = credentials?.indexOf(':') ?? -1;
   return {

@@ -2,9 +2,13 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { DailyOutcomes } from './daily-outcomes.ts';
 import { type Incident, lastTroubleAt } from './incident.ts';
 
-/** State of a model on a day. `ok`: nearly all requests were answered. `none`: there were no requests. */
+/**
+ * State of a model on a day. `ok`: nearly all requests were answered. `warn`, `bad`: some or many failed, or there was an incident. `none`:
+ * there were no requests.
+ */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
+/** State of a model on one day, with its evidence. */
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
   readonly state: DayState;
@@ -32,24 +36,31 @@ export function listLastDays(today: string, count: number): string[] {
 /** Describes the state of a model on each of these days, and the share of requests answered on all of them. */
 export function describeDays(
   days: readonly string[],
-  answers: readonly DailyOutcomes[],
+  outcomes: readonly DailyOutcomes[],
   incidents: readonly Incident[],
   timeZone: string,
 ): { readonly days: DayStatus[]; readonly answered: number | undefined } {
-  const byDay = new Map(answers.map((entry) => [entry.day, entry]));
-  const spans = incidents.map((incident) => ({ incident, ...daySpanOf(incident, timeZone) }));
+  const byDay = new Map(outcomes.map((entry) => [entry.day, entry]));
+  const spans = incidents.map((incident) => ({ incident, ...findDaySpan(incident, timeZone) }));
   const statuses = days.map((day) => {
     const ongoing = spans.filter(({ first, last }) => first <= day && day <= last).map(({ incident }) => incident);
     const counts = byDay.get(day);
-    return { day, state: stateOf(counts, ongoing), answered: shareOf(counts ? [counts] : []), incidents: ongoing };
+    return {
+      day,
+      state: determineState(counts, ongoing),
+      answered: computeShare(counts ? [counts] : []),
+      incidents: ongoing,
+    };
   });
-  return { days: statuses, answered: shareOf(days.flatMap((day) => byDay.get(day) ?? [])) };
+  return { days: statuses, answered: computeShare(days.flatMap((day) => byDay.get(day) ?? [])) };
 }
 
-function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident[]): DayState {
-  const share = shareOf(counts ? [counts] : []);
-  if (counts === undefined || share === undefined)
-    return incidents.some(({ kind }) => kind === 'down') ? 'bad' : incidents.length > 0 ? 'warn' : 'none';
+function determineState(counts: DailyOutcomes | undefined, incidents: readonly Incident[]): DayState {
+  const share = computeShare(counts ? [counts] : []);
+  if (counts === undefined || share === undefined) {
+    if (incidents.length === 0) return 'none';
+    return incidents.some(({ kind }) => kind === 'down') ? 'bad' : 'warn';
+  }
   if (share < limits.bad.share && counts.failed >= limits.bad.failed) return 'bad';
   if (share < limits.warn.share && counts.failed >= limits.warn.failed) return 'warn';
   return incidents.length > 0 ? 'warn' : 'ok';
@@ -58,20 +69,20 @@ function stateOf(counts: DailyOutcomes | undefined, incidents: readonly Incident
 /** Returns the share of answered requests on these days, 0 to 1; undefined without requests. */
 export function computeAnsweredShareOfDays(
   days: readonly string[],
-  answers: readonly DailyOutcomes[],
+  outcomes: readonly DailyOutcomes[],
 ): number | undefined {
   const daySet = new Set(days);
-  return shareOf(answers.filter(({ day }) => daySet.has(day)));
+  return computeShare(outcomes.filter(({ day }) => daySet.has(day)));
 }
 
-function shareOf(counts: readonly DailyOutcomes[]): number | undefined {
+function computeShare(counts: readonly DailyOutcomes[]): number | undefined {
   const answered = counts.reduce((sum, entry) => sum + entry.answered, 0);
   const total = answered + counts.reduce((sum, entry) => sum + entry.failed, 0);
   return total === 0 ? undefined : answered / total;
 }
 
 /** Returns the first and the last day of an incident. */
-function daySpanOf(incident: Incident, timeZone: string) {
+function findDaySpan(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => formatLocalTime(new Date(time), timeZone).day;
   return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastTroubleAt(incident)) };
 }

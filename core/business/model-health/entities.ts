@@ -22,7 +22,7 @@ export const IncidentRow = defineEntity({
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),
-    /** Null while it is only suspected, and not shown. */
+    /** Null while it is only suspected. A suspected incident is not shown. */
     openedAt: p.datetime().nullable(),
     /** Null while in trouble, and once it is over. */
     calmSince: p.datetime().nullable(),

@@ -51,7 +51,7 @@ export async function listIncidents(
 }
 
 /** Stores an observed incident. Does not update `confirmedAt`, because a probe may have confirmed the incident since it was read. */
-export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
+export async function storeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
   const { latest, lowestAnswered, isRemoved = false } = incident;
   const row: Columns = {
     id: incident.id,
@@ -88,7 +88,7 @@ export async function writeIncident(transaction: EntityManager, incident: Incide
  * @param at epoch ms
  */
 export async function confirmIncident(database: Queries, { id }: Pick<Incident, 'id'>, at: number): Promise<void> {
-  await database.query('UPDATE incident SET confirmed_at = coalesce(confirmed_at, ?) WHERE id = ?', [
+  await database.query('update incident set confirmed_at = coalesce(confirmed_at, ?) where id = ?', [
     timestamp(at),
     id,
   ]);
@@ -105,8 +105,8 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
  */
 export async function removeOldIncidents(database: Queries, now: number): Promise<void> {
   await database.query(
-    `DELETE FROM incident WHERE ended_at < ? OR id IN (
-       SELECT id FROM incident WHERE ended_at IS NOT NULL ORDER BY started_at DESC OFFSET ?)`,
+    `delete from incident where ended_at < ? or id in (
+       select id from incident where ended_at is not null order by started_at desc offset ?)`,
     [timestamp(now - retention.days * 86_400_000), retention.incidents],
   );
 }

@@ -1,4 +1,4 @@
-import { type Assessment, latest, type RememberedFailure, type Trouble } from './trouble.ts';
+import { type Assessment, findLatest, type RememberedFailure, type Trouble } from './trouble.ts';
 
 /** A period in which a model was in trouble, or was suspected to be. Times are epoch ms. */
 export interface Incident {
@@ -55,16 +55,16 @@ export function updateIncident(
   createId: () => string,
 ): Incident | undefined {
   const { at, trouble, isRemembered, isQuiet } = observation;
-  if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
+  if (current === undefined) return trouble && createSuspectedIncident(model, observation, trouble, createId());
   if (at < current.checkedAt) return updateIncident(model, clampTimes(at, current), observation, createId);
   if (at - current.checkedAt > maxGapMs && !isRemembered && !isBreakerMemory(current, observation))
-    return end(current, lastTroubleAt(current));
+    return endIncident(current, lastTroubleAt(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
   // The model has requests again, so new failures are a new incident.
-  if (current.quietSince !== undefined) return end(current, lastTroubleAt(current));
-  if (trouble !== undefined) return worsen(current, observation, trouble);
+  if (current.quietSince !== undefined) return endIncident(current, lastTroubleAt(current));
+  if (trouble !== undefined) return applyTrouble(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
-  if (at - calmSince >= closeAfterMs) return end(current, calmSince);
+  if (at - calmSince >= closeAfterMs) return endIncident(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
 }
 
@@ -80,7 +80,7 @@ export function getRememberedFailure(incident: Incident | undefined): Remembered
   return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
-/** Returns the end of an incident: the last failure if there was no traffic since then; undefined while the incident lasts. */
+/** Returns the end of an incident; undefined while it lasts. Without later traffic, an incident ends with its last failure. */
 export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastTroubleAt(incident));
 }
@@ -107,8 +107,8 @@ function clampTimes(
 }
 
 /** Ends the incident of a model that is no longer offered. A removal only counts as a recovery if the trouble was already over. */
-export function endRemoved(current: Incident): Incident | undefined {
-  const ended = end(current, lastTroubleAt(current));
+export function endRemovedIncident(current: Incident): Incident | undefined {
+  const ended = endIncident(current, lastTroubleAt(current));
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
 }
 
@@ -118,10 +118,10 @@ export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'n
   return quietSince === undefined ? 'recovered' : 'no_traffic';
 }
 
-function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
+function createSuspectedIncident(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
   const { at, answered, servedAt } = observation;
   const unsetTimes = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
-  const failedAt = failureTimeOf(observation, trouble);
+  const failedAt = findFailureTime(observation, trouble);
   return {
     id,
     model,
@@ -136,18 +136,18 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
   };
 }
 
-/** Returns the time of the failure; now if no failed request is recorded, because a breaker has seen it. */
-function failureTimeOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
+/** Returns the time of the last failed request; now if none is recorded, because then a breaker has seen the failure. */
+function findFailureTime({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
 
-function worsen(current: Incident, observation: Observation, trouble: Trouble): Incident {
+function applyTrouble(current: Incident, observation: Observation, trouble: Trouble): Incident {
   const { at, answered } = observation;
   const isWorse = trouble.kind === 'down' && current.kind === 'degraded';
   const { kind, cause } = isWorse ? trouble : current;
   // A few failed requests of one account are not an incident yet.
   const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= openAfterMs[trouble.kind];
-  const failedAt = observation.failedAt ?? current.failedAt ?? failureTimeOf(observation, trouble);
+  const failedAt = observation.failedAt ?? current.failedAt ?? findFailureTime(observation, trouble);
   const shares = [current.lowestAnswered, answered].filter((share) => share !== undefined);
   return {
     ...current,
@@ -155,7 +155,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
     cause,
     latest: trouble,
     failedAt,
-    servedAt: latest(observation.servedAt, current.servedAt),
+    servedAt: findLatest(observation.servedAt, current.servedAt),
     lowestAnswered: shares.length === 0 ? undefined : Math.min(...shares),
     openedAt: current.openedAt ?? (isOpen ? at : undefined),
     calmSince: undefined,
@@ -163,7 +163,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   };
 }
 
-/** Ends an incident. One that was only suspected is dropped. */
-function end(current: Incident, endedAt: number): Incident | undefined {
+/** Ends an incident. Returns undefined for an incident that was only suspected, which is not kept. */
+function endIncident(current: Incident, endedAt: number): Incident | undefined {
   return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

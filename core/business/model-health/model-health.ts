@@ -49,7 +49,7 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
     readings.traffic.get().catch(() => undefined),
     readings.speed.get().catch(() => undefined),
     readings.days.get().catch(() => undefined),
-    readings.current.get().catch((): readonly Incident[] => []),
+    readings.currentIncidents.get().catch((): readonly Incident[] => []),
   ]);
   const statuses = readRouteStatus(gateway, host);
   const incidents = new Map(current.map((incident) => [incident.model, incident]));

@@ -7,14 +7,16 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-/** Slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage. */
+/** Time for which slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage. */
 const staleForMs = 600_000;
 /** Days whose responses are counted and whose incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-const maxWaitMs = 1_000; // of a page for a reading
-const maxStaleAgeMs = 3_600_000; // of incidents and history while the database is down
+/** Maximum wait of a page for a reading. */
+const maxWaitMs = 1_000;
+/** Maximum age of incidents and history while the database is down. */
+const maxStaleAgeMs = 3_600_000;
 
 /** Reads the ms credited to customers, by incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
@@ -31,6 +33,7 @@ export interface ModelCheckup {
 /** Reads checkups by public name of the model; empty if operators do not publish them. */
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
+/** Returns the readings of the host's catalog, which all pages share. */
 export const getHealthReadings = perCatalog(createReadings);
 
 function createReadings(host: Host) {
@@ -40,7 +43,7 @@ function createReadings(host: Host) {
   const defaults = {
     maxAgeMs: maxAgesMs.now,
     timeoutMs: deadlineMs,
-    maxWaitMs: maxWaitMs,
+    maxWaitMs,
     now: () => host.monotonic(),
   };
   return {
@@ -63,7 +66,7 @@ function createReadings(host: Host) {
       staleIfErrorMs: maxStaleAgeMs,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: maxIncidents }),
     }),
-    current: new FreshValue({
+    currentIncidents: new FreshValue({
       ...defaults,
       staleIfErrorMs: maxStaleAgeMs,
       read: async () => readCurrentIncidents(database.fork()),

@@ -3,7 +3,7 @@ import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
-import { latest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
+import { findLatest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 
 /**
  * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, which shows
@@ -48,11 +48,11 @@ export async function readRecentTraffic(
   return byModel;
 }
 
-/** Adds requests under a previous name to the requests under the current name. Keeps the median of more responses. */
+/** Adds the requests under a previous name to the requests under the current name. Keeps the median that is based on more responses. */
 function addTraffic(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
   if (sum === undefined) return added;
-  const lastFailedAt = latest(sum.lastFailedAt, added.lastFailedAt);
-  const lastServedAt = latest(sum.lastServedAt, added.lastServedAt);
+  const lastFailedAt = findLatest(sum.lastFailedAt, added.lastFailedAt);
+  const lastServedAt = findLatest(sum.lastServedAt, added.lastServedAt);
   const isFailing = (traffic: RecentTraffic) => (traffic.lastFailedAt ?? 0) > (lastServedAt ?? 0);
   const isServed = (traffic: RecentTraffic) => (traffic.lastServedAt ?? 0) > (lastFailedAt ?? 0);
   const summands = [sum, added];

@@ -11,9 +11,9 @@ export interface Trouble {
  * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, but the last ones succeeded.
  * `slow`: the first token takes much longer than usual.
  */
-type TroubleCause = (typeof troubleCauses)[number];
-
 export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow', 'last_failed'] as const;
+
+type TroubleCause = (typeof troubleCauses)[number];
 
 /** Requests to a model within `trafficWindowMs`. Times are epoch ms, of the first content or the failure. */
 export interface RecentTraffic {
@@ -114,15 +114,15 @@ export function assess(
   now: number,
 ): Assessment {
   const observed = findTrouble(routes, traffic, usualFirstTokenMs);
-  const failedAt = latest(traffic?.lastFailedAt, remembered?.failedAt);
-  const servedAt = latest(traffic?.lastServedAt, remembered?.servedAt);
+  const failedAt = findLatest(traffic?.lastFailedAt, remembered?.failedAt);
+  const servedAt = findLatest(traffic?.lastServedAt, remembered?.servedAt);
   const hasResponded = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
   const isMilder = observed === undefined || (observed.kind === 'degraded' && remembered?.kind === 'down');
   const isRemembered = isMilder && remembered !== undefined && !hasResponded;
   const visibleTrouble = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : observed;
   const trouble =
     visibleTrouble && isConfirmed(visibleTrouble, servedAt, remembered, now) ? failingTrouble : visibleTrouble;
-  const mayHaveRequests = traffic === undefined || countOf(traffic) > 0;
+  const mayHaveRequests = traffic === undefined || countRequests(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfterMs;
   const isQuiet = trouble !== undefined && !mayHaveRequests && wouldBeTried && isOld;
@@ -162,7 +162,7 @@ export function findTrouble(
 
 /** Returns the share of answered requests, 0 to 1; undefined if there were too few to tell. */
 export function computeAnsweredShare(traffic: RecentTraffic | undefined): number | undefined {
-  const requests = countOf(traffic);
+  const requests = countRequests(traffic);
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;
 }
 
@@ -172,7 +172,7 @@ function findFailing(
 ): Trouble | undefined {
   const { failed, failedInRow, servedInRow, lastServedAt } = traffic;
   if (failed === 0) return undefined;
-  const requests = countOf(traffic);
+  const requests = countRequests(traffic);
   const share = failed / requests;
   if (share >= limits.down.share && failed >= limits.degraded.failed) {
     if (servedInRow > 0 && servedInRow >= failed * limits.recovering) return { kind: 'degraded', cause: 'recovering' };
@@ -186,21 +186,21 @@ function findFailing(
 
 function isDown(traffic: RecentTraffic): boolean {
   const { down, downOfFew } = limits;
-  if (countOf(traffic) >= down.requests && traffic.failed >= down.failed) return true;
+  if (countRequests(traffic) >= down.requests && traffic.failed >= down.failed) return true;
   return traffic.failedInRow >= downOfFew.inRow && traffic.failedAccounts >= downOfFew.accounts;
 }
 
-function isSlow(traffic: RecentTraffic | undefined, usual: number | undefined): boolean {
+function isSlow(traffic: RecentTraffic | undefined, usualMs: number | undefined): boolean {
   const { minResponses, factor, minExcessMs } = limits.slow;
-  if (usual === undefined || traffic?.firstTokenMs === undefined || traffic.timed < minResponses) return false;
-  return traffic.firstTokenMs >= usual * factor && traffic.firstTokenMs >= usual + minExcessMs;
+  if (usualMs === undefined || traffic?.firstTokenMs === undefined || traffic.timed < minResponses) return false;
+  return traffic.firstTokenMs >= usualMs * factor && traffic.firstTokenMs >= usualMs + minExcessMs;
 }
 
-function countOf(traffic: RecentTraffic | undefined): number {
+function countRequests(traffic: RecentTraffic | undefined): number {
   return traffic === undefined ? 0 : traffic.answered + traffic.failed;
 }
 
 /** Returns the later of two times; undefined if neither is known. */
-export function latest(first: number | undefined, other: number | undefined): number | undefined {
+export function findLatest(first: number | undefined, other: number | undefined): number | undefined {
   return first === undefined || other === undefined ? (first ?? other) : Math.max(first, other);
 }

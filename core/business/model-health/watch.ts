@@ -4,8 +4,8 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { readCurrentIncidents, removeIncident, writeIncident, removeOldIncidents } from './incident-store.ts';
-import { endRemoved, updateIncident, type Incident, type Observation, outcomeOf } from './incident.ts';
+import { readCurrentIncidents, removeIncident, storeIncident, removeOldIncidents } from './incident-store.ts';
+import { endRemovedIncident, updateIncident, type Incident, type Observation, outcomeOf } from './incident.ts';
 import { assessModel } from './model-health.ts';
 import { getHealthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
@@ -23,7 +23,7 @@ interface IncidentChanges {
  * @returns undefined if another instance holds the lock
  */
 export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
-  const observe = await readSources(gateway, host);
+  const observe = await createObserver(gateway, host);
   return host.database.fork().transactional(async (transaction) => {
     const [lock] = await transaction.execute<{ is_mine: boolean }[]>(
       `SELECT pg_try_advisory_xact_lock(hashtext('watch-models')) AS is_mine`,
@@ -35,8 +35,11 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
 
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
-/** Reads the sources of observations. Without the usual speeds, whose query is the slowest, only slowness is not detected. */
-async function readSources(gateway: StatusReports, host: Host): Promise<Observe> {
+/**
+ * Reads the evidence and returns a function that observes a model by it. If the slow query of the usual speeds fails, only slowness goes
+ * undetected.
+ */
+async function createObserver(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
   const [traffic, speed] = await Promise.all([
@@ -69,9 +72,9 @@ async function updateIncidents(
     const model = offeredModels.get(name);
     const updated =
       model === undefined
-        ? previous && endRemoved(previous)
+        ? previous && endRemovedIncident(previous)
         : updateIncident(name, previous, observe(model, previous), randomUUIDv7);
-    if (updated !== undefined) await writeIncident(transaction, updated);
+    if (updated !== undefined) await storeIncident(transaction, updated);
     else if (previous !== undefined) await removeIncident(transaction, previous);
     if (updated?.openedAt !== undefined && previous?.openedAt === undefined) opened.push(updated);
     if (updated?.endedAt !== undefined) ended.push(updated);

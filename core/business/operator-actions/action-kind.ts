@@ -69,6 +69,8 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
    */
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
+   * Performs the action.
+   *
    * @param operator the acting operator, for an action that records further actions
    * @returns details to report in addition to success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
@@ -81,6 +83,7 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   ): Promise<Readonly<Record<string, unknown>> | void>;
 }
 
+/** Type of the inputs that a schema accepts. */
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
 /**
@@ -92,9 +95,11 @@ export function defineAction<const Name extends string, const S extends InputSch
   return action;
 }
 
+/** Schema of a text that is not blank, on one line. */
 export const text = (description: string, maxLength = 200) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: '\\S', description }) as const;
 
+/** Schema of an instant. */
 export const time = {
   ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
@@ -108,6 +113,7 @@ export const lines = (description: string, maxLength: number) =>
 /** Schema of an amount in the currency of the plans. */
 export const amount = (description: string) => integer({ minimum: 1, isMoney: true }, description);
 
+/** Schema of the operator's reason. */
 export const note = lines('Why, for the record.', 500);
 
 /** Splits `account.add_days` into its subject `account` and its verb `add-days`, as in paths and commands. */

@@ -23,7 +23,7 @@ type Actions = ReadonlyMap<string, ActionKind>;
 const serviceKey = 'operator-actions';
 const coreActionsByName: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
 
-/** Makes the registered actions known to everything that gets a host. */
+/** Stores the registered actions, so that `getActions` returns them to any code that has a host. */
 export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {
   services.keep(serviceKey, () => actions);
 }

@@ -4,7 +4,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
 import { formatMistake } from './query.ts';
 
-const maxDescribed = 5;
+const maxDescribedMistakes = 5;
 
 const ajv = new Ajv({
   allErrors: true,
@@ -32,8 +32,10 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   );
   const uniqueMistakes = [...byName].toReversed();
   const sentences = uniqueMistakes
-    .slice(0, maxDescribed)
-    .map(([name, { wrong, right }]) => formatMistake(name, wrong, `${right}${describeAllowed(right, name, errors)}`));
+    .slice(0, maxDescribedMistakes)
+    .map(([name, { wrong, right }]) =>
+      formatMistake(name, wrong, `${right}${describeAllowedValues(right, name, errors)}`),
+    );
   const omitted = uniqueMistakes.length - sentences.length;
   if (omitted > 0) sentences.push(`${omitted} more ${omitted === 1 ? 'mistake' : 'mistakes'} in the input.`);
   return sentences.join(' ');
@@ -50,7 +52,7 @@ function describeControlCharacters({ properties }: JsonSchema, input: object): s
 }
 
 /** Describes the allowed values, if the validator suggests only the most similar one. */
-function describeAllowed(right: string, name: string, errors: readonly ErrorObject[]): string {
+function describeAllowedValues(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(
     ({ keyword, instancePath }) => keyword === 'enum' && parsePointer(instancePath).join('.') === name,

@@ -70,10 +70,10 @@ export async function recordAction<T>(
   );
   try {
     const result = await perform();
-    await finish(database, id, undefined);
+    await finishAction(database, id, undefined);
     return result;
   } catch (error) {
-    await finish(database, id, error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    await finishAction(database, id, error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
 }
@@ -91,7 +91,7 @@ export async function recordOwnAction(
   );
 }
 
-async function finish(database: Queries, id: string, error: string | undefined): Promise<void> {
+async function finishAction(database: Queries, id: string, error: string | undefined): Promise<void> {
   await database.query('update operator_action set finished_at = clock_timestamp(), error = ? where id = ?', [
     error?.slice(0, maxErrorLength) ?? null,
     id,

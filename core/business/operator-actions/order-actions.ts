@@ -43,7 +43,7 @@ export const orderActions = [
       amount: amount('Amount to refund; default: the whole remainder.'),
       days_back: {
         enum: daysBackOptions,
-        description: 'Days to take back; default: the unused ones with the whole payment, none with a part.',
+        description: 'Days to take back; default: the unused days if the whole payment is refunded, otherwise none.',
       },
       note,
       manual: boolean('True if you have paid the money back yourself.'),

@@ -45,6 +45,7 @@ export const refundSubject: FindableSubject = {
   tells: { refund: describeInText('operator.told.refund', 'refund') },
 };
 
+/** The configuration as a whole: gateway.yaml. */
 export const configurationSubject: SubjectKind = { name: 'configuration' };
 
 function toSubject(id: string): ActionSubject {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Fields } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
-import { revokeCodeStatement } from '../accounts/code-times.ts';
 import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
+import { revokeCodeSql } from '../accounts/voucher-sql.ts';
 import type { Payment, Refund } from './entities.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';
@@ -95,7 +95,7 @@ async function takeDaysBack(transaction: EntityManager, finished: FinishedRefund
   const { days, orderId, key, areDaysRevoked, isGift } = finished;
   if (days === 'none') return;
   // Locks no redeemed code, because a redemption locks the account before the code.
-  if (isGift) await transaction.execute(revokeCodeStatement, [orderId]);
+  if (isGift) await transaction.execute(revokeCodeSql, [orderId]);
   const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
   if (days === 'whole' && !areDaysRevoked) await revokeOrderDays(transaction, holder, orderId, `refund ${key}`);

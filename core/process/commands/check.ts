@@ -1,11 +1,6 @@
 import type { Command as Parser } from 'commander';
-import {
-  currencySection,
-  formatMoneyForTerminal,
-  listPriceWarnings,
-  plansSection,
-  pricePerDay,
-} from '#core/business/accounts/plans.ts';
+import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
+import { currencySection, listPriceWarnings, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
 import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';

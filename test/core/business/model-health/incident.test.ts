@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  endRemoved,
+  endRemovedIncident,
   endOf,
   updateIncident,
   type Incident,
@@ -126,10 +126,10 @@ describe('an incident', () => {
 
   it('ends with its model', () => {
     const { current } = watch({ 0: down }, 60);
-    expect(endRemoved(current as Incident)).toMatchObject({ endedAt: after(60), isRemoved: true });
+    expect(endRemovedIncident(current as Incident)).toMatchObject({ endedAt: after(60), isRemoved: true });
     const calm = watch({ 0: down, 60: undefined }, 90).current as Incident;
-    expect(endRemoved(calm)).toMatchObject({ endedAt: after(60), isRemoved: false });
-    expect(endRemoved(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
+    expect(endRemovedIncident(calm)).toMatchObject({ endedAt: after(60), isRemoved: false });
+    expect(endRemovedIncident(watch({ 0: down }, 15).current as Incident)).toBeUndefined();
   });
 
   it('is not opened by a few failed requests of one account', () => {

@@ -86,7 +86,15 @@ describe('the figures of 24 hours', () => {
 });
 
 describe('the rate limit', () => {
-  const allowance = { limit: 60, period: 60, burst: 60, remaining: 42, resetAfter: 22.4, running: 2, concurrent: 8 };
+  const allowance = {
+    limit: 60,
+    period: 60,
+    burst: 60,
+    remaining: 42,
+    resetAfter: 22.4,
+    inFlightRequests: 2,
+    concurrent: 8,
+  };
 
   it('says what is left, when all of it is back, and what is in flight', () => {
     expect(describeRate(allowance, '', reader())).toMatchObject({

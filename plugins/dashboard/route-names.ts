@@ -9,7 +9,7 @@ export interface RouteNames {
   /** True if the reader may see the names of routes, which contain the vendors' models. */
   readonly areNamed: boolean;
   /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
-  readonly areVendorsShown: boolean;
+  readonly areUpstreamMessagesShown: boolean;
   /**
    * Returns the label of a route; '' if it is hidden.
    *
@@ -19,22 +19,23 @@ export interface RouteNames {
   label(route: string, model: string | null): string;
 }
 
-/** Creates the labels for a reader. Operators always see names, which they need to find faults. */
-export function readRouteNames({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
+/** Creates the labels for a reader. Operators always see names, because they need them to find faults. */
+export function createRouteNames({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
   const visibility = isOperator ? 'names' : host.section(dashboardSection).routes;
-  return createRouteNames(visibility, host.catalog, t, isOperator);
+  return createLabelsByVisibility(visibility, host.catalog, t, isOperator);
 }
 
-export function createRouteNames(
+/** Creates the labels for a visibility, regardless of the reader. */
+export function createLabelsByVisibility(
   visibility: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,
   t: PageRequest['t'],
-  areVendorsShown = false,
+  areUpstreamMessagesShown = false,
 ): RouteNames {
   return {
     areShown: visibility !== 'hidden',
     areNamed: visibility === 'names',
-    areVendorsShown,
+    areUpstreamMessagesShown,
     label(route, model) {
       if (visibility === 'names') return route;
       if (visibility === 'hidden') return '';

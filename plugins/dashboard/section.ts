@@ -10,7 +10,7 @@ export const dashboardSection = defineSection({
       enum: ['names', 'numbers', 'hidden'],
       default: 'names',
       description:
-        'How customers see routes: `openai/gpt-6-sol` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
+        'How customers see routes: `openai/gpt-6-sol` (names), "Route 1" by position in the list of the model (numbers), or not at all (hidden). Operators see names.',
     },
     higher_limits: string(
       { pattern: '^(mailto:|https?://)\\S+$' },
@@ -22,7 +22,7 @@ export const dashboardSection = defineSection({
 /** How customers see routes. */
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
-/** Returns the link for requesting higher limits; '' if gateway.yaml configures neither this nor a contact. */
+/** Returns the link for requesting higher limits; '' if gateway.yaml configures neither a link nor a contact. */
 export function findHigherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
   return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
 }

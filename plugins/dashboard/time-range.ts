@@ -6,6 +6,7 @@ const rangeHours = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: unde
 /** Name of a period in URLs. */
 export type RangeName = keyof typeof rangeHours;
 
+/** Names of all periods, shortest first. */
 export const timeRanges = Object.keys(rangeHours) as readonly RangeName[];
 
 /**

@@ -6,12 +6,12 @@ import {
 } from '#core/business/payments/call-provider.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { type MidtransSettings, getOrigin, requireKey } from './section.ts';
+import { type MidtransSettings, getApiOrigin, requireKey } from './section.ts';
 
 /** `path` is relative to the API's origin. */
 interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
-  /** Codes over 399 that are valid results: 404 and 407 of a status. */
+  /** Codes above 399 that are valid results, such as 404 and 407 of a status call. */
   readonly accepts?: readonly number[];
 }
 
@@ -21,22 +21,22 @@ const maxIdempotencyKeyLength = 46;
 /**
  * Calls the Core API. The code is in the body, as text; most failures have HTTP status 200.
  *
- * @throws PaymentError sorted by that code
+ * @throws PaymentError classified by that code
  */
 export async function callMidtrans(settings: MidtransSettings, call: MidtransCall): Promise<JsonObject> {
   const { path, accepts = [], headers, ...request } = call;
   const authorization = `Basic ${Buffer.from(`${requireKey(settings)}:`).toString('base64')}`;
   const response = await callProvider({
     ...request,
-    url: getOrigin(settings) + path,
+    url: getApiOrigin(settings) + path,
     headers: { authorization, ...headers },
   });
   const code = readCode(response);
   if (code !== undefined && (code < 400 || accepts.includes(code))) return response.body;
-  throw toError(response, code, call);
+  throw createPaymentError(response, code, call);
 }
 
-/** Creates the header that makes a POST idempotent for five minutes, over all endpoints of the API. */
+/** Creates the header that makes a POST idempotent for five minutes, across all endpoints of the API. */
 export function createIdempotencyHeader(key: string): Record<string, string> {
   return key.length > maxIdempotencyKeyLength ? {} : { 'idempotency-key': key };
 }
@@ -48,7 +48,11 @@ export function readCode({ status, body }: Pick<ProviderAnswer, 'status' | 'body
   return code === undefined && status >= 400 ? status : undefined;
 }
 
-function toError({ body, retryAfter }: ProviderAnswer, code: number | undefined, call: MidtransCall): PaymentError {
+function createPaymentError(
+  { body, retryAfter }: ProviderAnswer,
+  code: number | undefined,
+  call: MidtransCall,
+): PaymentError {
   const detail = typeof body['status_message'] === 'string' ? body['status_message'].slice(0, 200) : 'no message';
   const message = `Midtrans answered ${code ?? 'without a code'} to ${call.method} ${call.path}: ${detail}`;
   const options = { isRateLimited: code === 429, ...(retryAfter !== undefined && { retryAfter }) };

@@ -2,7 +2,7 @@ import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
-import { readLocalTime, writeLocalTime } from './local-time.ts';
+import { parseLocalTime, formatLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
 const minWindowSeconds = 900;
@@ -44,7 +44,7 @@ function createBody(
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));
   const start = new Date(expiresAt.getTime() - seconds * 1_000);
-  return { order_time: writeLocalTime(start), expiry_duration: seconds, unit: 'second' };
+  return { order_time: formatLocalTime(start), expiry_duration: seconds, unit: 'second' };
 }
 
 /** Creates the header that directs this charge's notifications here instead of to the dashboard's URL. Midtrans needs public HTTPS. */
@@ -67,7 +67,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
     throw new PaymentError('unknown', `Midtrans returned another charge than ${reference}`);
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', `Midtrans returned no QR code for ${reference}`);
-  const expiresAt = readLocalTime(body['expiry_time']);
+  const expiresAt = parseLocalTime(body['expiry_time']);
   return {
     providerReference,
     ...(qr !== undefined && { qr }),

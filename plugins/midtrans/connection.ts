@@ -20,7 +20,7 @@ export function connectMidtrans(host: Host): PaymentConnection {
     isTest: isTestMode(settings),
     charge: (request, signal) => chargeMidtrans(settings, request, host.now(), signal),
     status: (charge, signal) => readStatus(settings, charge, signal),
-    cancel: (charge, signal) => cancel(settings, charge, signal),
+    cancel: (charge, signal) => cancelCharge(settings, charge, signal),
     refund: (request, signal) => refundMidtrans(settings, request, signal),
     refundStatus: (request, signal) => readMidtransRefund(settings, request, signal),
     readNotification: (notification) => readMidtransNotification(notification, settings),
@@ -38,7 +38,7 @@ async function readStatus(
 }
 
 /** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
-async function cancel(
+async function cancelCharge(
   settings: MidtransSettings,
   charge: ChargeReference,
   signal: AbortSignal,

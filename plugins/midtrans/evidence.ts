@@ -8,11 +8,11 @@ import {
 } from '#core/business/payments/payment-provider.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { readCode, readText } from './api.ts';
-import { readLocalTime } from './local-time.ts';
+import { parseLocalTime } from './local-time.ts';
 import { readRefunds } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** QRIS texts are in lower case; the status API has shown others in capitals. */
+/** States by status in lower case; the status API also returns statuses in capitals. */
 const states: Readonly<Record<string, PaymentState>> = {
   pending: 'pending',
   authorize: 'pending',
@@ -94,6 +94,6 @@ function readState(body: JsonObject, code: number | undefined): PaymentState {
 }
 
 function readPaidAt(body: JsonObject): { readonly paidAt?: Date } {
-  const paidAt = readLocalTime(body['settlement_time']) ?? readLocalTime(body['transaction_time']);
+  const paidAt = parseLocalTime(body['settlement_time']) ?? parseLocalTime(body['transaction_time']);
   return paidAt === undefined ? {} : { paidAt };
 }

@@ -1,8 +1,7 @@
 /**
- * Reads a time of Midtrans, `2026-01-02 10:00:00`, which is in GMT+7 without saying so. A time with a zone is read in that
- * zone.
+ * Parses a time of Midtrans, such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone.
  */
-export function readLocalTime(value: unknown): Date | undefined {
+export function parseLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const [, day, time, zone = '+07:00'] =
     /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)?$/.exec(value) ?? [];
@@ -11,7 +10,7 @@ export function readLocalTime(value: unknown): Date | undefined {
 }
 
 /** Formats a time with its zone, as requests need it: `2026-01-02 10:00:00 +0700`. */
-export function writeLocalTime(time: Date): string {
+export function formatLocalTime(time: Date): string {
   const local = new Date(time.getTime() + 7 * 3_600_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;
 }

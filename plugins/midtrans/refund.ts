@@ -2,7 +2,7 @@ import { readRupiah } from '#core/business/payments/amount.ts';
 import type { Refund, RefundRequest, StatedRefund } from '#core/business/payments/payment-provider.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
-import { readLocalTime } from './local-time.ts';
+import { parseLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
 /** Requests a refund, which the buyer's bank confirms later; throws PaymentError. */
@@ -40,8 +40,8 @@ export function readRefunds(body: JsonObject): StatedRefund[] | undefined {
   return body['refunds'].filter(isJsonObject).flatMap((refund) => {
     const [key, amount] = [readText(refund, 'refund_key'), readRupiah(refund['refund_amount'])];
     if (key === undefined || amount === undefined) return [];
-    const confirmedAt = readLocalTime(refund['bank_confirmed_at']);
-    const createdAt = readLocalTime(refund['created_at']);
+    const confirmedAt = parseLocalTime(refund['bank_confirmed_at']);
+    const createdAt = parseLocalTime(refund['created_at']);
     const isDone = readText(refund, 'bank_confirmed_at') !== undefined;
     // A key is unique only within its charge.
     const id = `${readText(body, 'transaction_id') ?? ''}/${key}`;

@@ -23,7 +23,7 @@ export const midtransSection = defineSection({
     ),
     base_url: string(
       { pattern: '^https?://[^\\s/]+$' },
-      'Origin of the API, for tests. Default: sandbox or production, as the key says.',
+      'Origin of the API, for tests. Default: the sandbox or production origin, depending on the key.',
     ),
   }),
   check({ base_url }, report, { production }) {
@@ -42,26 +42,27 @@ export type MidtransSettings = SectionValue<typeof midtransSection>;
 export function checkMidtrans(all: CheckContext, report: Report): void {
   if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);
-  if (server_key === undefined)
+  if (server_key === undefined) {
     report(
       ['payments', 'provider'],
       'is midtrans, and midtrans.server_key is missing',
       'add the section midtrans with it',
     );
-  else if (server_key === '')
+  } else if (server_key === '') {
     report(['midtrans', 'server_key'], 'is empty', 'set it to the server key of your account');
-  else if (clientKey.test(server_key))
+  } else if (clientKey.test(server_key)) {
     report(
       ['midtrans', 'server_key'],
       'is a client key, which can neither charge nor verify anything',
-      'use the server key beside it in Settings, Access Keys: SB-Mid-server-… or Mid-server-…',
+      'use the server key next to it in Settings, Access Keys: SB-Mid-server-… or Mid-server-…',
     );
-  else if (all.production !== undefined && sandboxKey.test(server_key))
+  } else if (all.production !== undefined && sandboxKey.test(server_key)) {
     report(
       ['midtrans', 'server_key'],
       `is a sandbox key, with which payments move no money, ${all.production.because}`,
       `use a production key, Mid-server-…${all.production.unless}`,
     );
+  }
 }
 
 /** Returns the server key; throws without it, because no notification could be verified. */
@@ -75,6 +76,7 @@ export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_k
   return sandboxKey.test(server_key);
 }
 
-export function getOrigin({ base_url, server_key }: MidtransSettings): string {
+/** Returns the origin of the API, with the scheme. */
+export function getApiOrigin({ base_url, server_key }: MidtransSettings): string {
   return base_url ?? origins[isTestMode({ server_key }) ? 'sandbox' : 'production'];
 }

@@ -8,10 +8,11 @@ import { resolveLogoPath, readQrisLogo } from './qr-image/qris-logo.ts';
 
 /** A charge that cannot exist, because real references have a different format. */
 const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
+/** Range of the movements that are read to check the credentials. */
 const rangeMs = 60_000;
 
 /** Checks the credentials of the payment provider by reading its latest movements, or a nonexistent charge. */
-export function paymentDiagnosis({
+export function createPaymentDiagnosis({
   paymentProviders,
 }: {
   readonly paymentProviders: ReadonlyMap<string, PaymentProvider>;
@@ -28,13 +29,13 @@ export function paymentDiagnosis({
             ? skipped('nothing is sold: payments.provider is not set')
             : checkProvider(provider, host, signal),
       };
-      const mark = resolveLogoPath(host);
-      if (mark !== undefined) yield { subject: 'qris_mark', run: () => checkMark(mark) };
+      const logoPath = resolveLogoPath(host);
+      if (logoPath !== undefined) yield { subject: 'qris_mark', run: () => checkLogo(logoPath) };
     },
   };
 }
 
-async function checkMark(path: string): Promise<Finding> {
+async function checkLogo(path: string): Promise<Finding> {
   try {
     const { width, height } = await readQrisLogo(path);
     return ok(`${width} by ${height} px`);

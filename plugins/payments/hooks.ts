@@ -7,7 +7,7 @@ import { bounds } from '#core/platform/bounds.ts';
  * Creates the route for notifications of providers. A notification is authenticated by its signature alone: there is no session and no form
  * token, and the body stays unparsed, because some signatures cover its bytes.
  */
-export function notificationRoute(host: () => Host): ServerRoute {
+export function createNotificationRoute(host: () => Host): ServerRoute {
   return {
     method: 'POST',
     path: '/hooks/{provider}',

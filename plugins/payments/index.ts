@@ -4,13 +4,13 @@ import { findIneffectiveOptions, paymentsSection } from '#core/business/payments
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
-import { paymentDiagnosis } from './diagnosis.ts';
-import { notificationRoute } from './hooks.ts';
+import { createPaymentDiagnosis } from './diagnosis.ts';
+import { createNotificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
 import { orderReading, ordersCommand } from './orders/command.ts';
-import { addPages } from './pages/index.ts';
+import { registerPages } from './pages/index.ts';
 import { plansReading } from './plans-reading.ts';
-import { addSandbox } from './sandbox/index.ts';
+import { registerSandbox } from './sandbox/index.ts';
 
 const noProviderNotice =
   'nobody can buy a plan: payments.provider is not set, and NODE_ENV is production; set it to midtrans or xendit, or to none';
@@ -35,15 +35,15 @@ export const plugin: GatewayPlugin = {
         };
       },
     });
-    addPages({ gateway });
+    registerPages({ gateway });
     gateway.command(ordersCommand);
     for (const resource of [orders, openFlags]) gateway.resource(resource);
     for (const reading of [orderReading, plansReading]) gateway.operatorReading(reading);
     for (const job of paymentJobs) gateway.job(job);
-    gateway.diagnosis(paymentDiagnosis(gateway));
+    gateway.diagnosis(createPaymentDiagnosis(gateway));
     for (const kind of moneyProblems) gateway.problem(kind);
     for (const gauge of paymentGauges) gateway.gauge(gauge);
-    server.route(notificationRoute(() => server.host()));
-    addSandbox(server);
+    server.route(createNotificationRoute(() => server.host()));
+    registerSandbox(server);
   },
 };

@@ -9,7 +9,7 @@ import { object, string } from '#core/platform/schema.ts';
 
 const sweepIntervalSeconds = 15;
 
-const check: JobDefinition<{ reference: string }> = {
+const statusCheck: JobDefinition<{ reference: string }> = {
   name: checkJob,
   description: 'Reads the status of one payment at its provider, when the database has a check due.',
   data: object(['reference'], { reference: string() }),
@@ -17,7 +17,7 @@ const check: JobDefinition<{ reference: string }> = {
   run: ({ reference }, host) => checkPayment(host, reference),
 };
 
-const notification: JobDefinition<{ id: string }> = {
+const notificationRetry: JobDefinition<{ id: string }> = {
   name: notificationJob,
   description: 'Processes a notification of a payment provider again.',
   data: object(['id'], { id: string() }),
@@ -27,7 +27,7 @@ const notification: JobDefinition<{ id: string }> = {
 
 const sweep: JobDefinition = {
   name: 'sweep-payments',
-  description: 'Finds notifications, checks and refunds that are overdue, whatever the queue has lost.',
+  description: 'Finds overdue notifications, checks and refunds, including those lost by the queue.',
   schedule: { every: sweepIntervalSeconds },
   attempts: 1,
   run: (_, host) => sweepPayments(host),
@@ -43,5 +43,5 @@ const retention: JobDefinition = {
   },
 };
 
-/** Background jobs of the payments. */
-export const paymentJobs = [check, notification, sweep, retention] as const;
+/** Background jobs for payments. */
+export const paymentJobs = [statusCheck, notificationRetry, sweep, retention] as const;

@@ -6,7 +6,7 @@ import {
 } from '#core/business/payments/call-provider.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { getOrigin, requireSecret, type XenditSettings } from './section.ts';
+import { getApiOrigin, requireSecret, type XenditSettings } from './section.ts';
 
 /** `path` is relative to the API's origin. */
 interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
@@ -26,14 +26,14 @@ const version = { 'api-version': apiVersion };
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
   const { path, headers, ...request } = call;
   const authorization = `Basic ${Buffer.from(`${requireSecret(settings, 'secret_key')}:`).toString('base64')}`;
-  const url = getOrigin(settings) + path;
+  const url = getApiOrigin(settings) + path;
   const response = await callProvider({ ...request, url, headers: { authorization, ...version, ...headers } });
   if (response.status >= 200 && response.status < 300) return response.body;
   if (response.status === 404 && call.method === 'GET') return undefined;
-  throw toError(response, call);
+  throw createPaymentError(response, call);
 }
 
-function toError({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
+function createPaymentError({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
   const [code, detail] = [body['error_code'], body['message']].map((text) =>
     typeof text === 'string' ? text.slice(0, 200) : '–',
   );
@@ -59,8 +59,8 @@ export function readText(body: JsonObject | undefined, name: string): string | u
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Reads an ISO 8601 time; without a zone it is UTC. */
-export function readTime(value: unknown): Date | undefined {
+/** Parses an ISO 8601 time; without a zone it is in UTC. */
+export function parseTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);
   return Number.isNaN(date.getTime()) ? undefined : date;

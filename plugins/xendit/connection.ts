@@ -9,7 +9,14 @@ import { apiVersion, callXendit } from './api.ts';
 import { chargeXendit } from './charge.ts';
 import { readXenditNotification } from './notification.ts';
 import { readXenditRefund, refundXendit } from './refund.ts';
-import { callsPerSecond, isTestMode, getOrigin, requireSecret, type XenditSettings, xenditSection } from './section.ts';
+import {
+  getCallsPerSecond,
+  isTestMode,
+  getApiOrigin,
+  requireSecret,
+  type XenditSettings,
+  xenditSection,
+} from './section.ts';
 import { readXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
@@ -19,12 +26,12 @@ export function connectXendit(host: Host): PaymentConnection {
   requireSecret(settings, 'secret_key');
   requireSecret(settings, 'webhook_token');
   return {
-    callsPerSecond: callsPerSecond(settings),
+    callsPerSecond: getCallsPerSecond(settings),
     charge: (request, signal) => chargeXendit(settings, request, signal),
     status: (charge, signal) => readXenditStatus(settings, charge, signal),
     isTest: isTestMode(settings),
     ...(isTestMode(settings) && { simulation: createSimulation(settings) }),
-    cancel: (charge, signal) => cancel(settings, charge, signal),
+    cancel: (charge, signal) => cancelCharge(settings, charge, signal),
     refundsCharges: true,
     refund: (request, signal) => refundXendit(settings, request, signal),
     refundStatus: (request, signal) => readXenditRefund(settings, request, signal),
@@ -38,12 +45,12 @@ function createSimulation(settings: XenditSettings): NonNullable<PaymentConnecti
   return ({ providerReference = 'ID', amount }) =>
     [
       `curl -u "$XENDIT_SECRET_KEY:" -H 'api-version: ${apiVersion}' -H 'content-type: application/json'`,
-      `-d '${JSON.stringify({ amount })}' ${getOrigin(settings)}/v3/payment_requests/${providerReference}/simulate`,
+      `-d '${JSON.stringify({ amount })}' ${getApiOrigin(settings)}/v3/payment_requests/${providerReference}/simulate`,
     ].join(' ');
 }
 
 /** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
-async function cancel(
+async function cancelCharge(
   settings: XenditSettings,
   charge: ChargeReference,
   signal: AbortSignal,

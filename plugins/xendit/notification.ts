@@ -20,7 +20,7 @@ export function readXenditNotification(
   if (content === undefined || data === undefined) return undefined;
   const business = readText(content, 'business_id');
   if (settings.business_id !== undefined && business !== settings.business_id) return undefined;
-  // An id in the header names the event; without one, the body does.
+  // The header's id identifies the event; without one, the body does.
   const eventKey = headers['webhook-id'] ?? createHash('sha256').update(body).digest('hex');
   const isRefund = readText(content, 'event')?.startsWith('refund.') === true;
   return { eventKey: eventKey.slice(0, 200), ...(isRefund ? readRefund(data) : readPayment(data)) };

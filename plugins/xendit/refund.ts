@@ -7,7 +7,7 @@ import {
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { callXendit, readTime, readText } from './api.ts';
+import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const states: Readonly<Record<string, StatedRefund['state']>> = {
@@ -17,7 +17,7 @@ const states: Readonly<Record<string, StatedRefund['state']>> = {
 };
 
 /**
- * Asks for a refund. Its metadata carries our reference, because notifications of refunds name only the refund.
+ * Requests a refund. Its metadata carries our reference, because notifications of refunds name only the refund.
  *
  * @throws PaymentError
  */
@@ -87,7 +87,7 @@ function toStatedRefunds(refund: JsonObject): StatedRefund[] {
 }
 
 function readRefundTime(refund: JsonObject): Date | undefined {
-  return readTime(refund['updated'] ?? refund['created']);
+  return parseTime(refund['updated'] ?? refund['created']);
 }
 
 /** Computes the state of a payment after its refunds. */

@@ -46,7 +46,7 @@ export function checkXendit(all: CheckContext, report: Report): void {
     const value = settings[name];
     if (value === undefined)
       report(['payments', 'provider'], `is xendit, and xendit.${name} is missing`, 'add the section xendit with it');
-    else if (value === '') report(['xendit', name], 'is empty', 'set it to that of your account');
+    else if (value === '') report(['xendit', name], 'is empty', 'set it to the value in your account');
   }
   if (all.production !== undefined && isTestMode(settings))
     report(
@@ -63,7 +63,8 @@ export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'we
   return value;
 }
 
-export function getOrigin({ base_url }: XenditSettings): string {
+/** Returns the origin of the API, with the scheme. */
+export function getApiOrigin({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
@@ -72,7 +73,7 @@ export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }
 
-/** Returns the rate limit. Test mode accepts 60 calls a minute to each endpoint, live mode 600. */
-export function callsPerSecond(settings: XenditSettings): number {
+/** Returns the rate limit: test mode accepts 60 calls a minute to each endpoint, live mode 600. */
+export function getCallsPerSecond(settings: XenditSettings): number {
   return isTestMode(settings) ? 1 : 10;
 }

@@ -6,7 +6,7 @@ import {
   type PaymentState,
 } from '#core/business/payments/payment-provider.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { callXendit, readTime, readText } from './api.ts';
+import { callXendit, parseTime, readText } from './api.ts';
 import { listRefunds, computePaymentState } from './refund.ts';
 import type { XenditSettings } from './section.ts';
 
@@ -73,7 +73,7 @@ async function readPaid(
   const amount = sumCaptures(captures, payment);
   const paymentId = readText(payment, 'payment_id');
   const refunds = await listRefunds(settings, providerReference as string, paymentId, signal);
-  const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
+  const paidAt = parseTime(captures[0]?.['capture_timestamp']) ?? parseTime(payment['updated']);
   const details = isJsonObject(payment['payment_details']) ? payment['payment_details'] : undefined;
   return {
     reference,

@@ -6,7 +6,7 @@ import {
   type TimeSpan,
 } from '#core/business/payments/payment-provider.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
-import { callXendit, readTime, readText } from './api.ts';
+import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const pageSize = 50;
@@ -63,7 +63,7 @@ async function addCharge(
 function toMovement(row: JsonObject): StatedMovement {
   const [type = '', currency] = [readText(row, 'type'), readText(row, 'currency')];
   const [id, reference] = [readText(row, 'product_id') ?? readText(row, 'id'), readText(row, 'reference_id')];
-  const [kind, amount, at] = [kinds[type], readRupiah(row['amount']), readTime(row['created'])];
+  const [kind, amount, at] = [kinds[type], readRupiah(row['amount']), parseTime(row['created'])];
   if (kind === undefined || amount === undefined || at === undefined || id === undefined || currency === undefined)
     throw new PaymentError('temporary', `Xendit lists a transaction without type, amount or time: ${id ?? '–'}`);
   const fee = readFee(row);

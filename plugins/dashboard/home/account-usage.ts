@@ -15,7 +15,7 @@ import { type LiveBus, liveBus } from '#core/web/live/live-bus.ts';
 
 /** Maximum rows in the home page's table of requests. */
 const maxLatestRequests = 4;
-/** Hours that are read with every update. A record changes older hours only if a crash or the database delayed it. */
+/** Number of hours read with every update. Older hours change only if a crash or the database delayed a record. */
 const recentHours = 2;
 /** Lifetime of cached earlier hours. */
 const earlierTtlMs = 60_000;
@@ -35,18 +35,18 @@ export interface AccountUsage {
 }
 
 /** Returns the hours of a range, including the current hour. */
-export function hoursOf(range: Range): number {
+export function countRangeHours(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
 }
 
 /** Returns the hours to read for a range; at least two days, because figures are compared with the previous day. */
-const countReadHours = (range: Range) => Math.max(48, hoursOf(range));
+export const countHoursToRead = (range: Range) => Math.max(48, countRangeHours(range));
 
 /**
  * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are
  * announced or the hour changes, earlier hours for a minute.
  */
-class UsageReadings implements Disposable {
+class UsageCache implements Disposable {
   readonly #database: Database;
   readonly #bus: LiveBus;
   readonly #currentReadings = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: maxCachedAccounts });
@@ -110,9 +110,9 @@ class UsageReadings implements Disposable {
 
   async #readEarlier(accountId: string, range: Range, now: number, until: number): Promise<UsageRow[]> {
     const day = startOfHours(now, 24);
-    const before = { accountId, since: startOfHours(now, countReadHours(range)), until: day };
+    const earlierDays = { accountId, since: startOfHours(now, countHoursToRead(range)), until: day };
     const parts = await Promise.all([
-      countUsage(this.#database, before, ['hour', 'model']),
+      countUsage(this.#database, earlierDays, ['hour', 'model']),
       readUsage(this.#database, { accountId, since: day, until }, ['hour', 'model']),
     ]);
     return parts.flat();
@@ -141,5 +141,5 @@ function readCached<Key, Reading>(
 
 /** Reads the usage of an account. @throws Error while the database does not respond */
 export function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
-  return host.keep('dashboard.usage', () => new UsageReadings(host)).read(accountId, range, host.now());
+  return host.keep('dashboard.usage', () => new UsageCache(host)).read(accountId, range, host.now());
 }

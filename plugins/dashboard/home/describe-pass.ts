@@ -6,10 +6,12 @@ import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
-/** The page reminds customers of the end during the last `share` of a pass, and at most `max` ms before the end. */
-const reminderLimits = { share: 1 / 4, max: 24 * 60 * 60 * 1000 };
+const dayMs = 86_400_000;
+
+/** The page reminds customers of the end during the last `share` of a pass, and at most `maxMs` before the end. */
+const reminderLimits = { share: 1 / 4, maxMs: dayMs };
 /** Time for which the page shows added days. */
-const grantNoticeMs = 7 * 24 * 60 * 60 * 1000;
+const grantNoticeMs = 7 * dayMs;
 
 /** Describes the pass for the template part `pass`. */
 export function describePass(pass: PassState, now: number, { t, format }: Localizer) {
@@ -50,11 +52,12 @@ function createEmptyTicks() {
 export function describeReminder(
   { kind, startsAt, endsAt }: PassState,
   now: number,
-  path: string,
+  buyPath: string,
   { t, format }: Localizer,
   refunded?: RefundedPass,
 ) {
-  const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
+  const action =
+    buyPath === '' ? undefined : { path: buyPath, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)
     return {
       kind: 'bad' as const,
@@ -64,7 +67,7 @@ export function describeReminder(
     };
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined) return undefined;
   const remainingMs = endsAt.getTime() - now;
-  if (remainingMs > Math.min(reminderLimits.max, (endsAt.getTime() - startsAt.getTime()) * reminderLimits.share))
+  if (remainingMs > Math.min(reminderLimits.maxMs, (endsAt.getTime() - startsAt.getTime()) * reminderLimits.share))
     return undefined;
   return { kind: 'warn' as const, title: describeEnd(remainingMs, t), text: t('home.reminder.ending_more'), action };
 }
@@ -84,7 +87,7 @@ export function describeOrder(
   };
 }
 
-/** Describes the latest days that an operator added under a name, for a week. */
+/** Describes the latest days that an operator added under a name; undefined a week after they were added. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,
@@ -95,7 +98,7 @@ export function describeGrant(
     .toSorted((a, b) => (a.grantedAt?.getTime() ?? 0) - (b.grantedAt?.getTime() ?? 0))
     .at(-1);
   if (grant === undefined) return undefined;
-  const count = Math.round((grant.endsAt.getTime() - grant.startsAt.getTime()) / 86_400_000);
+  const count = Math.round((grant.endsAt.getTime() - grant.startsAt.getTime()) / dayMs);
   const ends = format.dayTime(grant.endsAt, now).text;
   return {
     kind: 'info' as const,

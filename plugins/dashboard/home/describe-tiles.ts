@@ -25,8 +25,6 @@ export interface FigureTile {
   readonly spark: { readonly line: string; readonly area: string; readonly isBad: boolean };
 }
 
-const isHigher = (share: number) => share > 0;
-
 /**
  * Describes requests, errors and time to first token of the last 24 hours.
  *
@@ -34,10 +32,10 @@ const isHigher = (share: number) => share > 0;
  */
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Localizer): FigureTile[] {
   const day = hours.slice(-24);
-  const before = hours.slice(-48, -24);
+  const previousDay = hours.slice(-48, -24);
   const since = describeStart(day[0]?.hour ?? now, now, reader);
   return [
-    describeRequests(day, before, now, since, reader),
+    describeRequests(day, previousDay, now, since, reader),
     describeErrors(day, since, reader),
     describeFirstToken(day, reader),
   ];
@@ -52,7 +50,7 @@ function describeStart(startedAt: number, now: number, { t, format }: Localizer)
 
 function describeRequests(
   day: readonly HourSum[],
-  before: readonly HourSum[],
+  previousDay: readonly HourSum[],
   now: number,
   since: string,
   { t, format }: Localizer,
@@ -64,7 +62,7 @@ function describeRequests(
     label: t('home.tile.requests', { time: since }),
     value: format.number(total),
     unit: '',
-    note: describeChange(total, countUntilNow(before, now), { t, format }),
+    note: describeChange(total, countUntilNow(previousDay, now), { t, format }),
     spark: describeSpark(counts),
   };
 }
@@ -76,16 +74,16 @@ function countUntilNow(hours: readonly HourSum[], now: number): number {
 }
 
 /** Compares today with yesterday; '' if there were no requests yesterday. */
-function describeChange(total: number, before: number, { t, format }: Localizer): string {
-  if (before < 1) return '';
+function describeChange(total: number, previousTotal: number, { t, format }: Localizer): string {
+  if (previousTotal < 1) return '';
   // A change in percent, such as 50% more than two requests, is meaningless.
-  if (before < minComparedRequests) return t('home.tile.before', { count: Math.round(before) });
-  const change = total / before - 1;
+  if (previousTotal < minComparedRequests) return t('home.tile.before', { count: Math.round(previousTotal) });
+  const change = total / previousTotal - 1;
   // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';
   const share = format.percent(Math.abs(change));
   if (Math.abs(change) < 0.0005) return t('home.tile.same');
-  return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
+  return t(change > 0 ? 'home.tile.more' : 'home.tile.less', { share });
 }
 
 function describeErrors(day: readonly HourSum[], since: string, { t, format }: Localizer): FigureTile {

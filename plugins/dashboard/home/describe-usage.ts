@@ -1,8 +1,8 @@
 import { startOfHours } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeRows } from '../requests/describe-row.ts';
-import { readRouteNames } from '../route-names.ts';
-import { type AccountUsage, hoursOf, type Range } from './account-usage.ts';
+import { createRouteNames } from '../route-names.ts';
+import { type AccountUsage, countHoursToRead, countRangeHours, type Range } from './account-usage.ts';
 import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
@@ -22,7 +22,7 @@ const descriptions = new WeakMap<AccountUsage, Map<string, UsageView>>();
  */
 export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
   const { language, format, isOperator, host } = request;
-  const areRoutesShown = readRouteNames(request).areShown;
+  const areRoutesShown = createRouteNames(request).areShown;
   const key = [
     language,
     format.timeZone,
@@ -42,11 +42,11 @@ export function describeUsage(usage: AccountUsage, range: Range, now: number, re
 }
 
 function describeView({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
-  const hours = sumHours(rows, Math.max(48, hoursOf(range)), now);
-  const routes = readRouteNames(request);
-  const chart = describeChart(hours.slice(-hoursOf(range)), range, request);
+  const hours = sumHours(rows, countHoursToRead(range), now);
+  const routes = createRouteNames(request);
+  const chart = describeChart(hours.slice(-countRangeHours(range)), range, request);
   // Models are counted over the same time as the bars, so that the requests add up.
-  const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, hoursOf(range));
+  const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, countRangeHours(range));
   return {
     figures: describeFigures(hours, now, request),
     isEmpty: latest.length === 0,

@@ -4,7 +4,7 @@ import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { tryPath } from '../paths.ts';
-import { modelPath } from './query.ts';
+import { buildModelPath } from './query.ts';
 import { listedDays, type ModelReading } from './read-models.ts';
 
 /** Decimal places of uptimes, as on the status page, because healthy services differ only in the second. */
@@ -43,7 +43,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Local
   return {
     id: `model-${number}`,
     name: publicName,
-    path: modelPath(publicName),
+    path: buildModelPath(publicName),
     about: describeAbout(reading, reader),
     status,
     isFine: status.kind === 'ok' || status.kind === 'none',
@@ -87,7 +87,7 @@ function formatLimit(count: number | undefined, format: PageRequest['format']): 
 
 /** Describes display name, aliases and notes: `Test 1 · also gpt-x, sonnet`. */
 function describeAbout(
-  { model: { displayName, id, publicName }, aliases, isAlone, notes }: ModelReading,
+  { model: { displayName, id, publicName }, aliases, lacksBackup, notes }: ModelReading,
   { t, format }: Localizer,
 ) {
   const prefix = publicName.slice(0, -id.length);
@@ -99,7 +99,7 @@ function describeAbout(
   return [
     ...(displayName === id ? [] : [displayName]),
     ...(aliases.length > 0 ? [t('models.also', { names })] : []),
-    ...(isAlone ? [t('models.no_backup')] : []),
+    ...(lacksBackup ? [t('models.no_backup')] : []),
     ...notes,
   ].join(' · ');
 }

@@ -7,11 +7,11 @@ import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { createExampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { connectPath, tryPath } from '../paths.ts';
-import { readRouteNames } from '../route-names.ts';
+import { createRouteNames } from '../route-names.ts';
 import { describeDetail } from './describe-detail.ts';
 import { listCapabilities, describeHistory, describeSpeed, uptimeDigits } from './describe-row.ts';
 import { describeNoPass } from './models-page.ts';
-import { modelPath, modelsPath } from './query.ts';
+import { buildModelPath, modelsPath } from './query.ts';
 import { listedDays, type ModelReading, readModels } from './read-models.ts';
 
 /** Periods of the displayed uptimes. */
@@ -31,7 +31,7 @@ export function createModelPage(gateway: Registry): Page {
       const requestedModel = host.catalog.resolve(params['name'] ?? '');
       if (requestedModel === undefined) throw new PageError(404, 'models.not_found');
       // The path contains an alias, or the name without its prefix.
-      if (requestedModel.publicName !== params['name']) return new Redirect(modelPath(requestedModel.publicName));
+      if (requestedModel.publicName !== params['name']) return new Redirect(buildModelPath(requestedModel.publicName));
       const reading = (await readModels(gateway, request)).find(({ model }) => model === requestedModel);
       if (reading === undefined) throw new PageError(404, 'models.not_found');
       return { ...describeModel(reading, request), noPass: await describeNoPass(request) };
@@ -57,7 +57,7 @@ function describeModel(reading: ModelReading, request: PageRequest) {
     uptimes: describeUptimes(reading, request),
     code: describeCode(reading, request),
     aliases: aliases.map((name, index) => ({ id: `alias-${index}`, name })),
-    detail: describeDetail(reading, readRouteNames(request), request),
+    detail: describeDetail(reading, createRouteNames(request), request),
   };
 }
 
@@ -95,6 +95,6 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
   const call = createExampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
   const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));
-  const buildPath = (id: string) => `${modelPath(model.publicName)}?code=${id}`;
+  const buildPath = (id: string) => `${buildModelPath(model.publicName)}?code=${id}`;
   return { panel: 'samples', ...describeSamples(samples, query['code'], t('models.code'), buildPath) };
 }

@@ -4,14 +4,14 @@ import type { Registry } from '#core/extension/registry.ts';
 import { type Page, type PageRequest, accountOf } from '#core/web/pages/page.ts';
 import { plansPath } from '../paths.ts';
 import { describeList } from './describe-list.ts';
-import { modelsPath, readQuery, writeQuery } from './query.ts';
+import { modelsPath, parseQuery, encodeQuery } from './query.ts';
 import { listedDays, readModels } from './read-models.ts';
 
 /** Creates `/dashboard/models`: the current catalog, for comparing and choosing models. */
 export function createModelsPage(gateway: Registry): Page {
   const describeCurrentList = async (request: PageRequest) => {
     const { host, query } = request;
-    return describeList(await readModels(gateway, request), readQuery(query), request, host.now());
+    return describeList(await readModels(gateway, request), parseQuery(query), request, host.now());
   };
   return {
     path: modelsPath,
@@ -22,8 +22,8 @@ export function createModelsPage(gateway: Registry): Page {
     styles: ['dashboard/models/models.css', 'tables.css'],
     scripts: ['htmx.js'],
     show: async (request) => {
-      const query = readQuery(request.query);
-      const { search: _search, page: _page, ...otherParameters } = writeQuery(query);
+      const query = parseQuery(request.query);
+      const { search: _search, page: _page, ...otherParameters } = encodeQuery(query);
       return {
         path: modelsPath,
         search: query.search,
@@ -40,7 +40,7 @@ export function createModelsPage(gateway: Registry): Page {
   };
 }
 
-/** Describes the notice for an account that must buy days before it can call models; undefined if plans cannot be bought. */
+/** Describes the notice for an account without an active pass; undefined if it has one, or if plans cannot be bought. */
 export async function describeNoPass(request: PageRequest) {
   const { host, t } = request;
   if (getConfiguredProvider(host) === undefined) return undefined;

@@ -7,7 +7,7 @@ export const modelsPath = '/dashboard/models';
  *
  * @param name public name
  */
-export function modelPath(name: string): string {
+export function buildModelPath(name: string): string {
   return `${modelsPath}/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
@@ -37,24 +37,26 @@ export interface ModelsQuery {
   readonly page: number; // from 1
 }
 
+/** All models in the order of gateway.yaml. */
 export const unfilteredQuery: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
 
 /** Characters; the remainder of a longer search is ignored. */
 const maxSearchLength = 100;
 
-export function readQuery(query: Readonly<Record<string, string>>): ModelsQuery {
+/** Parses the page's query. Invalid parameters are ignored. */
+export function parseQuery(query: Readonly<Record<string, string>>): ModelsQuery {
   const filterNames = new Set((query['can'] ?? '').split(','));
   return {
     search: (query['search'] ?? '').trim().slice(0, maxSearchLength),
     kind: modelKinds.find((kind) => kind === query['kind']),
     filters: modelFilters.filter((filter) => filterNames.has(filter)),
-    sort: readSort(query['sort'] ?? ''),
+    sort: parseSort(query['sort'] ?? ''),
     page: /^[1-9]\d{0,5}$/.test(query['page'] ?? '') ? Number(query['page']) : 1,
   };
 }
 
-/** Reads `speed`, or `-speed` for the reverse direction. */
-function readSort(text: string): ModelsQuery['sort'] {
+/** Parses `speed`, or `-speed` for the reverse direction. */
+function parseSort(text: string): ModelsQuery['sort'] {
   const isReversed = text.startsWith('-');
   const name = isReversed ? text.slice(1) : text;
   if (!Object.hasOwn(sortColumns, name)) return undefined;
@@ -66,8 +68,8 @@ export function reverseDirection(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
-/** Writes the query as form fields or parameters; defaults are omitted. */
-export function writeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
+/** Returns the query as form fields or parameters, without defaults. */
+export function encodeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
   return {
     ...(search !== '' && { search }),
     ...(kind !== undefined && { kind }),
@@ -80,7 +82,7 @@ export function writeQuery({ search, kind, filters, sort, page }: ModelsQuery): 
 }
 
 export function buildModelsPath(query: ModelsQuery): string {
-  const text = new URLSearchParams(writeQuery(query)).toString();
+  const text = new URLSearchParams(encodeQuery(query)).toString();
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 

@@ -14,7 +14,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
-import { readRouteNames } from '../route-names.ts';
+import { createRouteNames } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
 /** Days of uptime compared in the list; a model's page shows all recorded days. */
@@ -22,6 +22,7 @@ export const listedDays = 28;
 /** Minimum tokens of a long context. */
 const minLongContext = 200_000;
 
+/** A model with its capabilities, health and latest figures. */
 export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;
@@ -31,7 +32,7 @@ export interface ModelReading {
   /** Notes of plugins about the model. */
   readonly notes: readonly string[];
   /** True if the model has no backup route and the reader may see routes. */
-  readonly isAlone: boolean;
+  readonly lacksBackup: boolean;
   /** Median ms to first token in the last seven days; undefined without measurements. */
   readonly firstTokenMs: number | undefined;
   /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
@@ -46,7 +47,7 @@ export interface ModelReading {
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const modelsWithNoBackup = new Set(
-    readRouteNames(request).areShown ? findModelsWithoutBackup(host.catalog.models) : [],
+    createRouteNames(request).areShown ? findModelsWithoutBackup(host.catalog.models) : [],
   );
   const readings = getHealthReadings(host);
   const [health, speeds, answers, incidents, notes] = await Promise.all([
@@ -57,8 +58,8 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
     readNotes(gateway.modelNoteSources, request),
   ]);
   const states = new Map(health.map((state) => [state.id, state]));
-  const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
-  const incidentsOf = Map.groupBy(incidents ?? [], ({ model }) => model);
+  const namesByModel = Map.groupBy(host.catalog.listed, ({ model }) => model);
+  const incidentsByModel = Map.groupBy(incidents ?? [], ({ model }) => model);
   const timeZone = host.section(service).time_zone;
   const allDays = listLastDays(formatLocalTime(new Date(host.now()), timeZone).day, historyDays);
   return host.catalog.models.map((model): ModelReading => {
@@ -69,16 +70,16 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
       model,
       abilities: readAbilities(gateway, model),
       health: states.get(name),
-      aliases: (names.get(model) ?? []).filter((alias) => alias.name !== name).map((alias) => alias.name),
+      aliases: (namesByModel.get(model) ?? []).filter((alias) => alias.name !== name).map((alias) => alias.name),
       notes: (notes.get(name) ?? []).map(({ text }) => text),
-      isAlone: modelsWithNoBackup.has(model),
+      lacksBackup: modelsWithNoBackup.has(model),
       firstTokenMs: speed?.weekMs,
       tokensPerSecond: speed?.tokensPerSecond,
       uptime: (days) => computeAnsweredShareOfDays(allDays.slice(-days), dailyAnswers),
       history: (days) =>
         answers === undefined
           ? []
-          : describeDays(allDays.slice(-days), dailyAnswers, incidentsOf.get(name) ?? [], timeZone).days,
+          : describeDays(allDays.slice(-days), dailyAnswers, incidentsByModel.get(name) ?? [], timeZone).days,
     };
   });
 }

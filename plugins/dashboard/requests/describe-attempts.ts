@@ -3,8 +3,8 @@ import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import type { RouteNames } from '../route-names.ts';
+import { readAttempts, type CompletedAttempt } from './completed-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
-import { readAttempts, type KnownAttempt } from './known-attempt.ts';
 
 interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
@@ -26,12 +26,12 @@ export function describeAttempts(record: RequestRecord, reader: Localizer, route
     const label = routes.label(route, record.model);
     const result =
       outcome === 'served'
-        ? describeServing(attempt, record, reader)
+        ? describeSuccess(attempt, record, reader)
         : [
             describeFault(attempt, attempts, record, reader.t),
             describeConsequence(attempt, attempts, record, reader.t),
           ];
-    const upstreamText = routes.areVendorsShown && error !== '' ? describeFaultText(error, reader.t) : '';
+    const upstreamText = routes.areUpstreamMessagesShown && error !== '' ? describeFaultText(error, reader.t) : '';
     // The first sentence may already contain the upstream's message.
     const quotedMessage =
       upstreamText === '' || result[0]?.startsWith(upstreamText) === true ? '' : `“${upstreamText}”`;
@@ -45,13 +45,13 @@ export function describeAttempts(record: RequestRecord, reader: Localizer, route
   });
 }
 
-function determineKind({ outcome }: KnownAttempt): AttemptView['kind'] {
+function determineKind({ outcome }: CompletedAttempt): AttemptView['kind'] {
   if (outcome === 'served') return 'ok';
   return outcome === 'aborted' ? 'info' : 'bad';
 }
 
 /** Describes the bar, which is pale until the first token or until the end of an aborted attempt. */
-function describeBar(attempt: KnownAttempt, total: number): LatencyBar {
+function describeBar(attempt: CompletedAttempt, total: number): LatencyBar {
   const { start, first, end, outcome } = attempt;
   const isFailed = outcome === 'failed';
   if (outcome === 'aborted' && first === undefined)
@@ -65,8 +65,8 @@ function describeBar(attempt: KnownAttempt, total: number): LatencyBar {
 }
 
 /** Describes a successful attempt: "200, first token at 1.09 s. 1,284 in, 402 out." */
-function describeServing(
-  { status, first }: KnownAttempt,
+function describeSuccess(
+  { status, first }: CompletedAttempt,
   { input_tokens: input, output_tokens: output }: RequestRecord,
   { t, format }: Localizer,
 ): string[] {

@@ -46,12 +46,12 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
 }
 
 function describeSelects(query: RequestsQuery, t: PageRequest['t'], models: readonly string[]) {
-  const choices = withCurrent(statusChoices, query.status);
+  const choices = addCurrent(statusChoices, query.status);
   return [
     {
       name: 'model',
       label: t('requests.filter.model'),
-      options: describeOptions(withCurrent(models, query.model), query.model, {
+      options: describeOptions(addCurrent(models, query.model), query.model, {
         any: t('requests.filter.any_model'),
         nameOf: (model) => model,
       }),
@@ -77,7 +77,7 @@ function isStatusChoice(status: string): boolean {
 }
 
 /** Adds the current value if it comes from the URL, so that the form keeps it. */
-function withCurrent(values: readonly string[], current: string): readonly string[] {
+function addCurrent(values: readonly string[], current: string): readonly string[] {
   return current === '' || values.includes(current) ? values : [...values, current];
 }
 

@@ -1,12 +1,21 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
+import type { CompletedAttempt } from './completed-attempt.ts';
 import { translateIfKnown } from './describe-status.ts';
-import type { KnownAttempt } from './known-attempt.ts';
+
+/** Statuses with a more specific description than "error". */
+const statusWords: Readonly<Record<number, string>> = {
+  500: 'internal',
+  502: 'gateway',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+};
 
 /** Describes why an attempt failed, without the upstream's message, which may name vendors and accounts of the operator. */
 export function describeFault(
-  attempt: KnownAttempt,
-  attempts: readonly KnownAttempt[],
+  attempt: CompletedAttempt,
+  attempts: readonly CompletedAttempt[],
   record: RequestRecord,
   t: Translate,
 ): string {
@@ -19,8 +28,8 @@ export function describeFault(
 }
 
 function describeReason(
-  attempt: KnownAttempt,
-  attempts: readonly KnownAttempt[],
+  attempt: CompletedAttempt,
+  attempts: readonly CompletedAttempt[],
   record: RequestRecord,
   t: Translate,
 ): string {
@@ -34,16 +43,7 @@ function describeReason(
   return t(`requests.fault.status.${statusWords[status] ?? 'other'}`);
 }
 
-/** Statuses with a more specific description than "error". */
-const statusWords: Readonly<Record<number, string>> = {
-  500: 'internal',
-  502: 'gateway',
-  503: 'overloaded',
-  504: 'timeout',
-  529: 'overloaded',
-};
-
-function hasErrorStatus({ status, fault, outcome }: KnownAttempt): boolean {
+function hasErrorStatus({ status, fault, outcome }: CompletedAttempt): boolean {
   return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
 }
 
@@ -53,8 +53,8 @@ export function isTimeout(error: string): boolean {
 }
 
 function findStopReason(
-  attempt: KnownAttempt,
-  attempts: readonly KnownAttempt[],
+  attempt: CompletedAttempt,
+  attempts: readonly CompletedAttempt[],
   record: RequestRecord,
 ): 'faster' | 'left' | 'stopped' {
   if (attempts.some((other) => other !== attempt && other.outcome === 'served')) return 'faster';
@@ -63,8 +63,8 @@ function findStopReason(
 
 /** Describes the gateway's next step; '' if the attempt was stopped, or another attempt was still running. */
 export function describeConsequence(
-  attempt: KnownAttempt,
-  attempts: readonly KnownAttempt[],
+  attempt: CompletedAttempt,
+  attempts: readonly CompletedAttempt[],
   record: RequestRecord,
   t: Translate,
 ): string {
@@ -76,7 +76,10 @@ export function describeConsequence(
   return record.outcome === 'failed' || record.outcome === 'refused' ? t('requests.next.none') : '';
 }
 
-function classifyNextAttempt(attempt: KnownAttempt, next: KnownAttempt): 'meanwhile' | 'again' | 'resumed' | 'route' {
+function classifyNextAttempt(
+  attempt: CompletedAttempt,
+  next: CompletedAttempt,
+): 'meanwhile' | 'again' | 'resumed' | 'route' {
   if (next.start < attempt.end) return 'meanwhile';
   if (next.route === attempt.route) return 'again';
   return attempt.first === undefined ? 'route' : 'resumed';

@@ -64,13 +64,13 @@ export function describeRows(
   { path = requestsPath, accounts }: { readonly path?: string; readonly accounts?: AccountNames | undefined } = {},
 ): RequestDay[] {
   const { format } = reader;
-  const longest = Math.max(0, ...records.map(({ duration_ms: duration }) => duration ?? 0));
+  const maxDurationMs = Math.max(0, ...records.map(({ duration_ms: duration }) => duration ?? 0));
   const formatDay = (time: number) => format.day(new Date(time)).text;
   const days = Map.groupBy(records, ({ started_at: startedAt }) => formatDay(startedAt));
   return [...days].map(([day, dayRecords]) => ({
     name: day === formatDay(now) ? '' : format.shortDay(new Date(dayRecords[0]?.started_at ?? now)).text,
     rows: dayRecords.map((record) => ({
-      ...describeRow(record, reader, routes, longest),
+      ...describeRow(record, reader, routes, maxDurationMs),
       path: `${path}/${record.id}`,
       account: accounts && labelAccount(record, accounts),
     })),
@@ -81,12 +81,12 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/** Describes the row of a request. @param longest duration of the slowest request on the page, ms */
+/** Describes the row of a request. @param maxDurationMs duration of the slowest request on the page, ms */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Localizer,
   routes: RouteNames,
-  longest: number,
+  maxDurationMs: number,
 ): Omit<RequestRow, 'path' | 'account'> {
   const status = describeStatus(record, t);
   const first = firstTokenOf(record);
@@ -105,7 +105,7 @@ export function describeRow(
     output: count(record.output_tokens),
     firstToken: first === undefined ? noValue : format.duration(first).text,
     total: total === null ? noValue : format.duration(total).text,
-    bar: total === null ? undefined : latencyBar(first, total, longest, status.tone === 'bad'),
+    bar: total === null ? undefined : latencyBar(first, total, maxDurationMs, status.tone === 'bad'),
   };
 }
 

@@ -4,7 +4,7 @@ import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeRequestFacts } from '#core/web/requests/describe-facts.ts';
-import { readRouteNames } from '../route-names.ts';
+import { createRouteNames } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { type AccountLabel, countColumns, describeRow, labelAccount } from './describe-row.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
@@ -66,7 +66,7 @@ async function describeRequest(
   account?: AccountLabel,
 ) {
   const { format, host, t } = request;
-  const routes = readRouteNames(request);
+  const routes = createRouteNames(request);
   const { input, output, firstToken, total, ...row } = describeRow(record, request, routes, record.duration_ms ?? 0);
   const figures = Object.entries({ in: input, out: output, first: firstToken, total });
   return {

@@ -33,12 +33,12 @@ async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';
   const record = await findRequest(host.database, id, accountId);
-  if (record === undefined) throw notFound(id, host.now());
+  if (record === undefined) throw createNotFoundError(id, host.now());
   const { routes } = host.section(dashboardSection);
   return { status: 200, headers, body: JSON.stringify(describeRecord(record, host, routes)) };
 }
 
-function notFound(id: string, now: number): GatewayError {
+function createNotFoundError(id: string, now: number): GatewayError {
   const startedAt = parseRequestTime(id);
   if (startedAt === undefined)
     return new GatewayError('not_found', `"${id}" is not a request id; ids look like req_019a…, as in x-request-id.`);
@@ -46,12 +46,12 @@ function notFound(id: string, now: number): GatewayError {
     return new GatewayError('not_found', `Request "${id}" not found. Records are kept for a limited time.`);
   return new GatewayError(
     'not_found',
-    `Request "${id}" not found. The record of a request is there about a second after the request has ended.`,
+    `Request "${id}" not found. Records appear about a second after the request ends.`,
     { retryAfter: retryAfterSeconds },
   );
 }
 
-/** Describes a record, with the names of vendors and their models only if customers may see the names of routes. */
+/** Describes a record. It names vendors and their models only if customers may see the names of routes. */
 function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
   const { error_code: code, error_message: message } = record;
   const showsNames = routes === 'names';

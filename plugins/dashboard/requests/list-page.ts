@@ -9,7 +9,7 @@ import { listUsedModels } from '#core/gateway/records/usage.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { connectPath } from '../paths.ts';
-import { readRouteNames } from '../route-names.ts';
+import { createRouteNames } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
 import { describeControls } from './describe-controls.ts';
 import { countColumns, describeRows } from './describe-row.ts';
@@ -18,7 +18,7 @@ import {
   createFilter,
   hasFilters,
   operatorRequestsPath,
-  readQuery,
+  parseQuery,
   requestsPath,
   type RequestsQuery,
 } from './query.ts';
@@ -50,7 +50,7 @@ function createListPage(path: RequestsQuery['path'], options: Pick<Page, 'role' 
         : ['dashboard/requests/requests.css'],
     scripts: ['htmx.js', 'dashboard/requests/requests.js'],
     async show(request) {
-      const query = readQuery(request.query, path);
+      const query = parseQuery(request.query, path);
       if (query.id !== '') return new Redirect(`${path}/${query.id}`);
       const [models, list] = await Promise.all([listFormModels(query, request), describeList(query, request)]);
       return { ...describeControls(query, request, models), ...list };
@@ -58,7 +58,7 @@ function createListPage(path: RequestsQuery['path'], options: Pick<Page, 'role' 
     live: {
       topics: ['requests'],
       parts: { list: 'dashboard/requests/list.eta' },
-      values: (request) => describeList(readQuery(request.query, path), request),
+      values: (request) => describeList(parseQuery(request.query, path), request),
     },
   };
 }
@@ -73,7 +73,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     limit: pageSize,
     before: query.before || undefined,
   });
-  const routes = readRouteNames(request);
+  const routes = createRouteNames(request);
   const ids = page.records.map(({ account_id: id }) => id);
   const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids, t) : undefined;
   const emptyReason = page.records.length > 0 ? undefined : await findEmptyReason(query, filter, request);
@@ -97,6 +97,9 @@ function canReadReplica(query: RequestsQuery): boolean {
   return query.before !== '' || (query.path === operatorRequestsPath && hasFilters(query));
 }
 
+/** Matches no record. PostgreSQL reads no row either, because it is not an id. */
+const noAccountId = 'unknown';
+
 /** Finds the id of the account whose requests are listed; undefined for all accounts. */
 async function findListedAccount({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;
@@ -108,9 +111,6 @@ async function findListedAccount({ path, account }: RequestsQuery, request: Page
     throw error;
   }
 }
-
-/** Matches no record, and PostgreSQL reads none, because it is not an id. */
-const noAccountId = 'unknown';
 
 function describeEmpty(
   emptyReason: Awaited<ReturnType<typeof findEmptyReason>>,

@@ -41,15 +41,16 @@ export interface RequestsQuery {
   readonly ignored: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Reads the page's query. Invalid parameters are ignored and listed instead of being refused. */
-export function readQuery(
+/** Parses the page's query. Invalid parameters are ignored and listed instead of being refused. */
+export function parseQuery(
   query: Readonly<Record<string, string>>,
   path: RequestsQuery['path'] = requestsPath,
 ): RequestsQuery {
   const ignored: { name: string; value: string }[] = [];
   const readParameter = <T extends string>(name: string, fallback: T, isValid: (value: string) => boolean): T => {
     const value = (query[name] ?? '').trim();
-    if (value === '' || isValid(value)) return value === '' ? fallback : (value as T);
+    if (value === '') return fallback;
+    if (isValid(value)) return value as T;
     ignored.push({ name, value: value.length > 60 ? `${value.slice(0, 60)}…` : value });
     return fallback;
   };

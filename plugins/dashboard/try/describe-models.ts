@@ -4,7 +4,7 @@ import { type ModelKind, modelKinds } from '#core/config/catalog/kinds.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-type Abilities = Pick<Registry, 'abilityReader'>;
+type AbilitySource = Pick<Registry, 'abilityReader'>;
 
 /** Facts about a model for the page's script, which offers only settings that the model supports. */
 interface ModelFacts {
@@ -21,34 +21,34 @@ interface ModelFacts {
 }
 
 /** Returns true if the page can call the model. A few text models have only the endpoint `/v1/completions`. */
-export function isOffered(gateway: Abilities, model: Model): boolean {
+export function isOffered(gateway: AbilitySource, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
 /** Describes the models by kind for the select. Each refers to its facts by index, because thousands of models share a few combinations. */
-export function describeModels(gateway: Abilities, models: readonly Model[], t: PageRequest['t']) {
-  const facts = new Map<string, number>();
+export function describeModels(gateway: AbilitySource, models: readonly Model[], t: PageRequest['t']) {
+  const factsIndexes = new Map<string, number>();
   const addFacts = (model: Model) => {
     const text = JSON.stringify(describeFacts(readAbilities(gateway, model)));
-    const number = facts.get(text) ?? facts.size;
-    facts.set(text, number);
-    return number;
+    const index = factsIndexes.get(text) ?? factsIndexes.size;
+    factsIndexes.set(text, index);
+    return index;
   };
   const groups = modelKinds.flatMap((kind) => {
     const kindModels = models.filter((model) => model.kind === kind);
     const options = kindModels.map((model) => ({ name: model.publicName, facts: addFacts(model) }));
     return kindModels.length === 0 ? [] : [{ kind, label: t(`models.kind.${kind}`), models: options }];
   });
-  return { groups, facts: `[${[...facts.keys()].join()}]` };
+  return { groups, facts: `[${[...factsIndexes.keys()].join()}]` };
 }
 
 function describeFacts(abilities: ModelAbilities): ModelFacts {
-  const has = (feature: 'images' | 'tools') => bestSupport(abilities, feature) !== 'no';
+  const supports = (feature: 'images' | 'tools') => bestSupport(abilities, feature) !== 'no';
   return {
-    images: has('images'),
+    images: supports('images'),
     files: abilities.inputs.includes('files'),
     audio: abilities.inputs.includes('audio'),
-    tools: has('tools'),
+    tools: supports('tools'),
     sampling: abilities.settings.sampling,
     efforts: abilities.settings.efforts,
     json: bestSupport(abilities, 'structured output') !== 'no',

@@ -15,11 +15,11 @@ export function register(server: Server): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.assets({ name: 'write-code.js', path: join(import.meta.dirname, '..', 'code', 'write-code.mjs') });
   gateway.page(createTryPage(server));
-  server.route(tokenRoute(server));
+  server.route(createTokenRoute(server));
 }
 
 /** Creates `POST /dashboard/try/token`, which signs a token for the page's script. Requires a session and a page of this origin. */
-function tokenRoute(server: Server): ServerRoute {
+function createTokenRoute(server: Server): ServerRoute {
   return {
     method: 'POST',
     path: `${tryPath}/token`,

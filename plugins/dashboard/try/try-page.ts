@@ -7,12 +7,12 @@ import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } f
 import { createExampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
 import { describeNoPass } from '../models/models-page.ts';
-import { requestPath, tryPath } from '../paths.ts';
-import { sendConversation, type ChatResult } from './ask.ts';
-import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
+import { buildRequestPath, tryPath } from '../paths.ts';
+import { parseHistory, tryBounds, type TryMessage, encodeHistory } from './conversation.ts';
 import { describeModels, isOffered, type SingleKind } from './describe-models.ts';
 import { findCause, explainError, type TryError } from './explain-error.ts';
 import { listScriptTexts } from './script-texts.ts';
+import { sendConversation, type ChatResult } from './send-conversation.ts';
 
 interface Turn {
   readonly role: 'user' | 'assistant';
@@ -73,9 +73,9 @@ function createForm(server: Server): PageForm {
       const model = request.host.catalog.resolve(name);
       if (model === undefined) throw new FieldErrors({ model: 'try.error_text.no_model' });
       if (choose !== undefined || !hasConversations(server, model))
-        return describePage(server, request, name, readHistory(history));
+        return describePage(server, request, name, parseHistory(history));
       if (message === undefined) throw new FieldErrors({ message: 'form.required' });
-      const messages: TryMessage[] = [...readHistory(history), { role: 'user', content: message }];
+      const messages: TryMessage[] = [...parseHistory(history), { role: 'user', content: message }];
       const result = await sendConversation(server.listener, request, {
         model: model.publicName,
         messages: [
@@ -86,9 +86,9 @@ function createForm(server: Server): PageForm {
         ...(limit !== undefined && { max_tokens: limit }),
       });
       const values = { system: system ?? '', temperature: String(temperature ?? ''), max_tokens: String(limit ?? '') };
-      const answered = describeAnswer(result, messages, model.publicName, request);
+      const answerView = describeAnswer(result, messages, model.publicName, request);
       // The error already explains that the account has no pass.
-      return { ...describePage(server, request, name, messages), values, ...answered, noPass: undefined };
+      return { ...describePage(server, request, name, messages), values, ...answerView, noPass: undefined };
     },
   });
 }
@@ -98,6 +98,8 @@ function hasConversations({ gateway }: Server, model: Model): boolean {
 }
 
 /**
+ * Describes the page without an answer to a form.
+ *
  * @param name name of the chosen model
  * @param messages conversation so far
  */
@@ -132,8 +134,8 @@ function describePage(
     sampleTool: JSON.stringify(sampleTool),
     sampleSchema: JSON.stringify(sampleSchema, undefined, 2),
     samples: describeCode(model, messages, request),
-    turns: messages.map(({ role, content }) => ({ role, text: content, facts: '', requestPath: '' })),
-    history: writeHistory(messages),
+    turns: messages.map(describeTurn),
+    history: encodeHistory(messages),
     message: request.form.values['message'] ?? '',
     error: undefined,
     errorPath: '',
@@ -172,6 +174,10 @@ function describeCode(model: Model, messages: readonly TryMessage[], { host, t }
   }));
 }
 
+function describeTurn({ role, content }: TryMessage): Turn {
+  return { role, text: content, facts: '', requestPath: '' };
+}
+
 function describeAnswer(
   result: ChatResult,
   messages: readonly TryMessage[],
@@ -179,25 +185,20 @@ function describeAnswer(
   request: PageRequest,
 ): FormResult {
   const { t } = request;
-  const path = result.id === '' ? '' : requestPath(result.id);
+  const path = result.id === '' ? '' : buildRequestPath(result.id);
   const earlierMessages = messages.slice(0, -1);
-  const turns = messages.map((message): Turn => ({
-    role: message.role,
-    text: message.content,
-    facts: '',
-    requestPath: '',
-  }));
+  const turns = messages.map(describeTurn);
   if (result.error !== undefined) {
     const { retryAfter: seconds, message } = result.error;
     const error = explainError(findCause(result.status), { seconds: Math.max(1, seconds ?? 1), message }, t);
     const unanswered = messages.at(-1)?.content ?? '';
-    return { turns, history: writeHistory(earlierMessages), error, errorPath: path, message: unanswered, model };
+    return { turns, history: encodeHistory(earlierMessages), error, errorPath: path, message: unanswered, model };
   }
   const answer: TryMessage = { role: 'assistant', content: result.answer };
   const text = result.answer === '' ? t('try.no_text') : result.answer;
   return {
     turns: [...turns, { role: 'assistant', text, facts: describeFacts(result, request), requestPath: path }],
-    history: writeHistory([...messages, answer]),
+    history: encodeHistory([...messages, answer]),
     error: undefined,
     errorPath: '',
     message: '',

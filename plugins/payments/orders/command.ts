@@ -33,7 +33,7 @@ export const orderReading: OperatorReading = {
 };
 
 /** The order of a flag; undefined for money without an order, which has only its flag. */
-const orderOfFlag: CommandSubject<OrderDetails> = {
+const flaggedOrder: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
     Promise.resolve(order.read(host, handle)).catch((error: unknown) => {
@@ -50,7 +50,7 @@ const actions = [
   [
     'flag.resolve',
     {
-      about: orderOfFlag,
+      about: flaggedOrder,
       handle: 'code or id of an order, or id of a flag (daypass orders flags)',
       done: (id) => `resolved ${id}`,
       examples: ['daypass orders resolve ORD-7F3K2MQX --outcome money_back --note "paid back by bank transfer"'],
@@ -65,7 +65,7 @@ const actions = [
       isHandleOptional: true,
       needsConfirmation: true,
       names: { days_back: '--days', note: '--reason, --note' },
-      help: 'Days go back when the refund is done: the unused ones, or all of them, the used ones from what the account holds besides. Later periods move forward.',
+      help: "Days are taken back when the refund is done: the unused days, or all of them. Used days are then taken from the account's other periods. Later periods move forward.",
       examples: [
         'daypass orders refund ORD-7F3K2MQX --note "bought twice"',
         'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',

@@ -11,7 +11,7 @@ import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#co
 import { integer, object } from '#core/platform/schema.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
+import { createFieldsSchema, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
 import { formatPlan } from './gift.ts';
 import { formatDays, describeRetry } from './order-view.ts';
 
@@ -21,15 +21,15 @@ const maxRecentOrders = 10;
 const pageFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
 
 /** Creates the form to buy a plan, wait for it, or buy it as a gift. The price comes from gateway.yaml, never from the form. */
-const buyForm = (steps: CheckoutSteps) =>
+const createBuyForm = (steps: CheckoutSteps) =>
   defineForm({
     // Evaluated on submit, when all plugins have registered their steps.
     get fields() {
-      return checkoutFields(pageFields, steps);
+      return createFieldsSchema(pageFields, steps);
     },
     async submit({ days, wait, gift, ...stepFields }, request) {
       try {
-        if (wait !== undefined) return await joinList(days, request);
+        if (wait !== undefined) return await joinWaitingList(days, request);
         const { code } = await startOrder(request.host, accountOf(request).id, days, {
           address: request.address,
           isGift: gift !== undefined,
@@ -47,7 +47,7 @@ const buyForm = (steps: CheckoutSteps) =>
     },
   });
 
-async function joinList(days: number, request: PageRequest): Promise<Redirect> {
+async function joinWaitingList(days: number, request: PageRequest): Promise<Redirect> {
   const { host } = request;
   if (!host.section(plansSection).some((plan) => plan.days === days))
     throw new FieldErrors({ days: 'payments.buy.plan_gone' });
@@ -85,7 +85,7 @@ function selectErrorText(error: CheckoutError): string {
   return text;
 }
 
-/** Creates the page of the plans, with the start and the price of each if bought now. */
+/** Creates the page of the plans, each with its price, and its start if it is bought now. */
 export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
@@ -96,12 +96,12 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
   styles: ['payments/payments.css'],
   async show(request) {
     const plans = request.host.section(plansSection);
-    const chosen = chooseDays(
+    const chosenDays = chooseDays(
       plans.map(({ days }) => days),
       request,
     );
     const isGift = isGiftRequested(request);
-    const isActive = await hasTimeLeft(request);
+    const isActive = await hasRemainingTime(request);
     const places = await readPlaces(request, isGift);
     const { t, host } = request;
     const { database } = host;
@@ -110,10 +110,10 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
     const codes = await giftSteps.of(database.fork())?.();
     return {
       plans: await Promise.all(
-        plans.map((plan) => describePlan(plan, plan.days === chosen, { isActive, isGift }, places, request)),
+        plans.map((plan) => describePlan(plan, plan.days === chosenDays, { isActive, isGift }, places, request)),
       ),
       wait: describeWait(places.wait, request),
-      ways: describeWays(isGift, chosen, request),
+      ways: describeWays(isGift, chosenDays, request),
       way: isGift ? 'gift' : '',
       keepsKey: isActive && !isGift,
       openOrder: await findOpenOrder(request),
@@ -122,7 +122,7 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
       steps: await describeSteps(steps, request),
     };
   },
-  forms: [buyForm(steps), leaveForm],
+  forms: [createBuyForm(steps), leaveForm],
 });
 
 /** Returns true for a gift. A link selects it, so that the page needs no script. */
@@ -176,7 +176,7 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
   };
 }
 
-/** Formats a duration in hours, such as `24 hours`, or in minutes unless it is a whole number of hours. */
+/** Formats a whole number of hours, such as `24 hours`; other durations are formatted in minutes. */
 function formatHours(minutes: number, { t }: Pick<PageRequest, 't'>): string {
   return minutes % 60 === 0
     ? t('payments.buy.hours', { count: minutes / 60 })
@@ -215,7 +215,7 @@ async function describePlan(
   };
 }
 
-/** Reason why a plan is sold out, with the offer to join the waiting list; undefined if it is available. */
+/** Describes a sold-out plan, with the offer to join the waiting list; undefined if the plan is available. */
 function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut.get(days);
   if (reason === undefined) return undefined;
@@ -249,7 +249,7 @@ async function describeTime(
   }
 }
 
-async function hasTimeLeft(request: PageRequest): Promise<boolean> {
+async function hasRemainingTime(request: PageRequest): Promise<boolean> {
   const [account] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return account?.periods.some(({ endsAt }) => endsAt.getTime() > account.readAt) === true;
 }

@@ -3,12 +3,13 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
+/** Steps of plugins by name. */
 export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** Returns the form fields including those of all steps; cached, because schemas are compiled. */
-export function checkoutFields<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
+/** Creates the schema of the page's and all steps' fields. It is cached, because each schema is compiled once. */
+export function createFieldsSchema<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
   const schema = schemas.get(steps) ?? addStepFields(pageFields, steps);
   schemas.set(steps, schema);
   return schema as S;

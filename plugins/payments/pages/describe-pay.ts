@@ -6,7 +6,7 @@ import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { contactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { qrPath } from '../qr-image/qr-path.ts';
+import { drawQrPath } from '../qr-image/qr-path.ts';
 import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { formatPlan } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
@@ -56,14 +56,14 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
 
 /** Describes the state of the order in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
-  if (view === 'decided') return describeSettled(order, request);
+  if (view === 'decided') return describeDecidedPayment(order, request);
   const { t } = request;
   const defaultNote = {
     kind: noteKinds[view] ?? 'waiting',
     title: t(`payments.pay.${view}`),
     text: t(`payments.pay.${view}_more`),
   };
-  const note = view === 'wrong' ? describeWrong(order, request) : defaultNote;
+  const note = view === 'wrong' ? describeWrongPayment(order, request) : defaultNote;
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
   // Once the money is refunded or being refunded, the buyer need not read about a pending search or decision.
@@ -75,18 +75,18 @@ const endedViews = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
 /** Describes the amount to pay, or the received amount if it differs. */
 function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
-  const payment = view === 'wrong' || view === 'decided' ? wrongPayment(order) : undefined;
+  const payment = view === 'wrong' || view === 'decided' ? findWrongPayment(order) : undefined;
   if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
   const paid = format.money(payment.amount, payment.currency);
   return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
 }
 
-/** Width in px of a module (at least) and of a side; modules get a whole number of px, so that edges are sharp. */
-const qrWidth = { module: 4, side: 328 };
+/** Minimum px of a module, and px of the whole code. A module gets a whole number of px, so that edges are sharp. */
+const qrSize = { minModule: 4, side: 328 };
 
 function drawQr(payload: string) {
-  const qr = qrPath(payload);
-  return { ...qr, size: qr.side * Math.max(qrWidth.module, Math.floor(qrWidth.side / qr.side)) };
+  const qr = drawQrPath(payload);
+  return { ...qr, size: qr.side * Math.max(qrSize.minModule, Math.floor(qrSize.side / qr.side)) };
 }
 
 /** Describes when the days begin if the order is paid now. */
@@ -156,25 +156,34 @@ const noteKinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
   failed: 'bad',
 };
 
-const wrongPayment = ({ payments }: Order): Payment | undefined => payments.findLast(({ outcome }) => isWrong(outcome));
+const findWrongPayment = ({ payments }: Order): Payment | undefined =>
+  payments.findLast(({ outcome }) => isWrong(outcome));
 
 /** Returns the title, such as "We received Rp 24.000, not Rp 48.000." */
-function formatTitle(order: Order, { t, format }: PageRequest): string {
-  const payment = wrongPayment(order);
+function describeWrongTitle(order: Order, { t, format }: PageRequest): string {
+  const payment = findWrongPayment(order);
   if (payment === undefined) return t('payments.state.wrong');
   const price = format.money(order.attempt?.amount ?? order.price, order.currency);
   return t('payments.pay.wrong', { paid: format.money(payment.amount, payment.currency), price });
 }
 
 /** Describes the received amount and the next step. */
-function describeWrong(order: Order, request: PageRequest): Note {
+function describeWrongPayment(order: Order, request: PageRequest): Note {
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
-  return { kind: 'bad', title: formatTitle(order, request), text: describeDecision(order, isWrong, texts, request) };
+  return {
+    kind: 'bad',
+    title: describeWrongTitle(order, request),
+    text: describeDecision(order, isWrong, texts, request),
+  };
 }
 
 /** Describes the received amount, the time of the decision, refunds, and the contact. */
-function describeSettled(order: Order, request: PageRequest): Note {
+function describeDecidedPayment(order: Order, request: PageRequest): Note {
   const [decided, ask] = describeDecided(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];
-  return { kind: 'info', title: formatTitle(order, request), text: parts.filter((part) => part !== '').join(' ') };
+  return {
+    kind: 'info',
+    title: describeWrongTitle(order, request),
+    text: parts.filter((part) => part !== '').join(' '),
+  };
 }

@@ -25,10 +25,10 @@ import {
 /** Refresh interval in seconds without JavaScript, until the first request arrives. */
 const refreshIntervalSeconds = 10;
 
-type Pages = Pick<Registry, 'pages'>;
+type PageSource = Pick<Registry, 'pages'>;
 
 /** Creates the form that shows a key for the first time. Its response is the only place that contains the key. */
-const keyForm = (gateway: Pages) =>
+const createKeyForm = (gateway: PageSource) =>
   defineForm({
     path: '/orders/{code}/key',
     fields: { type: 'object' },
@@ -42,7 +42,7 @@ const keyForm = (gateway: Pages) =>
   });
 
 /** Creates the page of a paid order: end of the days, the key and its use; for a gift, its code. */
-export const createDonePage = (gateway: Pages): Page => ({
+export const createDonePage = (gateway: PageSource): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
   title: 'payments.done.title',
@@ -54,14 +54,14 @@ export const createDonePage = (gateway: Pages): Page => ({
     topics: ['requests'],
     parts: { first: 'payments/first-request.eta' },
     async values(request) {
-      return { first: await readFirst(await readOwnOrder(request), request) };
+      return { first: await readFirstRequest(await readOwnOrder(request), request) };
     },
   },
   async show(request) {
     const order = await readOwnOrder(request);
     if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(getOrderPath(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
-    const first = await readFirst(order, request);
+    const first = await readFirstRequest(order, request);
     const gift = await describeGift(order, request);
     return {
       code: order.code,
@@ -86,25 +86,25 @@ export const createDonePage = (gateway: Pages): Page => ({
       ...(first === undefined && gift === undefined && { refreshSeconds: refreshIntervalSeconds }),
     };
   },
-  forms: [keyForm(gateway)],
+  forms: [createKeyForm(gateway)],
 });
 
 /** Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key. */
-function describeSamples(gateway: Pages, request: PageRequest, key?: string) {
+function describeSamples(gateway: PageSource, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = renderSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
-  const allSamples = hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
+  const allSamples = hasSetup(gateway) ? [createSetupTab(request), ...samples] : samples;
   return allSamples.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
 
-function setupToolSample({ host, t, userAgent }: PageRequest): SampleTab {
+function createSetupTab({ host, t, userAgent }: PageRequest): SampleTab {
   const { text, value } = createSetupSample(userAgent, host.service.baseUrl);
   const code = `# ${t('payments.done.one_command_does')}\n${text}`;
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
 /** Reads the account's latest answered request since the payment, which shows a customer that the tool is connected. */
-async function readFirst({ accountId, payments, createdAt }: Order, request: PageRequest) {
+async function readFirstRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
   const { records } = await listRequests(request.host.database, filter, { limit: 1 });
@@ -122,12 +122,12 @@ function describePass({ days, period, readAt }: Order, account: AccountRecord | 
   const active = account === undefined ? undefined : findActivePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
   const pass = getPassState(period, readAt);
-  const running = pass === 'over' ? 'payments.done.other_until' : 'payments.done.until';
-  const until = active === undefined ? 'payments.done.ended' : running;
+  const activeKey = pass === 'over' ? 'payments.done.other_until' : 'payments.done.until';
+  const untilKey = active === undefined ? 'payments.done.ended' : activeKey;
   return {
     kind: 'ok',
     paid: t(`payments.done.${pass}`, { count: days }),
-    until: endsAt === undefined ? '' : t(until, { time: format.time(endsAt).text }),
+    until: endsAt === undefined ? '' : t(untilKey, { time: format.time(endsAt).text }),
   };
 }
 

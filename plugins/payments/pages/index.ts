@@ -10,7 +10,7 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Pages for buyers: plans, payment, the key, orders and receipts. */
-export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
+export function registerPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   for (const page of [
     createBuyPage(gateway),

@@ -24,7 +24,7 @@ export function formatDays(count: number, { t }: Pick<PageRequest, 't'>): string
   return t('payments.buy.summary', { count });
 }
 
-/** Returns the value for an error text, the time from which the buyer can try again. */
+/** Describes the time from which the buyer can try again, for the text of an error. */
 export function describeRetry(
   { retryAt: next }: CheckoutError,
   { format }: Pick<PageRequest, 'format'>,

@@ -64,14 +64,18 @@ export const cancelPage: Page = {
 };
 
 /** Defines a form of the pay page without fields; `query` is added to the next page's path unless the order is paid by then. */
-function defineAction(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
+function defineAction(
+  name: string,
+  change: (order: Order, request: PageRequest) => Promise<Order>,
+  query = '',
+): PageForm {
   return defineForm({
     path: `/orders/{code}/${name}`,
     fields: { type: 'object' },
     async submit(_input, request) {
       const order = await readOwnOrder(request);
       try {
-        const path = getOrderPath(await act(order, request));
+        const path = getOrderPath(await change(order, request));
         return new Redirect(path.endsWith('/done') ? path : path + query);
       } catch (error) {
         throw error instanceof CheckoutError ? toPageError(error, order, request) : error;

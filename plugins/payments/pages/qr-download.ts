@@ -19,14 +19,14 @@ export const qrDownload: Page = {
     if (qr === undefined || findSimulationCommand(request.host, order) !== undefined)
       throw new PageError(404, 'payments.pay.no_qr');
     const image = await drawQrImage(qr, {
-      ...describeTexts(order, qr, request),
-      mark: await loadQrisLogo(request.host),
+      ...describeImageTexts(order, qr, request),
+      logo: await loadQrisLogo(request.host),
     });
     return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
   },
 };
 
-function describeTexts({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
+function describeImageTexts({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
   const { t, format } = request;
   const { name, nmid } = readReceiver(qr, request);
   return {

@@ -27,19 +27,19 @@ export function getGlyph(character: string): Glyph | undefined {
   const cachedGlyph = glyphs.get(character);
   const text = (hershey as Readonly<Record<string, string>>)[character];
   if (cachedGlyph !== undefined || text === undefined) return cachedGlyph;
-  const glyph = readGlyph(text);
+  const glyph = parseGlyph(text);
   glyphs.set(character, glyph);
   return glyph;
 }
 
 /** Parses a glyph such as `11 M4,-3 L4,29 17,2`: the width, then moves, each followed by lines. */
-function readGlyph(text: string): Glyph {
+function parseGlyph(text: string): Glyph {
   const [width = 0] = text.split(' ', 1).map(Number);
-  const strokes = text.split('M').slice(1).flatMap(readPath);
+  const strokes = text.split('M').slice(1).flatMap(parsePath);
   return { width, strokes };
 }
 
-function readPath(path: string): (readonly [Point, Point])[] {
+function parsePath(path: string): (readonly [Point, Point])[] {
   const points = [...path.matchAll(/(-?[\d.]+),(-?[\d.]+)/g)].map(([, x, y]): Point => [Number(x), Number(y) - 1]);
   return points.slice(1).map((point, index) => [points[index] as Point, point] as const);
 }

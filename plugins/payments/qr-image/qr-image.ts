@@ -1,39 +1,34 @@
 import { Canvas } from './canvas.ts';
-import { computeModules } from './modules.ts';
+import { computeModules, quietZone } from './modules.ts';
 import type { QrisLogo } from './qris-logo.ts';
 
-interface QrImageTexts {
+interface QrImageContent {
   readonly title: string; // above the code: the receiver
   readonly amount: string;
   readonly lines: readonly string[]; // below the code: the order and its expiry
-  readonly mark?: QrisLogo | undefined;
+  readonly logo?: QrisLogo | undefined;
 }
 
-const quietZone = 4; // modules around the code
-const minSize = 1024; // px of the code with its quiet zone
+const minSize = 1024; // px of the code, including its quiet zone
 const lineSpacing = 64; // px
-const markLayout = { top: 48, height: 88, space: 104 }; // px
+const logoLayout = { top: 48, height: 88, space: 104 }; // px
 
 /**
- * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px per side. Buyers save it, and select it from their photos
- * in the payment app.
+ * Draws a QR code with amount, order and deadline as a PNG. Buyers save it, and select it from their photos in the payment app.
  */
-export async function drawQrImage(
-  payload: string,
-  { title, amount, lines, mark: image }: QrImageTexts,
-): Promise<Buffer> {
+export async function drawQrImage(payload: string, { title, amount, lines, logo }: QrImageContent): Promise<Buffer> {
   const modules = computeModules(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * quietZone));
   const side = scale * (modules.size + 2 * quietZone);
   const edge = quietZone * scale;
-  const markSpace = image === undefined ? 0 : markLayout.space;
-  const top = 256 + markSpace;
+  const logoSpace = logo === undefined ? 0 : logoLayout.space;
+  const top = 256 + logoSpace;
   const canvas = new Canvas(side, top + side + lines.length * lineSpacing);
   const width = side - 2 * edge;
-  if (image !== undefined) canvas.drawImage(image, edge, markLayout.top, markLayout.height, width);
+  if (logo !== undefined) canvas.drawImage(logo, edge, logoLayout.top, logoLayout.height, width);
   const box = { left: edge, maxWidth: width };
-  canvas.drawText(title, { ...box, top: markSpace + 64, size: 34, pen: 4 });
-  canvas.drawText(amount, { ...box, top: markSpace + 144, size: 84, pen: 11 });
+  canvas.drawText(title, { ...box, top: logoSpace + 64, size: 34, pen: 4 });
+  canvas.drawText(amount, { ...box, top: logoSpace + 144, size: 84, pen: 11 });
   for (let y = 0; y < modules.size; y++) {
     for (let x = 0; x < modules.size; x++) {
       if (modules.get(y, x) !== 0) canvas.fillRectangle(edge + x * scale, top + edge + y * scale, scale, scale);

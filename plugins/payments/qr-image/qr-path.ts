@@ -1,16 +1,14 @@
-import { computeModules } from './modules.ts';
+import { computeModules, quietZone } from './modules.ts';
 
 /** A QR code as an SVG path, in units of one module. */
 interface QrPath {
-  /** Modules per side, including the quiet zone of four on each. */
+  /** Modules per side, including the quiet zone. */
   readonly side: number;
   readonly path: string;
 }
 
-const quietZone = 4;
-
 /** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
-export function qrPath(payload: string): QrPath {
+export function drawQrPath(payload: string): QrPath {
   const modules = computeModules(payload);
   let path = '';
   for (let y = 0; y < modules.size; y++) {

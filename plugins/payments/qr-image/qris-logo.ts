@@ -16,9 +16,9 @@ export interface QrisLogo {
 /** Limits of the file, because pages embed it; `side` in px. */
 const limits = { bytes: 100_000, side: 2_000 };
 /** Offsets in the PNG file. */
-const offsets = { width: 16, height: 20, depth: 24, end: 33 };
+const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 };
 
-const cachedLogo = perCatalog((host) => ({ mark: readConfiguredLogo(host) }));
+const cachedLogo = perCatalog((host) => ({ logo: readConfiguredLogo(host) }));
 
 /**
  * Loads the logo once per configuration.
@@ -26,7 +26,7 @@ const cachedLogo = perCatalog((host) => ({ mark: readConfiguredLogo(host) }));
  * @returns undefined without a file, or if the file is invalid, which is logged
  */
 export function loadQrisLogo(host: Host): Promise<QrisLogo | undefined> {
-  return cachedLogo(host).mark;
+  return cachedLogo(host).logo;
 }
 
 async function readConfiguredLogo(host: Host): Promise<QrisLogo | undefined> {
@@ -40,6 +40,7 @@ async function readConfiguredLogo(host: Host): Promise<QrisLogo | undefined> {
   }
 }
 
+/** Returns the path of the logo in `payments.qris_mark`; undefined if there is none. */
 export function resolveLogoPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
   const { qris_mark: file } = section(paymentsSection);
   return file === undefined ? undefined : resolve(dataFolder, file);
@@ -55,7 +56,7 @@ export async function readQrisLogo(path: string): Promise<QrisLogo> {
   if (size > limits.bytes) throw new Error(`it is ${size} bytes; the limit is ${limits.bytes}`);
   const png = await readFile(path);
   const { convertIndexedToRgb, decode, hasPngSignature } = await import('fast-png');
-  if (png.length < offsets.end || !hasPngSignature(png)) throw new Error('it is not a PNG');
+  if (png.length < offsets.headerEnd || !hasPngSignature(png)) throw new Error('it is not a PNG');
   const dimensions = [png.readUInt32BE(offsets.width), png.readUInt32BE(offsets.height)];
   // Checked before decoding, because a small file can contain billions of pixels.
   if (dimensions.some((side) => side > limits.side))

@@ -1,6 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.ts';
-import { signatureHeader, writeNotification } from './notification.ts';
+import { signatureHeader, writeNotification as signNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';
 
 /** Events of a charge that the sandbox can simulate. */
@@ -21,6 +21,7 @@ export interface ActionOptions {
   readonly times?: number | undefined;
 }
 
+/** The charge after an action, and the response status of each notification. */
 export interface ActionResult {
   readonly charge: SandboxCharge;
   readonly statuses: readonly number[];
@@ -46,10 +47,8 @@ export async function performAction(
   { amount, times = 1 }: ActionOptions = {},
 ): Promise<ActionResult> {
   const { database } = host;
-  const { reference, state } = charge;
-  // An ended charge can neither be paid normally nor end again.
-  if (action !== 'notify' && state !== 'pending' && !(action === 'pay-late' && state !== 'paid'))
-    throw new SandboxRefused(charge);
+  const { reference } = charge;
+  if (!allowsAction(charge, action)) throw new SandboxRefused(charge);
   if (action === 'pay-late') {
     await endCharge(database, reference, 'expired');
     await notify(host, reference, send, 1);
@@ -59,6 +58,12 @@ export async function performAction(
   else if (action === 'pay-wrong-amount') await payCharge(database, reference, amount ?? computeWrongAmount(charge));
   else if (action !== 'notify') await payCharge(database, reference, charge.amount);
   return notify(host, reference, send, times);
+}
+
+/** Returns true if the state of a charge allows an action. An ended charge can only be paid late, and a paid one only be notified. */
+export function allowsAction({ state }: SandboxCharge, action: SandboxAction): boolean {
+  if (action === 'notify' || state === 'pending') return true;
+  return action === 'pay-late' && state !== 'paid';
 }
 
 function computeWrongAmount({ amount }: SandboxCharge): number {
@@ -74,7 +79,7 @@ async function notify(
 ): Promise<ActionResult> {
   const charge = await readCharge(host.database, reference);
   if (charge === undefined) throw new Error(`charge ${reference} is gone`);
-  const { body, signature } = writeNotification(charge, await loadSecret(host));
+  const { body, signature } = signNotification(charge, await loadSecret(host));
   const responses = Array.from({ length: times }, () => send(charge, body, { [signatureHeader]: signature }));
   return { charge, statuses: await Promise.all(responses) };
 }

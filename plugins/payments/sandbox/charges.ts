@@ -104,6 +104,11 @@ export async function addRefund(database: Queries, reference: string, key: strin
   return rows.length > 0 || (await hasRefund(database, key));
 }
 
+interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
+  readonly key: string | null;
+  readonly at: number; // epoch ms
+}
+
 /** Lists payments and refunds in a time range, oldest first. */
 export async function listMovements(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
   const rows = await database.query<MoneyRow>(
@@ -117,11 +122,6 @@ export async function listMovements(database: Queries, { since, until }: TimeSpa
     [since.getTime(), until.getTime()],
   );
   return rows.map(({ key, at, ...row }) => ({ ...row, key: key ?? undefined, at: new Date(at) }));
-}
-
-interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
-  readonly key: string | null;
-  readonly at: number; // epoch ms
 }
 
 export async function hasRefund(database: Queries, key: string): Promise<boolean> {

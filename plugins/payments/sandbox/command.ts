@@ -18,7 +18,7 @@ const timeoutMs = 5_000;
 
 const descriptions: Readonly<Record<SandboxAction, string>> = {
   pay: 'pay it',
-  'pay-late': 'let it expire, and pay it after that',
+  'pay-late': 'let it expire, then pay it',
   'pay-wrong-amount': 'pay another amount',
   fail: 'let the payment fail',
   expire: 'let it expire',
@@ -35,11 +35,11 @@ export const sandboxCommand: Command = {
   name: 'sandbox',
   define(parser, context) {
     parser.description('pay, fail or expire payments of the sandbox').addHelpText('after', help);
-    for (const action of Object.keys(descriptions) as SandboxAction[]) define(parser, context, action);
+    for (const action of Object.keys(descriptions) as SandboxAction[]) defineAction(parser, context, action);
   },
 };
 
-function define(parser: Parser, context: CommandContext, action: SandboxAction): void {
+function defineAction(parser: Parser, context: CommandContext, action: SandboxAction): void {
   const command = parser
     .command(action)
     .description(descriptions[action])
@@ -47,9 +47,9 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
     .addHelpText('after', help);
   if (action === 'pay-wrong-amount')
     command.option('--amount <rupiah>', 'amount paid; default: half', parseInteger(1, 1e12));
-  command.option('--times <n>', 'notifications that are sent, at once', parseInteger(1, 1_000));
+  command.option('--times <n>', 'number of notifications, sent at once', parseInteger(1, 1_000));
   command.action(async (reference: string, options: ActionOptions) => {
-    const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));
+    const { charge, statuses } = await context.withHost((host) => runAction(host, action, reference, options));
     const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;
     context.print(`${charge.reference}: ${charge.state}${paid}`);
     const responses = statuses.filter((status) => status !== 0);
@@ -60,7 +60,7 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
   });
 }
 
-async function run(
+async function runAction(
   host: Host,
   action: SandboxAction,
   reference: string,

@@ -1,14 +1,14 @@
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { sandboxCommand } from './command.ts';
-import { sandboxPage } from './page.ts';
+import { createSandboxPage } from './page.ts';
 import { sandboxProvider } from './provider.ts';
 import { loadSecret } from './secret.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Adds the provider `sandbox`, its page and its command. */
-export function addSandbox(server: Server): void {
+export function registerSandbox(server: Server): void {
   const { gateway } = server;
   gateway.tables({
     name: 'payments_sandbox',
@@ -17,7 +17,7 @@ export function addSandbox(server: Server): void {
   });
   gateway.paymentProvider(sandboxProvider);
   gateway.texts(defineTexts({ en, id }));
-  gateway.page(sandboxPage(server));
+  gateway.page(createSandboxPage(server));
   gateway.command(sandboxCommand);
   gateway.onConfigured(async (_server, host) => {
     await loadSecret(host); // in production too, since a reload may disable it

@@ -27,7 +27,7 @@ export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   };
 }
 
-/** Writes a notification with the current state of a charge. */
+/** Creates and signs a notification with the current state of a charge. */
 export function writeNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
   const { state, paidAmount, paidAt, paymentId, refunds } = charge;
   const body = JSON.stringify({

@@ -2,27 +2,39 @@ import type { Server } from '@hapi/hapi';
 import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { performAction, type SandboxAction, sandboxActions, SandboxRefused, type SendNotification } from './actions.ts';
+import {
+  allowsAction,
+  performAction,
+  type SandboxAction,
+  sandboxActions,
+  SandboxRefused,
+  type SendNotification,
+} from './actions.ts';
 import { findCharge, type SandboxCharge } from './charges.ts';
 
 const path = '/sandbox/{reference}';
 
 /** Simulates the buyer's bank: pays a charge, or triggers other events of a charge. Off in production. */
-export function sandboxPage(server: Server): Page {
+export function createSandboxPage(server: Server): Page {
   return {
     path,
     role: 'public',
     layout: 'plain',
     title: 'payments.sandbox.title',
     template: 'payments/sandbox.eta',
-    show: async (request) => describe(await readCharge(request), request),
+    show: async (request) => describeCharge(await findRequestedCharge(request), request),
     forms: [
       defineForm({
         path,
         fields: object(['action'], { action: string({ enum: sandboxActions }) }),
         async submit({ action }, request) {
-          const charge = await readCharge(request);
-          const completedAction = await perform(request, charge, action as SandboxAction, sendInProcess(server));
+          const charge = await findRequestedCharge(request);
+          const completedAction = await performOrRefuse(
+            request,
+            charge,
+            action as SandboxAction,
+            createInProcessSender(server),
+          );
           return new Redirect(`/sandbox/${charge.reference}?done=${completedAction}`);
         },
       }),
@@ -30,13 +42,13 @@ export function sandboxPage(server: Server): Page {
   };
 }
 
-async function readCharge({ host, params }: PageRequest): Promise<SandboxCharge> {
+async function findRequestedCharge({ host, params }: PageRequest): Promise<SandboxCharge> {
   const charge = host.isProduction ? undefined : await findCharge(host.database, params['reference'] ?? '');
   if (charge === undefined) throw new PageError(404, 'payments.sandbox.unknown');
   return charge;
 }
 
-async function perform(
+async function performOrRefuse(
   { host }: PageRequest,
   charge: SandboxCharge,
   action: SandboxAction,
@@ -52,15 +64,15 @@ async function perform(
 }
 
 /** Sends notifications over the same route as other providers, without leaving the process. */
-function sendInProcess(server: Server): SendNotification {
+function createInProcessSender(server: Server): SendNotification {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });
     return statusCode;
   };
 }
 
-function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
-  const { reference, state, amount, currency } = charge;
+function describeCharge(charge: SandboxCharge, { t, format, query }: PageRequest) {
+  const { reference, amount, currency } = charge;
   const completedAction = query['done'] ?? '';
   const isDone = completedAction === 'refused' || sandboxActions.some((action) => action === completedAction);
   return {
@@ -68,17 +80,17 @@ function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
     code: reference.replace(/\.\d+$/, ''),
     amount: format.money(amount, currency),
     paid: charge.paidAmount === undefined ? '' : format.money(charge.paidAmount, currency),
-    state: t(`payments.sandbox.state.${getStateText(charge)}`),
+    state: t(`payments.sandbox.state.${selectStateKey(charge)}`),
     expiresAt: format.time(charge.expiresAt),
     done: isDone ? t(`payments.sandbox.done.${completedAction as SandboxAction}`) : '',
     isRefused: completedAction === 'refused',
     actions: sandboxActions
-      .filter((action) => action === 'notify' || state === 'pending' || (action === 'pay-late' && state !== 'paid'))
+      .filter((action) => allowsAction(charge, action))
       .map((action) => ({ action, label: t(`payments.sandbox.action.${action}`), isFirst: action === 'pay' })),
   };
 }
 
-function getStateText({ state, refunds, amount, paidAmount = amount }: SandboxCharge) {
+function selectStateKey({ state, refunds, amount, paidAmount = amount }: SandboxCharge) {
   if (refunds.length > 0) return 'refunded';
   return state === 'paid' && paidAmount !== amount ? 'paid_wrong' : state;
 }

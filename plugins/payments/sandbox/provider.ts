@@ -31,11 +31,11 @@ function connectSandbox(host: Host): PaymentConnection {
   const secretHolder = getSecretHolder(host);
   return {
     callsPerSecond: 1_000,
-    charge: (request) => convertErrors(charge(host, request)),
-    status: (reference) => convertErrors(status(host, reference)),
+    charge: (request) => convertErrors(createCharge(host, request)),
+    status: (reference) => convertErrors(readStatus(host, reference)),
     async cancel(reference) {
       await convertErrors(endCharge(database, reference.reference, 'failed'));
-      return convertErrors(status(host, reference));
+      return convertErrors(readStatus(host, reference));
     },
     refund: (request) => convertErrors(refund(host, request)),
     refundStatus: async ({ key }) => ({
@@ -68,7 +68,7 @@ const merchantAccounts = [
   ],
 ] as const;
 
-async function charge({ database }: Host, request: ChargeRequest): Promise<Charge> {
+async function createCharge({ database }: Host, request: ChargeRequest): Promise<Charge> {
   const { reference, amount, currency, expiresAt, notificationUrl } = request;
   const qr = writeQris({
     isDynamic: true,
@@ -86,7 +86,10 @@ async function charge({ database }: Host, request: ChargeRequest): Promise<Charg
   return { providerReference: storedCharge.providerReference, qr: storedCharge.qr, expiresAt: storedCharge.expiresAt };
 }
 
-async function status({ database }: Host, { reference, providerReference }: ChargeReference): Promise<PaymentEvidence> {
+async function readStatus(
+  { database }: Host,
+  { reference, providerReference }: ChargeReference,
+): Promise<PaymentEvidence> {
   const storedCharge = await readCharge(database, reference);
   return storedCharge === undefined
     ? { reference, providerReference, state: 'unknown', raw: {} }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
-import { readRouteNames } from '../../../plugins/dashboard/route-names.ts';
+import { createRouteNames } from '../../../plugins/dashboard/route-names.ts';
 import { dashboardSection, findHigherLimitsLink } from '../../../plugins/dashboard/section.ts';
 import { mistakesIn, readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
@@ -25,14 +25,17 @@ function hostWith(yaml = '', contact?: string): Host {
 const t = (key: string, values = {}) => [key, ...Object.values(values)].join(' ');
 
 function labelsAs(sight: string, isOperator = false) {
-  const names = readRouteNames({ host: hostWith(`dashboard: { routes: ${sight} }`), isOperator, t });
+  const names = createRouteNames({ host: hostWith(`dashboard: { routes: ${sight} }`), isOperator, t });
   return ['vendor-0/gpt', 'vendor-1/gpt', 'gone/gpt'].map((route) => names.label(route, 'dp/gpt-6-sol'));
 }
 
 describe('routes that customers see', () => {
   it('have their names unless gateway.yaml says otherwise', () => {
-    const names = readRouteNames({ host: hostWith(), isOperator: false, t: String });
-    expect([names.label('vendor-0/gpt', 'dp/gpt-6-sol'), names.areVendorsShown]).toEqual(['vendor-0/gpt', false]);
+    const names = createRouteNames({ host: hostWith(), isOperator: false, t: String });
+    expect([names.label('vendor-0/gpt', 'dp/gpt-6-sol'), names.areUpstreamMessagesShown]).toEqual([
+      'vendor-0/gpt',
+      false,
+    ]);
   });
 
   it('have the number of their place in the list of the model', () => {
@@ -52,7 +55,7 @@ describe('routes that customers see', () => {
   });
 
   it('of a request without a model have no number', () => {
-    const names = readRouteNames({ host: hostWith('dashboard: { routes: numbers }'), isOperator: false, t: String });
+    const names = createRouteNames({ host: hostWith('dashboard: { routes: numbers }'), isOperator: false, t: String });
     expect(names.label('vendor-0/gpt', null)).toBe('requests.route.former');
   });
 });

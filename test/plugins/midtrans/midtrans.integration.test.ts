@@ -4,7 +4,7 @@ import { readQris } from '#core/business/payments/qris.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { createIdempotencyHeader } from '../../../plugins/midtrans/api.ts';
 import { plugin } from '../../../plugins/midtrans/index.ts';
-import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-time.ts';
+import { parseLocalTime, formatLocalTime } from '../../../plugins/midtrans/local-time.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import { createUpstream } from '../../support/faulty-upstream.ts';
 import { connect, providerOf, requestFor, signal } from '../payment-providers/fixture.ts';
@@ -89,7 +89,7 @@ describe('a charge at Midtrans', () => {
       await (await providerOf(plugin)).connect(host).charge(requestFor({ expiresAt }), signal);
       const asked = fake.requests[0]?.json<{ custom_expiry: { order_time: string } }>().custom_expiry;
       expect(asked).toMatchObject({ expiry_duration: window, unit: 'second' });
-      expect(readLocalTime(asked?.order_time)?.getTime()).toBe(expiresAt.getTime() - window * 1_000);
+      expect(parseLocalTime(asked?.order_time)?.getTime()).toBe(expiresAt.getTime() - window * 1_000);
     },
   );
 
@@ -227,7 +227,7 @@ const refundsOf = async (transaction_status: string, refunds: readonly object[] 
   const { state, refunds: listed } = await midtrans.connection.status(charge, signal);
   return { state, refunds: listed?.map(({ key, amount, state: of }) => [key, amount, of]) };
 };
-const localTime = (ageMs: number) => writeLocalTime(new Date(Date.now() - ageMs)).slice(0, 19);
+const localTime = (ageMs: number) => formatLocalTime(new Date(Date.now() - ageMs)).slice(0, 19);
 const hour = 3_600_000;
 /** A refund that the bank has not confirmed. */
 const aged = (age: number) => [{ refund_key: 'R1', refund_amount: '25000.00', created_at: localTime(age) }];
@@ -383,13 +383,13 @@ describe('times of Midtrans', () => {
     ['2026-01-02T10:00:00+0700', '2026-01-02T03:00:00Z'],
     ['2026-01-02 04:00:00 +01:00', '2026-01-02T03:00:00Z'],
     ['2025-12-31 23:59:59', '2025-12-31T16:59:59Z'],
-  ])('%s are GMT+7 unless they say otherwise', (text, time) => expect(readLocalTime(text)).toEqual(new Date(time)));
+  ])('%s are GMT+7 unless they say otherwise', (text, time) => expect(parseLocalTime(text)).toEqual(new Date(time)));
 
   it.each(['02/01/2026 10:00', '2026-13-02 10:00:00', '', 1_767_225_600, null])('%s are not times', (value) => {
-    expect(readLocalTime(value)).toBeUndefined();
+    expect(parseLocalTime(value)).toBeUndefined();
   });
 
   it('are written with their zone', () => {
-    expect(writeLocalTime(new Date('2025-12-31T20:00:00Z'))).toBe('2026-01-01 03:00:00 +0700');
+    expect(formatLocalTime(new Date('2025-12-31T20:00:00Z'))).toBe('2026-01-01 03:00:00 +0700');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { plugin } from '../../../plugins/midtrans/index.ts';
-import { midtransSection, getOrigin } from '../../../plugins/midtrans/section.ts';
+import { midtransSection, getApiOrigin } from '../../../plugins/midtrans/section.ts';
 import { providerOf } from '../payment-providers/fixture.ts';
 import { describeProvider, mistakesOf } from '../payment-providers/section-fixture.ts';
 
@@ -10,8 +10,8 @@ describeProvider(plugin, midtransSection, ['server_key'], 200);
 describe('midtrans in gateway.yaml', () => {
   it('is reached where its key belongs', () => {
     const settings = { acquirer: 'gopay' } as const;
-    expect(getOrigin({ ...settings, server_key: 'SB-Mid-server-x' })).toBe('https://api.sandbox.midtrans.com');
-    expect(getOrigin({ ...settings, server_key: 'Mid-server-x' })).toBe('https://api.midtrans.com');
+    expect(getApiOrigin({ ...settings, server_key: 'SB-Mid-server-x' })).toBe('https://api.sandbox.midtrans.com');
+    expect(getApiOrigin({ ...settings, server_key: 'Mid-server-x' })).toBe('https://api.midtrans.com');
   });
 
   it('needs a server key', async () => {

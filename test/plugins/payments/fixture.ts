@@ -7,7 +7,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { defineForm, Redirect } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { addPages } from '../../../plugins/payments/pages/index.ts';
+import { registerPages } from '../../../plugins/payments/pages/index.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createPaymentHost, type PaymentSettings } from '../../core/business/payments/fixture.ts';
 import { Browser, pageAt, pageHost, servePages } from '../../core/web/page-fixture.ts';
@@ -74,7 +74,7 @@ export async function serveShop(database: Database, provider: FakeProvider, sett
   const server = await servePages(host, ({ gateway }) => {
     gateway.texts(defineTexts({ en: { 'test.title': 'Sign in' }, id: { 'test.title': 'Masuk' } }));
     gateway.page(signInPage);
-    addPages({ gateway });
+    registerPages({ gateway });
   });
   return { host, server, signIn: () => signInBuyer(new Browser(server), database) };
 }

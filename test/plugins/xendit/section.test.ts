@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { plugin } from '../../../plugins/xendit/index.ts';
-import { callsPerSecond, xenditSection } from '../../../plugins/xendit/section.ts';
+import { getCallsPerSecond, xenditSection } from '../../../plugins/xendit/section.ts';
 import { providerOf } from '../payment-providers/fixture.ts';
 import { describeProvider, mistakesOf } from '../payment-providers/section-fixture.ts';
 
@@ -11,8 +11,8 @@ describe('xendit in gateway.yaml', () => {
   const settings = { secret_key: 'xnd_development_x', webhook_token: 'token' };
 
   it('is called as often as its mode allows', () => {
-    expect(callsPerSecond(settings)).toBe(1);
-    expect(callsPerSecond({ ...settings, secret_key: 'xnd_production_x' })).toBe(10);
+    expect(getCallsPerSecond(settings)).toBe(1);
+    expect(getCallsPerSecond({ ...settings, secret_key: 'xnd_production_x' })).toBe(10);
   });
 
   it('needs a secret key and the token of its webhooks', async () => {

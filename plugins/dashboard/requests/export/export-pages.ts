@@ -2,34 +2,34 @@ import type { Readable } from 'node:stream';
 import type { Limits } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { readRouteNames, type RouteNames } from '../../route-names.ts';
-import { createFilter, readQuery, requestsPath } from '../query.ts';
-import { exportStream, type RecordWriter } from './export-stream.ts';
-import { writeCsvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
+import { createRouteNames, type RouteNames } from '../../route-names.ts';
+import { createFilter, parseQuery, requestsPath } from '../query.ts';
+import { streamExport, type RecordRenderer } from './export-stream.ts';
+import { renderCsvHeading, renderCsvLine, renderJsonLine } from './exported-request.ts';
 
-/** Limits per account. An export reads all records of the account, so only one export runs at a time. */
+/** Limits per account. An export reads all records of the account, so only one runs at a time. */
 const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
 
 interface ExportFormat {
   readonly extension: string;
   readonly type: string;
-  writer(routes: RouteNames): RecordWriter;
+  createWriter(routes: RouteNames): RecordRenderer;
 }
 
 const csv: ExportFormat = {
   extension: 'csv',
   type: 'text/csv; charset=utf-8; header=present',
-  writer: (routes) => ({
+  createWriter: (routes) => ({
     // Without the byte order mark, spreadsheets assume a legacy character set; scripts can use JSON Lines.
-    head: `\uFEFF${writeCsvHeading(routes)}`,
-    write: (record) => toCsvLine(record, routes),
+    head: `\uFEFF${renderCsvHeading(routes)}`,
+    render: (record) => renderCsvLine(record, routes),
   }),
 };
 
 const jsonl: ExportFormat = {
   extension: 'jsonl',
   type: 'application/jsonl; charset=utf-8',
-  writer: (routes) => ({ head: '', write: (record) => toJsonLine(record, routes) }),
+  createWriter: (routes) => ({ head: '', render: (record) => renderJsonLine(record, routes) }),
 };
 
 /** Pages that download the list as files, with the same query as the list. */
@@ -44,8 +44,10 @@ function createExportPage(format: ExportFormat): Page {
       const { host } = request;
       const { id } = accountOf(request);
       const now = host.now();
-      const filter = createFilter(readQuery(request.query), id, now);
-      const body = await admit(request, id, () => exportStream(host, filter, format.writer(readRouteNames(request))));
+      const filter = createFilter(parseQuery(request.query), id, now);
+      const body = await openWithinLimits(request, id, () =>
+        streamExport(host, filter, format.createWriter(createRouteNames(request))),
+      );
       const day = new Date(now).toISOString().slice(0, 10);
       return new Download(`${host.service.slug}-requests-${day}.${format.extension}`, format.type, body);
     },
@@ -57,7 +59,7 @@ function createExportPage(format: ExportFormat): Page {
  *
  * @throws PageError 429
  */
-async function admit(
+async function openWithinLimits(
   { host: { shared } }: PageRequest,
   accountId: string,
   open: () => Promise<Readable>,

@@ -5,11 +5,11 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { readRequestPages } from '#core/gateway/records/read-requests.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Writes records as text. */
-export interface RecordWriter {
+/** Renders records as text. */
+export interface RecordRenderer {
   /** Start of the file; may be empty. */
   readonly head: string;
-  write(record: RequestRecord): string;
+  render(record: RequestRecord): string;
 }
 
 /**
@@ -18,16 +18,16 @@ export interface RecordWriter {
  *
  * @throws the database error if the first page cannot be read
  */
-export async function exportStream(
+export async function streamExport(
   { database, log }: Pick<Host, 'database' | 'log'>,
   filter: RequestFilter,
-  { head, write }: RecordWriter,
+  { head, render: write }: RecordRenderer,
 ): Promise<Readable> {
   const pages = readRequestPages(database.records, filter);
   const { value: first = [] } = await pages.next();
-  async function* writeAll() {
+  async function* renderAll() {
     yield head + first.map(write).join('');
     for await (const records of pages) yield records.map(write).join('');
   }
-  return streamFile(log, 'an export of requests', writeAll());
+  return streamFile(log, 'an export of requests', renderAll());
 }

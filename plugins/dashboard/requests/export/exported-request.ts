@@ -1,8 +1,8 @@
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import type { RouteNames } from '../../route-names.ts';
+import { readAttempts } from '../completed-attempt.ts';
 import { firstTokenOf } from '../describe-row.ts';
-import { readAttempts } from '../known-attempt.ts';
 
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
@@ -42,13 +42,13 @@ function listFields({ areShown }: RouteNames): [name: string, read: Field][] {
   return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
 }
 
-/** Writes the line with the column names. Attempts are exported as a number, notes in a single cell. */
-export function writeCsvHeading(routes: RouteNames): string {
+/** Renders the line with the column names. Attempts are exported as a number, notes in a single cell. */
+export function renderCsvHeading(routes: RouteNames): string {
   return `${formatCsvLine([...listFields(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 
-/** Writes a line of CSV (RFC 4180). */
-export function toCsvLine(record: RequestRecord, routes: RouteNames): string {
+/** Renders a line of CSV (RFC 4180). */
+export function renderCsvLine(record: RequestRecord, routes: RouteNames): string {
   const cells = listFields(routes).map(([, read]) => formatCell(read(record, routes)));
   return `${formatCsvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
 }
@@ -58,8 +58,8 @@ function formatCell(value: Value): string | number | undefined {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Writes a line of JSON with every attempt. Times of attempts are ms since the request arrived. */
-export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
+/** Renders a line of JSON with every attempt. Times of attempts are ms since the request arrived. */
+export function renderJsonLine(record: RequestRecord, routes: RouteNames): string {
   const members = Object.fromEntries(listFields(routes).map(([name, read]) => [name, read(record, routes)]));
   const attempts = readAttempts(record).map(({ route, outcome, status, fault, start, end }) => ({
     ...(routes.areShown && { route: routes.label(route, record.model) }),

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For the refunds of a charge, which were found by reading all refunds. */
+/** Index for the refunds of a charge, which were found by scanning all refunds. */
 export class Migration20261130150020_sandbox_refunds extends Migration {
   static readonly since = '0.6.0';
 

@@ -4,9 +4,9 @@ import {
   buildModelsPath,
   unfilteredQuery,
   containsWords,
-  modelPath,
+  buildModelPath,
   type ModelsQuery,
-  readQuery,
+  parseQuery,
 } from '../../../../plugins/dashboard/models/query.ts';
 import { modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { now, reader, readingOf, withProfile } from './models-fixture.ts';
@@ -98,7 +98,7 @@ describe('the address of the page', () => {
   ] as Partial<ModelsQuery>[])('is read back as it was written: %j', (changes) => {
     const query = { ...unfilteredQuery, ...changes };
     const { searchParams } = new URL(buildModelsPath(query), 'https://x');
-    expect(readQuery(Object.fromEntries(searchParams))).toEqual(query);
+    expect(parseQuery(Object.fromEntries(searchParams))).toEqual(query);
   });
 
   it.each([
@@ -106,11 +106,11 @@ describe('the address of the page', () => {
     { sort: '__proto__', page: '1e9', can: ',' },
     { sort: '-', page: '-1', kind: '' },
   ])('means every model where it makes no sense: %j', (query) => {
-    expect(readQuery(query)).toEqual(unfilteredQuery);
+    expect(parseQuery(query)).toEqual(unfilteredQuery);
   });
 
   it('of a model has the slashes of its name, and nothing else that a path could misread', () => {
-    expect(modelPath('dp/a b?c#d/e')).toBe('/dashboard/models/dp/a%20b%3Fc%23d/e');
+    expect(buildModelPath('dp/a b?c#d/e')).toBe('/dashboard/models/dp/a%20b%3Fc%23d/e');
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import { featureLosses } from '#core/config/catalog/abilities.ts';
 import { describeDetail } from '../../../../plugins/dashboard/models/describe-detail.ts';
 import { describeRow } from '../../../../plugins/dashboard/models/describe-row.ts';
-import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
+import { createLabelsByVisibility } from '../../../../plugins/dashboard/route-names.ts';
 import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { now, reader, readingOf, texts, withProfile } from './models-fixture.ts';
 
@@ -69,7 +69,7 @@ describe('the row of a model', () => {
   });
 
   it('says that it has no backup, where readers see routes', () => {
-    expect(rowOf(modelOf('test'), { aliases: ['a'], isAlone: true }).about).toBe('also a · no backup');
+    expect(rowOf(modelOf('test'), { aliases: ['a'], lacksBackup: true }).about).toBe('also a · no backup');
   });
 
   it('names two aliases, and how many more there are', () => {
@@ -82,7 +82,7 @@ describe('the page of a model', () => {
   const detailOf = (sight: 'names' | 'numbers' | 'hidden') =>
     describeDetail(
       readingOf(model),
-      createRouteNames(sight, hostOf([model]).catalog, (key, values) => `${key} ${values?.['number'] ?? ''}`),
+      createLabelsByVisibility(sight, hostOf([model]).catalog, (key, values) => `${key} ${values?.['number'] ?? ''}`),
       reader,
     );
 

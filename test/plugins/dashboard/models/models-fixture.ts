@@ -29,7 +29,7 @@ export function readingOf(model: Model, figures: Partial<ModelReading> = {}): Mo
     abilities: describeCapabilities(model),
     health: undefined,
     aliases: [],
-    isAlone: false,
+    lacksBackup: false,
     notes: [],
     firstTokenMs: undefined,
     tokensPerSecond: undefined,

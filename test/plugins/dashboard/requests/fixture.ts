@@ -5,7 +5,7 @@ import { defineTexts, type Language } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/requests/texts/id.json' with { type: 'json' };
-import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
+import { createLabelsByVisibility } from '../../../../plugins/dashboard/route-names.ts';
 import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 
 export { recordOf, startedAt } from '../../../core/web/requests/fixture.ts';
@@ -43,5 +43,5 @@ const routes = ['openai/gpt-6-sol', 'other/gpt-6-sol'].map((route) => ({ id: rou
 /** Names of the routes of dp/gpt-6-sol, as customers see them. */
 export function routesAs(sight: RouteVisibility = 'names', areVendorsShown = false) {
   const catalog = { resolve: (name: string) => (name === 'dp/gpt-6-sol' ? { routes } : undefined) };
-  return createRouteNames(sight, catalog as never, readerOf().t, areVendorsShown);
+  return createLabelsByVisibility(sight, catalog as never, readerOf().t, areVendorsShown);
 }

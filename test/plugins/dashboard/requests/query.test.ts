@@ -4,34 +4,34 @@ import {
   buildRequestsPath,
   createFilter,
   hasFilters,
-  readQuery,
+  parseQuery,
 } from '../../../../plugins/dashboard/requests/query.ts';
 
 const now = Date.UTC(2026, 10, 22, 14, 32, 7);
-const filterFor = (query: Record<string, string>) => createFilter(readQuery(query), 'account', now);
+const filterFor = (query: Record<string, string>) => createFilter(parseQuery(query), 'account', now);
 
 describe('the address of the list', () => {
   it('is read and written again without loss', () => {
     const before = createRequestId(now);
     const query = { show: 'errors', model: 'dp/gpt-6-sol', status: '502', time: '7d', before, live: '0' };
-    const written = new URL(buildRequestsPath(readQuery(query), { before }), 'http://localhost');
+    const written = new URL(buildRequestsPath(parseQuery(query), { before }), 'http://localhost');
     expect(Object.fromEntries(written.searchParams)).toEqual(query);
   });
 
   it('is short for the list as it comes', () => {
-    expect(buildRequestsPath(readQuery({}))).toBe('/dashboard/requests');
+    expect(buildRequestsPath(parseQuery({}))).toBe('/dashboard/requests');
   });
 
   it('names an account only on the list of all accounts', () => {
     const query = { account: 'ani@example.com' };
-    expect(buildRequestsPath(readQuery(query))).toBe('/dashboard/requests');
-    expect(buildRequestsPath(readQuery(query, '/operator/requests'))).toBe(
+    expect(buildRequestsPath(parseQuery(query))).toBe('/dashboard/requests');
+    expect(buildRequestsPath(parseQuery(query, '/operator/requests'))).toBe(
       '/operator/requests?account=ani%40example.com',
     );
   });
 
   it('leads to the beginning again when a filter changes', () => {
-    const query = readQuery({ before: createRequestId(now), live: '0' });
+    const query = parseQuery({ before: createRequestId(now), live: '0' });
     expect(buildRequestsPath(query, { show: 'cached' })).toBe('/dashboard/requests?show=cached&live=0');
   });
 
@@ -48,7 +48,7 @@ describe('the address of the list', () => {
     ['live', 'maybe'],
     ['model', 'x'.repeat(201)],
   ])('ignores the invalid %s "%s", and the page reports it', (name, value) => {
-    const query = readQuery({ [name]: value });
+    const query = parseQuery({ [name]: value });
     expect([buildRequestsPath(query), query.ignored.map((entry) => entry.name)]).toEqual([
       '/dashboard/requests',
       [name],
@@ -56,12 +56,12 @@ describe('the address of the list', () => {
   });
 
   it('shortens what it does not understand', () => {
-    expect(readQuery({ status: 'x'.repeat(5000) }).ignored[0]?.value.length).toBeLessThan(70);
+    expect(parseQuery({ status: 'x'.repeat(5000) }).ignored[0]?.value.length).toBeLessThan(70);
   });
 
   it('ignores the space around an id that was pasted', () => {
     const id = createRequestId(now);
-    expect(readQuery({ id: ` ${id}\n` })).toMatchObject({ id, ignored: [] });
+    expect(parseQuery({ id: ` ${id}\n` })).toMatchObject({ id, ignored: [] });
   });
 });
 
@@ -90,7 +90,7 @@ describe('the filter of the list', () => {
   });
 
   it('does not narrow the list if it only has a time', () => {
-    expect([hasFilters(readQuery({ time: '7d' })), hasFilters(readQuery({ model: 'dp/gpt-6-sol' }))]).toEqual([
+    expect([hasFilters(parseQuery({ time: '7d' })), hasFilters(parseQuery({ model: 'dp/gpt-6-sol' }))]).toEqual([
       false,
       true,
     ]);

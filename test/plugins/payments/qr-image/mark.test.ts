@@ -81,7 +81,10 @@ describe('the QRIS mark of a file', () => {
     const data = new Uint8Array(300 * 100).fill(0);
     const mark = await readQrisLogo(await fileOf(encode({ width: 300, height: 100, channels: 1, depth: 8, data })));
     const texts = { title: 'DAYPASS', amount: 'Rp 95.000', lines: ['Order'] };
-    const [without, withMark] = [await drawQrImage('a code', texts), await drawQrImage('a code', { ...texts, mark })];
+    const [without, withMark] = [
+      await drawQrImage('a code', texts),
+      await drawQrImage('a code', { ...texts, logo: mark }),
+    ];
     expect(readQr(withMark).text).toBe('a code');
     const picture = decode(withMark);
     expect(picture.height).toBe(decode(without).height + 104);

@@ -3,7 +3,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
 
 /** A recorded attempt, completed with facts inferred from its neighbours. Times are ms since the request arrived. */
-export interface KnownAttempt {
+export interface CompletedAttempt {
   readonly position: number; // from 1, in the order of start times
   readonly route: string;
   readonly outcome: NonNullable<RecordedAttempt['outcome']>;
@@ -17,7 +17,7 @@ export interface KnownAttempt {
 }
 
 /** Reads the recorded attempts; if there were more than eight, the earliest are missing. */
-export function readAttempts({ attempts, first_content_ms: first }: RequestRecord): KnownAttempt[] {
+export function readAttempts({ attempts, first_content_ms: first }: RequestRecord): CompletedAttempt[] {
   const completed = (attempts ?? []).map((attempt, index) => ({
     position: index + 1,
     route: attempt.route ?? '',
@@ -38,12 +38,12 @@ export function readAttempts({ attempts, first_content_ms: first }: RequestRecor
   }));
 }
 
-function includesTime({ start, end }: Pick<KnownAttempt, 'start' | 'end'>, time: number): boolean {
+function includesTime({ start, end }: Pick<CompletedAttempt, 'start' | 'end'>, time: number): boolean {
   return start <= time && time <= end;
 }
 
 /** Precedence of attempts that ran at the time of the first content. */
-const outcomeOrder: readonly KnownAttempt['outcome'][] = ['served', 'failed', 'aborted'];
-function compareOutcomes(a: Pick<KnownAttempt, 'outcome'>, b: Pick<KnownAttempt, 'outcome'>): number {
+const outcomeOrder: readonly CompletedAttempt['outcome'][] = ['served', 'failed', 'aborted'];
+function compareOutcomes(a: Pick<CompletedAttempt, 'outcome'>, b: Pick<CompletedAttempt, 'outcome'>): number {
   return outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome);
 }

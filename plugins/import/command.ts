@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
@@ -6,14 +5,15 @@ import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
 import { ImportError } from './members.ts';
-import { findLinePrefix, parseText, readText } from './read-file.ts';
+import { findLinePrefix, parseText, readTextFile } from './read-file.ts';
+import { renderUnmapped, renderVariables, renderYaml } from './render-yaml.ts';
 import type { ImportSource } from './source.ts';
 import { claudeCodeRouter } from './sources/claude-code-router.ts';
 import { litellm } from './sources/litellm.ts';
 import { newApi } from './sources/new-api.ts';
 import { sub2api } from './sources/sub2api.ts';
 import { importUsers } from './users/import-users.ts';
-import { unmappedLines, variableLines, renderYaml } from './write-yaml.ts';
+import { writeNewFile } from './users/keys-file.ts';
 
 const sources: readonly ImportSource[] = [litellm, newApi, sub2api, claudeCodeRouter];
 
@@ -71,17 +71,17 @@ export function createImportCommand(vendors: () => Vendors): Command {
           'write the secrets into this file, which must not exist, for the folder of gateway.yaml',
         )
         .addHelpText('after', `${help}${exampleText(examples, '')}`)
-        .action((file: string, options: Options) => explainErrors(run(file, options, context, vendors())));
+        .action((file: string, options: Options) => explainErrors(runImport(file, options, context, vendors())));
     },
   };
 }
 
-async function run(file: string, options: Options, context: CommandContext, vendors: Vendors): Promise<void> {
+async function runImport(file: string, options: Options, context: CommandContext, vendors: Vendors): Promise<void> {
   checkOptions(options);
   const source = sources.find(({ name }) => name === options.from) as ImportSource;
   let text = '';
   try {
-    text = await readText(file);
+    text = await readTextFile(file);
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
     // The file is read twice, so that no secret gets the name of a variable that the file mentions later.
@@ -110,7 +110,7 @@ function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
     throw new CommandFailed('--env-file cannot be combined with --users.', 2);
 }
 
-/** Writes the secrets in `.env` format. Only the file's owner can read them. */
+/** Writes the secrets in `.env` format to a file that only its owner can read. */
 async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((candidate) => !value.includes(candidate));
@@ -118,11 +118,7 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
     if (!canBeQuoted) draft.note(name, 'its secret has all kinds of quotes: it is not in the file with secrets');
     return `${name}=${canBeQuoted ? `${quote}${value}${quote}` : ''}\n`;
   });
-  await writeFile(path, lines.join(''), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailed(
-      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
-    );
-  });
+  await writeNewFile(path, lines.join(''));
 }
 
 /** Repeats the comments on stderr, because the output is usually redirected into a file. */
@@ -130,12 +126,12 @@ function printSummary(draft: ImportDraft): void {
   const { upstreams, models, aliases } = draft;
   const lines = [
     `${upstreams.size} upstreams, ${models.size} models, ${aliases.size} aliases.`,
-    ...titledLines('Set these variables:', variableLines(draft)),
-    ...titledLines('Not taken over:', unmappedLines(draft.unmapped)),
+    ...renderTitledLines('Set these variables:', renderVariables(draft)),
+    ...renderTitledLines('Not imported:', renderUnmapped(draft.unmapped)),
   ];
   for (const line of lines) console.error(escapeControls(line));
 }
 
-function titledLines(title: string, lines: readonly string[]): string[] {
+function renderTitledLines(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -8,6 +8,7 @@ export interface DraftRoute {
   readonly maxInputTokens?: number | undefined;
 }
 
+/** An upstream converted from another gateway. */
 export interface DraftUpstream {
   readonly name: string;
   readonly vendor?: string | undefined;
@@ -22,6 +23,7 @@ export interface DraftUpstream {
   readonly from: string;
 }
 
+/** A model converted from another gateway. */
 export interface DraftModel {
   readonly name: string;
   readonly routes: readonly DraftRoute[];
@@ -55,8 +57,8 @@ interface DraftVariable {
   readonly from: string;
 }
 
-/** Variables that the written gateway.yaml uses for its own settings. */
-const ownVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
+/** Variables that every imported gateway.yaml uses for its own settings. */
+const templateVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
 
 /** Another gateway's configuration, converted to the terms of gateway.yaml where an equivalent exists. */
 export class ImportDraft {
@@ -109,7 +111,7 @@ export class ImportDraft {
   /** Adds a variable that the source file mentions. */
   addVariable(name: string, from: string): Reference {
     this.mentionedVariables.add(name);
-    if (ownVariables.has(name))
+    if (templateVariables.has(name))
       this.note(from, `${name} is used by gateway.yaml itself: give the variable another name`);
     if (!this.variables.has(name)) this.variables.set(name, { name, from });
     return new Reference(name);
@@ -139,9 +141,9 @@ export class ImportDraft {
 
   /** Adds an alias of an existing model. */
   addAlias(path: string, alias: string, model: string): void {
-    if (!this.models.has(model)) this.note(path, `its model "${model}" was not taken over`);
+    if (!this.models.has(model)) this.note(path, `its model "${model}" was not imported`);
     else if (this.models.has(alias)) this.note(path, `"${alias}" is the name of a model`);
-    else if (/[|\\()[\]^$]|\s/.test(alias)) this.note(path, 'patterns of aliases have only * for any characters');
+    else if (/[|\\()[\]^$]|\s/.test(alias)) this.note(path, 'aliases support only the wildcard *');
     else this.aliases.set(alias, model);
   }
 
@@ -156,11 +158,13 @@ export class ImportDraft {
 /** Prefix of public model names in the written file. */
 export const prefix = 'dp';
 
+export const wildcardReason = 'model names cannot contain *: add each model that you serve';
+
 function explainInvalidName(name: string): string | undefined {
-  if (name.includes('*')) return 'models have whole names here: add each model that you serve';
+  if (name.includes('*')) return wildcardReason;
   if (!/^[A-Za-z0-9]\S{0,199}$/.test(name))
     return 'names of models begin with a letter or digit, and have no spaces: add it under another name';
   return name.startsWith(`${prefix}/`)
-    ? `names begin with the prefix "${prefix}/" for clients by themselves`
+    ? `names begin with the prefix "${prefix}/" for clients anyway: leave it out`
     : undefined;
 }

@@ -31,11 +31,11 @@ export function findEndpoint(
   format: 'chat' | 'messages' | 'gemini',
   vendors: Vendors,
 ): UpstreamEndpoint | undefined {
-  const parsed = URL.parse(url.trim());
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || /[?#{}@\s]/.test(url.trim())) return undefined;
-  const baseUrl = `${parsed.origin}${parsed.pathname.replace(endpointPath, '')}`;
-  const host = presetHosts[parsed.host] ?? parsed.host;
-  const candidates = [...vendors.values()].filter((vendor) => vendor.isDemo !== true && hostOf(vendor) === host);
+  const parsedUrl = URL.parse(url.trim());
+  if (parsedUrl === null || !/^https?:$/.test(parsedUrl.protocol) || /[?#{}@\s]/.test(url.trim())) return undefined;
+  const baseUrl = `${parsedUrl.origin}${parsedUrl.pathname.replace(endpointPath, '')}`;
+  const host = presetHosts[parsedUrl.host] ?? parsedUrl.host;
+  const candidates = [...vendors.values()].filter((vendor) => vendor.isDemo !== true && getPresetHost(vendor) === host);
   const vendor =
     candidates.find(({ formats }) => formats[0] === format) ??
     candidates.find(({ formats }) => formats.includes(format));
@@ -44,7 +44,7 @@ export function findEndpoint(
 }
 
 /** Returns a vendor's host; undefined if it has none, or if it is local, because other software may run there. */
-function hostOf({ baseUrl }: Vendor): string | undefined {
+function getPresetHost({ baseUrl }: Vendor): string | undefined {
   const url = URL.parse(baseUrl ?? '');
   return url === null || url.hostname === '127.0.0.1' ? undefined : url.host;
 }

@@ -85,7 +85,7 @@ export class ImportedObject {
     try {
       return JSON.parse(text);
     } catch {
-      throw new ImportError('is a text that is not JSON', this.pathOf(name));
+      throw new ImportError('is text, but not JSON', this.pathOf(name));
     }
   }
 
@@ -123,7 +123,9 @@ function describeType(value: unknown): string {
 export function readRows(value: unknown, ...names: readonly string[]): readonly unknown[] {
   const rows = findRows(value, names, 3);
   if (rows !== undefined) return rows;
-  throw new ImportError(`has no list: expected one of rows, or an object with one under "${names.join('" or "')}"`);
+  throw new ImportError(
+    `has no list: expected a list of rows, or an object with a list under "${names.join('" or "')}"`,
+  );
 }
 
 function findRows(value: unknown, names: readonly string[], depth: number): readonly unknown[] | undefined {

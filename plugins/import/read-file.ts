@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ImportError } from './members.ts';
-import { readCsv } from './read-csv.ts';
+import { parseCsv } from './parse-csv.ts';
 
 /** Maximum file size. A table of 100,000 users takes about 30 MB. */
 const maxBytes = 64 * 1024 * 1024;
@@ -13,7 +13,7 @@ const maxYamlBytes = 4 * 1024 * 1024;
  *
  * @throws ImportError
  */
-export async function readText(path: string): Promise<string> {
+export async function readTextFile(path: string): Promise<string> {
   await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw new ImportError(`cannot be read (${error.code})`);
   });
@@ -32,7 +32,7 @@ export function parseText(text: string): unknown {
   if (text.trim() === '') throw new ImportError('is empty');
   try {
     if (/^\s*[[{]/.test(text)) return parseJson(text);
-    return isCsv(text) ? readCsv(text) : parseYaml(text, 'YAML');
+    return isCsv(text) ? parseCsv(text) : parseYaml(text, 'YAML');
   } catch (error) {
     if (error instanceof RangeError) throw new ImportError('is nested too deeply');
     throw error;
@@ -65,7 +65,7 @@ function removeComments(text: string): string {
 function parseYaml(text: string, format: string): unknown {
   if (text.length > maxYamlBytes)
     throw new ImportError(`is not valid JSON, or is ${format} of more than ${maxYamlBytes / 1024 / 1024} MB`);
-  const document = readDocument(text);
+  const document = parseYamlDocument(text);
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
@@ -79,7 +79,7 @@ function parseYaml(text: string, format: string): unknown {
   }
 }
 
-function readDocument(text: string, lineCounter = new LineCounter()): Document {
+function parseYamlDocument(text: string, lineCounter = new LineCounter()): Document {
   return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true }) as Document;
 }
 
@@ -88,7 +88,7 @@ export function findLinePrefix(text: string, path: string | undefined): string {
   if (path === undefined || text.length > maxYamlBytes) return '';
   const lines = new LineCounter();
   try {
-    const document = readDocument(text, lines);
+    const document = parseYamlDocument(text, lines);
     const names = (path.match(/[^.[\]]+/g) ?? []).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
     for (let length = names.length; length > 0; length--) {
       const node = document.getIn(names.slice(0, length), true) as { readonly range?: readonly number[] } | undefined;

@@ -18,8 +18,8 @@ import { type AlertSource, composeAlert } from './alerts/alert.ts';
 import type { MailContent } from './layout.ts';
 import { mailReason } from './mail-reason.ts';
 import { mailTexts } from './texts.ts';
-import { isSubscribed, unsubscribeUrl } from './unsubscribe/link.ts';
-import { oneClickUrl } from './unsubscribe/one-click.ts';
+import { isSubscribed, unsubscribeUrl as buildUnsubscribeUrl } from './unsubscribe/link.ts';
+import { buildOneClickUrl } from './unsubscribe/one-click.ts';
 
 /** A mail and its recipient. */
 export interface ComposedMail {
@@ -109,9 +109,9 @@ async function finishDraft(
 ): Promise<ComposedMail> {
   const t = mailTexts.in(language);
   const content = { facts: [], ...composeFrame(host, { account, language, kind }, t), ...draft };
-  const links = [...(draft.links ?? []), ...contactLinks(host)];
+  const links = [...(draft.links ?? []), ...describeContactLinks(host)];
   if (!isOptional(kind)) return { to, content: { ...content, links } };
-  const url = await unsubscribeUrl(host, account.id);
+  const url = await buildUnsubscribeUrl(host, account.id);
   return {
     to,
     content: {
@@ -119,11 +119,11 @@ async function finishDraft(
       closing: [...content.closing, t('unsubscribe', { url })],
       links: [...links, { text: url, url }],
     },
-    unsubscribeUrl: oneClickUrl(url),
+    unsubscribeUrl: buildOneClickUrl(url),
   };
 }
 
-function contactLinks({ service }: Host): NonNullable<MailContent['links']> {
+function describeContactLinks({ service }: Host): NonNullable<MailContent['links']> {
   const text = formatContact(service);
   return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }

@@ -61,21 +61,21 @@ function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding
 
 function findAdvice({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
   if (tls === 'certificate')
-    return `The certificate of ${host} is not trusted. Name the host as the certificate does, or give the gateway its authority in NODE_EXTRA_CA_CERTS.`;
+    return `The certificate of ${host} is not trusted. Use the host name in the certificate, or add its authority to NODE_EXTRA_CA_CERTS.`;
   if (tls === 'unencrypted')
     return `Port ${port} of ${host} does not begin with TLS. Use smtp:// with this port, or smtps:// with the port for TLS, usually 465.`;
   if (tls === 'no starttls')
     return `${host} offers no STARTTLS on port ${port}. Use smtps:// with the port for TLS, usually 465; for a relay on your own network, add its name to mail.allow_without_tls.`;
   if (code === 530 || (step === 'sign in' && code > 0))
-    return 'Correct user and password in `mail: { smtp }`; many servers want an app password.';
+    return 'Correct user and password in `mail: { smtp }`; many servers require an app password.';
   if (step === 'connect' || step === 'sign in')
     return 'Correct host and port in `mail: { smtp }`, smtps:// for TLS from the first byte and smtp:// for STARTTLS, and let this machine reach them: many clouds block port 25.';
   if (code < 500)
-    return 'The server refuses for now, as it does for greylisting and limits. Mails wait and are retried; check again later.';
+    return 'The server rejects mail for now, for example because of greylisting or a limit. Mails wait and are retried; check again later.';
   if (step === 'sender')
     return 'Let the server accept `mail: { from }` from this user: usually the address or its domain must belong to the account.';
   if (cause === 'recipient') return 'Correct `alerts: { mail }`: the server does not know this address.';
   return user === undefined
-    ? 'Sign in with user and password in `mail: { smtp }`, or let the server relay mail of this machine.'
-    : 'Let the server relay mail of this user; its words name the rule or limit. Mails wait meanwhile.';
+    ? 'Sign in with user and password in `mail: { smtp }`, or let the server relay mail from this machine.'
+    : 'Let the server relay mail from this user; its reply names the rule or limit. Mails wait until then.';
 }

@@ -3,11 +3,11 @@ import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 /** Creates the gauges of waiting and failed messages, which are identical on all instances of a version. */
-export const mailGauges = (gateway: MessageSources) => [
+export const createMailGauges = (gateway: MessageSources) => [
   gaugeBy(
     ['channel', 'state'],
     'mail_messages',
-    'Messages by channel (customer, operator, webhook) and state: waiting, and failed or of unknown fate in the last 24 hours.',
+    'Messages by channel (customer, operator, webhook) and state: waiting, or failed or of unknown outcome in the last 24 hours.',
     async (host) =>
       (await readCounts(host, gateway)).flatMap(({ channel, waiting, failed }) => [
         [channel, 'waiting', waiting] as const,
@@ -17,7 +17,7 @@ export const mailGauges = (gateway: MessageSources) => [
   gaugeBy(
     ['channel'],
     'mail_waiting_oldest_seconds',
-    'Age of the oldest message that waits, by channel; 0 without any.',
+    'Age of the oldest waiting message, by channel; 0 if none waits.',
     async (host) => (await readCounts(host, gateway)).map(({ channel, oldest }) => [channel, oldest]),
   ),
 ];

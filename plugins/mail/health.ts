@@ -15,14 +15,18 @@ const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** Time of the oldest waiting mail that this instance can send; `error` belongs to the oldest waiting mail with an error. */
+  /** Time of the oldest waiting mail that this instance can send. */
   readonly waitingSince: number | undefined;
+  /** Error of the oldest waiting mail with an error. */
   readonly error: string | undefined;
   /** Mails about money that failed in the last day. */
   readonly undelivered: number;
   readonly undeliveredSince: number | undefined;
 }
 
+const lostCondition = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
+
+/** Reads which mails wait, and which mails about money were lost. */
 export async function readMailTrouble(database: Queries, gateway: MessageSources): Promise<MailTrouble> {
   const { supportedCondition, listSupportedEvents } = await import('#core/business/mail/outbox.ts');
   const [row] = await database.query<{
@@ -47,8 +51,6 @@ export async function readMailTrouble(database: Queries, gateway: MessageSources
   };
 }
 
-const lostCondition = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
-
 /** Evaluates whether mails are sent in time and reach customers; `now` is in epoch ms. */
 export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
@@ -72,7 +74,7 @@ class MailHealth {
   #readAt = -Infinity;
 
   /** Returns the cached state; if it is too old, refreshes it for the next caller. */
-  verdict(host: Host, gateway: MessageSources): HealthVerdict {
+  getVerdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
       runInBackground(host.log, 'reading the state of mails', async () => {
@@ -84,9 +86,9 @@ class MailHealth {
 }
 
 /** Creates the check that fails while a mail waits too long, and for a day after a mail about money was lost. */
-export const mailCheck = (gateway: MessageSources): HealthCheck => ({
+export const createMailCheck = (gateway: MessageSources): HealthCheck => ({
   name: 'mail',
   runbook: 'mail-failing',
   appliesTo: (host) => sendsMail(host.section),
-  check: (host) => host.keep('mail/health', () => new MailHealth()).verdict(host, gateway),
+  check: (host) => host.keep('mail/health', () => new MailHealth()).getVerdict(host, gateway),
 });

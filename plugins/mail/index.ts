@@ -5,16 +5,16 @@ import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { mails } from '#core/web/resources/mails.ts';
-import { watchJob } from './alerts/watch.ts';
+import { createWatchJob } from './alerts/watch.ts';
 import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
-import { mailGauges } from './gauges.ts';
-import { mailCheck } from './health.ts';
-import { sendJobs } from './jobs.ts';
+import { createMailGauges } from './gauges.ts';
+import { createMailCheck } from './health.ts';
+import { createSendJobs } from './jobs.ts';
 import { sendAgainAction } from './operator/actions.ts';
 import { mailsPage, sendAgainPage } from './operator/pages.ts';
 import { undeliveredMails } from './operator/problems.ts';
-import { oneClickRoutes } from './unsubscribe/one-click.ts';
+import { createOneClickRoutes } from './unsubscribe/one-click.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 
 function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): {
@@ -37,16 +37,16 @@ export const plugin: GatewayPlugin = {
     gateway.section(mailSection);
     gateway.section(alertsSection);
     gateway.configReview({ name: 'mail', describe: describeMail });
-    for (const job of [...sendJobs(gateway), watchJob(gateway)]) gateway.job(job);
+    for (const job of [...createSendJobs(gateway), createWatchJob(gateway)]) gateway.job(job);
     gateway.diagnosis(mailDiagnosis);
-    gateway.healthCheck(mailCheck(gateway));
+    gateway.healthCheck(createMailCheck(gateway));
     gateway.command(mailCommand);
     gateway.resource(mails);
     gateway.action(sendAgainAction);
     gateway.problem(undeliveredMails);
     for (const page of [unsubscribePage, mailsPage, sendAgainPage]) gateway.page(page);
-    gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
-    for (const gauge of mailGauges(gateway)) gateway.gauge(gauge);
+    gateway.onConfigured((server) => server.route(createOneClickRoutes(() => server.host())));
+    for (const gauge of createMailGauges(gateway)) gateway.gauge(gauge);
     gateway.on('day.reported', (_payload, host) => wakeAlertSenders(host));
   },
 };

@@ -10,7 +10,7 @@ import type { MailSources } from './compose.ts';
  *
  * @param gateway provides the mail kinds, and the health checks in the daily report
  */
-export const sendJobs = (gateway: MailSources): readonly JobDefinition[] => [
+export const createSendJobs = (gateway: MailSources): readonly JobDefinition[] => [
   {
     name: 'send-mails',
     description: 'Sends mails about recorded events.',

@@ -24,12 +24,10 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
   const outcome = await sendMail(server, mail, smtpTimeouts, signal);
   if (outcome.kind === 'sent')
-    return ok(
-      `the server took it for ${to}, with replies to ${replyTo ?? from}: see whether it arrives, and not as spam`,
-    );
+    return ok(`accepted for ${to}, with replies to ${replyTo ?? from}: check that it arrives, and not as spam`);
   if (outcome.kind === 'uncertain')
-    return warning(outcome.error, 'The connection broke after the mail was transferred: see whether it arrives.');
-  return failed(outcome.error, 'Correct what the line smtp names, or the address; the server took no mail.');
+    return warning(outcome.error, 'The connection broke after the mail was transferred: check whether it arrives.');
+  return failed(outcome.error, 'Correct the problem in the line smtp, or the address; the server accepted no mail.');
 }
 
 /** Reads the TXT records of a name; empty if the name does not exist. Throws if the DNS does not respond. */
@@ -49,12 +47,12 @@ export async function checkSender(
     return reader(name, signal);
   };
   try {
-    if (subject === 'SPF') return describeSpf(domain, await readTxt(domain));
+    if (subject === 'SPF') return checkSpf(domain, await readTxt(domain));
     if (subject === 'DMARC') return await checkDmarc(domain, readTxt);
     if (selector === undefined)
       return skipped('mail.dkim_selector is not set: it is `s=` in the header DKIM-Signature of the mail that arrives');
     const name = `${selector}._domainkey.${domain}`;
-    return describeDkim(name, await readTxt(name));
+    return checkDkim(name, await readTxt(name));
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
     return warning(
@@ -65,7 +63,7 @@ export async function checkSender(
 }
 
 /** Checks the SPF record (RFC 7208). */
-function describeSpf(domain: string, records: readonly string[]): Finding {
+function checkSpf(domain: string, records: readonly string[]): Finding {
   const [spf, ...extras] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
   if (spf === undefined)
     return warning(
@@ -89,7 +87,7 @@ async function checkDmarc(domain: string, readTxt: (name: string) => Promise<rea
   }
   return warning(
     `${domain} has no DMARC record`,
-    `Add a TXT record at _dmarc.${domain}, such as "v=DMARC1; p=none; rua=mailto:you@${domain}": large providers want one.`,
+    `Add a TXT record at _dmarc.${domain}, such as "v=DMARC1; p=none; rua=mailto:you@${domain}": large providers require one.`,
   );
 }
 
@@ -101,7 +99,7 @@ function describeDmarc(name: string, record: string): Finding {
 }
 
 /** Checks the DKIM key (RFC 6376). */
-function describeDkim(name: string, records: readonly string[]): Finding {
+function checkDkim(name: string, records: readonly string[]): Finding {
   const key = records.find((record) => /(?:^|;)\s*p=/i.test(record));
   if (key === undefined)
     return failed(

@@ -1,12 +1,13 @@
 import type { SmtpOutcome } from './smtp.ts';
 
 /** Number of consecutive recipient domains with the same rejection that attributes the rejection to the server. */
-const domainsInARow = 3;
+const minConsecutiveDomains = 3;
 
 interface RefusedMail<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
+  /** Number of the series of identical refusals that it belongs to. */
   readonly streak: number;
 }
 
@@ -18,11 +19,11 @@ interface DecidedRefusal<Mail> {
 }
 
 /**
- * Decides at the end of a run whether refused mails fail or wait. A server with a wrong password or without DNS refuses every recipient in
- * words that name this recipient. So a refusal is attributed to the recipient only
+ * Decides at the end of a run whether refused mails fail or wait. A server with a wrong password or without DNS refuses every recipient
+ * with a reply that names this recipient. So a refusal is attributed to the recipient only if
  *
- * - if it is not part of the identical refusals for several domains in a row that ended the run, and
- * - if it names the recipient as the cause, or the server accepted another mail in this run.
+ * - it is not one of the identical refusals, for consecutive domains, that ended the run, and
+ * - it names the recipient as the cause, or the server accepted another mail in this run.
  */
 export class Refusals<Mail> {
   readonly #refused: RefusedMail<Mail>[] = [];
@@ -33,9 +34,9 @@ export class Refusals<Mail> {
   #lastEndedRun = false;
 
   /** Records the outcome of a mail; returns true if the run must end. */
-  note(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
+  recordOutcome(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
     if (outcome.kind === 'sent') this.#hasAccepted = true;
-    const key = 'sameness' in outcome ? outcome.sameness : undefined;
+    const key = 'refusalKey' in outcome ? outcome.refusalKey : undefined;
     if (key === undefined || key !== this.#lastKey) {
       this.#streak++;
       this.#domains.clear();
@@ -44,7 +45,7 @@ export class Refusals<Mail> {
     if (key !== undefined) this.#domains.add(domain.toLowerCase());
     if (outcome.kind === 'refused')
       this.#refused.push({ mail, error: outcome.error, cause: outcome.cause, streak: this.#streak });
-    this.#lastEndedRun = this.#domains.size >= domainsInARow;
+    this.#lastEndedRun = this.#domains.size >= minConsecutiveDomains;
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 

@@ -88,14 +88,19 @@ async function sendClaimed(
     host.log.error(`the mail about event ${mail.eventId} cannot be composed`, error);
     return undefined;
   });
-  if (composed === undefined)
-    return (await finish(host, mail, 'failed', mailReason('mail.reason.not_composed')), false);
-  if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), false);
+  if (composed === undefined) {
+    await finish(host, mail, 'failed', mailReason('mail.reason.not_composed'));
+    return false;
+  }
+  if (typeof composed === 'string') {
+    await finish(host, mail, 'skipped', composed);
+    return false;
+  }
   const outcome = await deliver(host, mail, composed, run);
   // A refused mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, outcomeStates[outcome.kind], 'error' in outcome ? outcome.error : undefined);
-  return refusals.note(mail, readDomain(composed.to), outcome);
+  return refusals.recordOutcome(mail, readDomain(composed.to), outcome);
 }
 
 function compose(host: Host, gateway: MailSources, mail: ClaimedMessage): Promise<ComposedMail | string> {

@@ -20,6 +20,9 @@ export interface SmtpFailure extends Error {
  */
 export type RefusalCause = 'recipient' | 'server' | 'unclear';
 
+/** Maximum characters of a reply that are matched or shown. */
+const maxReplyLength = 1_000;
+
 /** Codes about the session: not implemented, bad sequence, authentication (RFC 5321 §4.2.3; RFC 4954 §6). */
 const sessionCodes = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 
@@ -62,18 +65,16 @@ function parseStatus(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }
 
-/** Returns the key that identical rejections of different recipients share: the code with its enhanced status, otherwise with its words. */
-export function sameness({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
+/** Creates a key that identical refusals of different recipients share: the code with the enhanced status, or else with the text. */
+export function createRefusalKey({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
   const words = response.replaceAll(recipient, '').replaceAll(recipient.slice(recipient.lastIndexOf('@') + 1), '');
   return `${responseCode} ${parseStatus(response) ?? removeAddresses(words).replace(/\d+/g, '')}`;
 }
 
 /** Formats the failure on one line without email addresses. */
-export function describeFailure({ message }: Error): string {
+export function formatFailure({ message }: Error): string {
   return removeAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }
-
-const maxReplyLength = 1_000;
 
 /** Removes addresses, including those that a server splits, such as `<jC<rgen@example.com>`. */
 function removeAddresses(text: string): string {

@@ -1,6 +1,6 @@
 import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { classifyRefusal, describeFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
+import { classifyRefusal, formatFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
 import { SmtpSession, smtpTimeouts, runStep } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
@@ -69,7 +69,7 @@ function describeProbe(failure: SmtpFailure, failedStep: ProbeStep): ProbeFailur
   const { responseCode: code, response = '' } = failure;
   return {
     step: failedStep,
-    error: describeFailure(failure),
+    error: formatFailure(failure),
     code,
     cause: code === undefined ? undefined : code < 500 ? 'server' : classifyRefusal(code, response),
     tls: classifyTlsError(failure),

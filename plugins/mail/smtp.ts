@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { toAsciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { classifyRefusal, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
+import {
+  classifyRefusal,
+  formatFailure,
+  type RefusalCause,
+  createRefusalKey,
+  type SmtpFailure,
+} from './smtp-failure.ts';
 import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, runStep } from './smtp-session.ts';
 
 /** A mail that is ready to be sent. */
@@ -28,13 +34,13 @@ export interface OutgoingMail {
 export type SmtpOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'uncertain'; readonly error: string }
-  | { readonly kind: 'later'; readonly error: string; readonly isServer: boolean; readonly sameness?: string }
+  | { readonly kind: 'later'; readonly error: string; readonly isServer: boolean; readonly refusalKey?: string }
   | {
       readonly kind: 'refused';
       readonly error: string;
       readonly cause: Exclude<RefusalCause, 'server'>;
       /** Key that identical refusals of different recipients share. */
-      readonly sameness: string;
+      readonly refusalKey: string;
     };
 
 /** Sends one mail over its own connection; the signal aborts the sending. Never rejects. */
@@ -105,17 +111,17 @@ function createUnsubscribeHeaders(url: string): Record<string, string> {
 }
 
 function classifyFailure(failure: SmtpFailure, { step, isTransferred }: SmtpProgress, recipient: string): SmtpOutcome {
-  const error = describeFailure(failure);
+  const error = formatFailure(failure);
   const { responseCode: code, response = '' } = failure;
   if (code === undefined) {
     if (isTransferred) return { kind: 'uncertain', error };
     return { kind: 'later', error: `${step}: ${error}`, isServer: true };
   }
   if (!isAboutMail(failure, step)) return { kind: 'later', error, isServer: true };
-  const refusalKey = sameness(failure, recipient);
+  const refusalKey = createRefusalKey(failure, recipient);
   const cause = code < 500 ? 'server' : classifyRefusal(code, response);
-  if (cause === 'server') return { kind: 'later', error, isServer: false, sameness: refusalKey };
-  return { kind: 'refused', error, cause, sameness: refusalKey };
+  if (cause === 'server') return { kind: 'later', error, isServer: false, refusalKey: refusalKey };
+  return { kind: 'refused', error, cause, refusalKey: refusalKey };
 }
 
 /**

@@ -38,7 +38,7 @@ export const operatorTokenCommand: Command = {
       .action((name: string) =>
         context.withHost(async ({ database }) => {
           if (!(await (await loadTokens()).revokeToken(database, name)))
-            throw new CommandFailed(`No token in force has the name ${name}.`, 3);
+            throw new CommandFailed(`No active token has the name ${name}.`, 3);
           context.print(`revoked ${name}`);
         }),
       );

@@ -39,15 +39,16 @@ export async function claimKey(
 
 /** Stores the response for repeated calls. Releases the key after an internal failure, so that the call can be retried. */
 export async function finishKey(database: Queries, tokenId: string, key: string, response: ApiResponse): Promise<void> {
-  if (response.status >= 500)
+  if (response.status >= 500) {
     await database.query('delete from operator_call where token_id = ? and key = ?', [tokenId, key]);
-  else
-    await database.query('update operator_call set status = ?, answer = ? where token_id = ? and key = ?', [
-      response.status,
-      JSON.stringify(response.body),
-      tokenId,
-      key,
-    ]);
+    return;
+  }
+  await database.query('update operator_call set status = ?, answer = ? where token_id = ? and key = ?', [
+    response.status,
+    JSON.stringify(response.body),
+    tokenId,
+    key,
+  ]);
 }
 
 export async function removeOldCalls(database: Queries): Promise<void> {

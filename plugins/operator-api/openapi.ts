@@ -3,15 +3,16 @@ import { getActions } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
+/** Path of the API; all other paths are relative to it. */
 export const rootPath = '/operator/api';
 
 /** Builds an action's path: `/accounts/{handle}/block`, or `/books/reconcile` for an action without a handle. */
 export function buildActionPath({ subject, name }: ActionKind): string {
-  const subjects = subject.find === undefined ? subject.name : `${subject.name}s/{handle}`;
-  return `/${subjects}/${splitActionName(name).verb}`;
+  const subjectPath = subject.find === undefined ? subject.name : `${subject.name}s/{handle}`;
+  return `/${subjectPath}/${splitActionName(name).verb}`;
 }
 
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const jsonContent = (schema: object) => ({ content: { 'application/json': { schema } } });
 const objectSchema = { type: 'object' };
 const handleParameter = { name: 'handle', in: 'path', required: true, schema: { type: 'string' } };
 const listHandleParameters = (path: string) => (path.includes('{handle}') ? [handleParameter] : []);
@@ -22,7 +23,7 @@ const idempotencyKey = {
     'A call that is repeated with the same key within a day gets the first response, without secrets such as codes, and is not performed again.',
   schema: { type: 'string', maxLength: 255 },
 };
-const failureResponse = { description: 'Failed; `error` has `code` and `message`.', ...json(objectSchema) };
+const failureResponse = { description: 'Failed; `error` has `code` and `message`.', ...jsonContent(objectSchema) };
 
 /** Describes the API from its readings and the operators' actions. */
 export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iterable<OperatorReading>): object {
@@ -34,7 +35,7 @@ export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iter
       description,
       schema: { type: 'string' },
     }));
-    const responses = { 200: { description: 'Read.', ...json(objectSchema) }, default: failureResponse };
+    const responses = { 200: { description: 'Read.', ...jsonContent(objectSchema) }, default: failureResponse };
     return [path, { get: { summary, parameters: [...listHandleParameters(path), ...parameters], responses } }];
   });
   const actionPaths = [...getActions(host).values()].map((action) => {
@@ -43,8 +44,11 @@ export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iter
       operationId: action.name,
       summary: action.summary,
       parameters: [...listHandleParameters(path), idempotencyKey],
-      requestBody: { required: (action.input.required?.length ?? 0) > 0, ...json(action.input) },
-      responses: { 200: { description: 'Done, and recorded.', ...json(objectSchema) }, default: failureResponse },
+      requestBody: { required: (action.input.required?.length ?? 0) > 0, ...jsonContent(action.input) },
+      responses: {
+        200: { description: 'Done, and recorded.', ...jsonContent(objectSchema) },
+        default: failureResponse,
+      },
     };
     return [path, { post }];
   });

@@ -69,8 +69,7 @@ async function handleRequest(host: Host, readings: Readings, request: Request): 
   if (waitSeconds !== undefined)
     return createFailure(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(waitSeconds)} s.`);
   // PostgreSQL text cannot contain NUL characters.
-  if (request.url.href.includes('%00'))
-    return createFailure(400, 'invalid', 'The address has a NUL character; leave it out.');
+  if (request.url.href.includes('%00')) return createFailure(400, 'invalid', 'The URL has a NUL character; remove it.');
   const call: Call = {
     method: request.method.toUpperCase(),
     segments: String(request.params['path'] ?? '').split('/'),

@@ -9,8 +9,8 @@ export const operatorApiSection = defineSection({
     { default: {} },
     'HTTP API for programs of the operator, below /operator/api. Every call needs a token.',
     {
-      enabled: boolean({ default: false }, 'Whether it is served. A change takes effect at the next start.'),
-      requests_per_minute: integer({ minimum: 1, maximum: 6_000, default: 120 }, 'Requests a minute of each token.'),
+      enabled: boolean({ default: false }, 'Serves the API. A change takes effect at the next start.'),
+      requests_per_minute: integer({ minimum: 1, maximum: 6_000, default: 120 }, 'Requests per minute for each token.'),
     },
   ),
 });

@@ -6,6 +6,7 @@ import type { OperatorToken } from './entities.ts';
 /** `read` allows readings; `act` also allows actions. */
 export type Scope = 'read' | 'act';
 
+/** A token as listed, without its secret. */
 export interface TokenRecord {
   readonly id: string;
   readonly name: string;

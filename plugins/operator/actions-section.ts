@@ -9,7 +9,7 @@ import { integer, object } from '#core/platform/schema.ts';
 export const operatorActionsSection = defineSection({
   name: 'operator_actions',
   schema: object({ default: {} }, 'Record of operator actions.', {
-    keep_days: integer({ minimum: 90, maximum: 36_500, default: 1_095 }, 'Days to keep it.'),
+    keep_days: integer({ minimum: 90, maximum: 36_500, default: 1_095 }, 'Days to keep the records.'),
   }),
   notices: (_value, all) =>
     all.get(operatorsSection).length === 0 && isOpenShop(all.get)

@@ -57,6 +57,9 @@ export const overviewReadings = perCatalog((host: Host) => {
   };
 });
 
+type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
+
+const dayMs = 86_400_000;
 const maxAccounts = 10;
 
 /**
@@ -76,12 +79,12 @@ export const loadReadings = perCatalog((host: Host) => {
     );
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   };
-  const cache = (span: Span) => createCache(host)(cacheMs.heaviest, () => readLoads(span));
-  return { today: cache('today'), '7d': cache('7d'), '30d': cache('30d') } satisfies Record<Span, unknown>;
+  const cacheLoads = (span: Span) => createCache(host)(cacheMs.heaviest, () => readLoads(span));
+  return { today: cacheLoads('today'), '7d': cacheLoads('7d'), '30d': cacheLoads('30d') } satisfies Record<
+    Span,
+    unknown
+  >;
 });
-
-type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
-const dayMs = 86_400_000;
 
 /** Joins past and recent days; a day in both is taken from `recent`. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {

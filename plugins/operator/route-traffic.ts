@@ -21,6 +21,7 @@ export interface ServedModel {
 /** Hours of traffic, including the current hour. */
 const trafficHours = 2;
 
+/** Traffic of all routes in the latest hours. */
 export interface RecentRoutes {
   /** Start of the first hour, epoch ms. */
   readonly since: number;

@@ -9,19 +9,19 @@ const runningFact = defineFact<Link<number>>('operator_running');
 export class RunningRequests implements Observer {
   readonly name = 'running-requests';
   /** Arrival times, epoch ms. */
-  readonly #running = new LinkedList<number>();
+  readonly #arrivalTimes = new LinkedList<number>();
 
   start(exchange: Exchange): void {
-    if (exchange.endpoint.isMetered) exchange.set(runningFact, this.#running.add(exchange.receivedAt));
+    if (exchange.endpoint.isMetered) exchange.set(runningFact, this.#arrivalTimes.add(exchange.receivedAt));
   }
 
   done(exchange: Exchange): void {
     const link = exchange.find(runningFact);
-    if (link !== undefined) this.#running.remove(link);
+    if (link !== undefined) this.#arrivalTimes.remove(link);
   }
 
   /** Counts the calls that arrived more than `age` ms ago. @param now epoch ms */
-  countOlderThan(age: number, now: number): number {
-    return this.#running.items().filter((receivedAt) => now - receivedAt > age).length;
+  countOlderThan(minAgeMs: number, now: number): number {
+    return this.#arrivalTimes.items().filter((receivedAt) => now - receivedAt > minAgeMs).length;
   }
 }

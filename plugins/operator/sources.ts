@@ -5,9 +5,10 @@ import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { overviewReadings } from './readings.ts';
 
 /** States of models and routes, shared by all parts of a page. */
-export type OverviewSources = Awaited<ReturnType<typeof readSources>>;
+export type OverviewSources = Awaited<ReturnType<typeof readOverviewSources>>;
 
-export async function readSources(gateway: StatusReports, host: Host) {
+/** Reads the states of models and routes, and the recent traffic of routes. */
+export async function readOverviewSources(gateway: StatusReports, host: Host) {
   const [models, recent] = await Promise.all([readModelHealth(gateway, host), overviewReadings(host).routes.get()]);
   return { models, statuses: readRouteStatus(gateway, host), recent };
 }

@@ -4,15 +4,15 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 export const spans = { today: 1, '7d': 7, '30d': 30 } as const;
 export type Span = keyof typeof spans;
 
-/** Reads the span from the page's query; today if it is missing or unknown. */
-export function readSpan({ query }: Pick<PageRequest, 'query'>): Span {
+/** Parses the span in the page's query; today if it is missing or unknown. */
+export function parseSpan({ query }: Pick<PageRequest, 'query'>): Span {
   return Object.keys(spans).find((name): name is Span => name === query['span']) ?? 'today';
 }
 
 /** Describes the links between the spans of a page. */
-export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>, pathOf: (span: Span) => string) {
+export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>, buildPath: (span: Span) => string) {
   return (Object.keys(spans) as Span[]).map((span) => ({
-    path: pathOf(span),
+    path: buildPath(span),
     label: t(`operator.span.${span}`),
     isCurrent: span === current,
   }));

@@ -4,7 +4,7 @@ import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts'
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { listSetupModels } from './defaults.ts';
-import { describeTool, toolName } from './describe-tool.ts';
+import { describeTool, formatToolName } from './describe-tool.ts';
 import { describeOneCommand } from './one-command.ts';
 import { type Reader, type System, systems } from './reader.ts';
 import { readScripts, type SetupScripts } from './script/scripts.ts';
@@ -50,12 +50,12 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
 
 function describeChoices(gateway: Gateway, request: PageRequest) {
   const { host, t } = request;
-  const { tool, reader } = readChoice(gateway, request);
+  const { tool, reader } = parseChoice(gateway, request);
   const { system, chosenModel } = reader;
   const id = tool?.id ?? allTools;
   return {
     path,
-    all: { id: allTools, isCurrent: tool === undefined, path: linkTo(allTools, reader) },
+    all: { id: allTools, isCurrent: tool === undefined, path: buildPath(allTools, reader) },
     groups: groups.map((group) => ({
       id: group,
       title: t(`setup.group.${group}`),
@@ -63,9 +63,9 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
         .filter((listed) => listed.group === group)
         .map((listed) => ({
           id: listed.id,
-          name: toolName(listed, t),
+          name: formatToolName(listed, t),
           isCurrent: listed === tool,
-          path: linkTo(listed.id, reader),
+          path: buildPath(listed.id, reader),
         })),
     })),
     system,
@@ -73,7 +73,7 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
       id: listed,
       name: t(`setup.system.${listed}`),
       isCurrent: listed === system,
-      path: linkTo(id, { ...reader, system: listed }),
+      path: buildPath(id, { ...reader, system: listed }),
     })),
     models: listSetupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
   };
@@ -84,7 +84,7 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
   // Must come first, because it reads the capabilities of thousands of models in separate turns of the event loop.
   const scripts = await readScripts(host, gateway);
-  const { tool, reader } = readChoice(gateway, request);
+  const { tool, reader } = parseChoice(gateway, request);
   const setupCommand = tool === undefined ? describeSetupCommand(scripts, reader) : undefined;
   const toolSteps = tool && describeToolSteps(host, gateway, tool, reader);
   if (setupCommand === undefined && toolSteps === undefined) return { isEmpty: true };
@@ -92,7 +92,7 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
     isEmpty: false,
     setupCommand,
     tool: toolSteps,
-    allPath: linkTo(allTools, reader),
+    allPath: buildPath(allTools, reader),
     addresses: describeUrls(request),
     hint: await readKeyHint(request),
   };
@@ -118,7 +118,7 @@ function describeUrls({ host, t }: PageRequest) {
   ];
 }
 
-function readChoice(gateway: Gateway, request: PageRequest): Choice {
+function parseChoice(gateway: Gateway, request: PageRequest): Choice {
   const { host, query, t } = request;
   const chosenModel = listSetupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
   return {
@@ -135,7 +135,7 @@ function chooseSystem({ query, userAgent }: PageRequest): System {
   return /Mac OS X|Macintosh/.test(userAgent) ? 'macos' : 'linux';
 }
 
-function linkTo(tool: string, { system, chosenModel }: Reader): string {
+function buildPath(tool: string, { system, chosenModel }: Reader): string {
   const query = { tool, system, ...(chosenModel !== undefined && { model: chosenModel }) };
   return `${path}?${new URLSearchParams(query).toString()}`;
 }

@@ -10,7 +10,7 @@ export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
 /** The part of the host on which the choice of models depends. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
 /** The part of the registry that reads the capabilities of models. */
-export type Abilities = Pick<Registry, 'abilityReader'>;
+export type AbilitySource = Pick<Registry, 'abilityReader'>;
 
 /** Default models for tools that speak one format. */
 export interface FormatDefaults {
@@ -30,15 +30,15 @@ export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], str
 
 const smallModelWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
-/** Cached per host: each configuration has a host of its own, which never changes. */
-interface Cached {
+/** Cached per host: each configuration has its own host, which never changes. */
+interface CachedModels {
   readonly models: readonly ListedModel[];
   readonly defaults: Map<string, FormatDefaults | undefined>; // by format
 }
 
-const cache = new WeakMap<CatalogHost, Cached>();
+const cache = new WeakMap<CatalogHost, CachedModels>();
 
-function readCache(host: CatalogHost, registry: Abilities): Cached {
+function readCache(host: CatalogHost, registry: AbilitySource): CachedModels {
   const cached = cache.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
   cache.set(host, cached);
   return cached;
@@ -48,32 +48,35 @@ function readCache(host: CatalogHost, registry: Abilities): Cached {
  * Returns the models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
  * tools.
  */
-export function listSetupModels(host: CatalogHost, registry: Abilities): readonly ListedModel[] {
+export function listSetupModels(host: CatalogHost, registry: AbilitySource): readonly ListedModel[] {
   return readCache(host, registry).models;
 }
 
-function findModels(host: CatalogHost, registry: Abilities): ListedModel[] {
-  const aliased = listNamedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
-  const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...aliased];
-  const usable = all.filter(
+function findModels(host: CatalogHost, registry: AbilitySource): ListedModel[] {
+  const aliasedModels = listNamedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
+  const allModels = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...aliasedModels];
+  const usableModels = allModels.filter(
     ({ name, model }) => readAbilities(registry, model).conversations.length > 0 && isPlainName(name),
   );
-  return [...new Map(usable.map((listed) => [listed.name, listed])).values()];
+  return [...new Map(usableModels.map((listed) => [listed.name, listed])).values()];
 }
 
 /** Returns the defaults of a format; undefined if no model can hold conversations in it. */
-export function readDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
+export function readDefaults(format: string, host: CatalogHost, registry: AbilitySource): FormatDefaults | undefined {
   const { defaults } = readCache(host, registry);
   if (!defaults.has(format)) defaults.set(format, chooseDefaults(format, host, registry));
   return defaults.get(format);
 }
 
-function chooseDefaults(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
-  const usable = listSetupModels(host, registry).filter(({ model }) => supportsConversations(model, format, registry));
-  const model = findConfigured('model', format, usable, host) ?? preferUntranslated(usable, format);
+function chooseDefaults(format: string, host: CatalogHost, registry: AbilitySource): FormatDefaults | undefined {
+  const usableModels = listSetupModels(host, registry).filter(({ model }) =>
+    supportsConversations(model, format, registry),
+  );
+  const model = findConfigured('model', format, usableModels, host) ?? preferUntranslated(usableModels, format);
   const small =
-    findConfigured('small_model', format, usable, host) ?? preferUntranslated(usable.filter(isSmall), format);
-  return model && { format, model, small, tiers: findTiers(usable, format) };
+    findConfigured('small_model', format, usableModels, host) ??
+    preferUntranslated(usableModels.filter(isSmall), format);
+  return model && { format, model, small, tiers: findTiers(usableModels, format) };
 }
 
 function findTiers(models: readonly ListedModel[], format: string): TierModels {
@@ -92,14 +95,14 @@ function findTiers(models: readonly ListedModel[], format: string): TierModels {
 function findConfigured(
   key: 'model' | 'small_model',
   format: string,
-  able: readonly ListedModel[],
+  usableModels: readonly ListedModel[],
   host: CatalogHost,
 ): ListedModel | undefined {
   const { formats, ...all } = host.section(setupSection);
   const formatSettings = (formats as Readonly<Record<string, typeof all | undefined>>)[format];
   const name = formatSettings?.[key] ?? all[key];
   const found = name === undefined ? undefined : findModel(name, host);
-  return able.find((listed) => listed.name === found?.name);
+  return usableModels.find((listed) => listed.name === found?.name);
 }
 
 /** Finds a model under the name that tools use: the name in gateway.yaml, or the public name instead of a short one. */
@@ -108,7 +111,7 @@ export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): Lis
   return model && { name: nameInReply(model, name), model };
 }
 
-function supportsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {
+function supportsConversations(model: ListedModel['model'], format: string, registry: AbilitySource): boolean {
   return readAbilities(registry, model).conversations.some((abilities) => abilities.format === format);
 }
 

@@ -1,6 +1,6 @@
 import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
 import { sdkSamples } from '#core/web/pages/code-samples.ts';
-import { pathFor, type Reader, type System, terminalName } from './reader.ts';
+import { formatPath, type Reader, type System, getTerminalName } from './reader.ts';
 import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
 import { posix, powershell, renderSettings, type Shell } from './writers.ts';
@@ -12,6 +12,7 @@ export interface CodeBox {
   readonly pieces: readonly CodePiece[];
 }
 
+/** A step of setting up a tool, as the page shows it. */
 export interface ShownStep {
   readonly title: string;
   /** Where to find a form; '' for other steps. */
@@ -67,7 +68,7 @@ function describeFile({ place, format, settings, isDedicated }: FileStep, contex
   const code = renderSettings(format, settings);
   return {
     title: t(isDedicated === true ? 'setup.step.own_file' : 'setup.step.file'),
-    boxes: [describeBox(context, pathFor(system, place), code)],
+    boxes: [describeBox(context, formatPath(system, place), code)],
     notes: [
       ...(isDedicated === true ? [] : [t('setup.step.file_merge')]),
       ...(code.includes(values.key) ? [t('setup.step.file_key', { placeholder: values.key })] : []),
@@ -80,7 +81,7 @@ function describeEnvironment(step: EnvironmentStep, context: StepContext): StepB
   const question = t('setup.step.question', { service: values.providerName });
   return {
     title: t(step.variables === undefined ? 'setup.step.key' : 'setup.step.environment'),
-    boxes: [describeBox(context, terminalName(system), shellFor(system).environment(step, question))],
+    boxes: [describeBox(context, getTerminalName(system), selectShell(system).renderEnvironment(step, question))],
     notes: [t('setup.step.environment_more')],
   };
 }
@@ -88,11 +89,11 @@ function describeEnvironment(step: EnvironmentStep, context: StepContext): StepB
 /** Files of commands use the syntax of a POSIX shell on every system. */
 function describeCommands({ commands, place }: CommandStep, context: StepContext): StepBody {
   const { t, system } = context;
-  const shell = place === undefined ? shellFor(system) : posix;
-  const code = commands.map((words) => shell.command(words)).join('\n');
+  const shell = place === undefined ? selectShell(system) : posix;
+  const code = commands.map((words) => shell.renderCommand(words)).join('\n');
   return {
     title: t(place === undefined ? 'setup.step.run' : 'setup.step.file'),
-    boxes: [describeBox(context, place === undefined ? terminalName(system) : pathFor(system, place), code)],
+    boxes: [describeBox(context, place === undefined ? getTerminalName(system) : formatPath(system, place), code)],
   };
 }
 
@@ -126,7 +127,7 @@ function describeBox({ number }: StepContext, label: string, code: string, part 
   return { id: `step-${number}${part}`, label, pieces: codePieces(code) };
 }
 
-function shellFor(system: System): Shell {
+function selectShell(system: System): Shell {
   return system === 'windows' ? powershell : posix;
 }
 

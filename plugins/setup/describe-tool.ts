@@ -1,12 +1,13 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
-import { commandBox } from './one-command.ts';
+import { describeCommandBox } from './one-command.ts';
 import type { Reader } from './reader.ts';
 import { fillTemplate } from './template.ts';
 import type { SetupTool } from './tool.ts';
-import { noteKey } from './tools.ts';
+import { createNoteKey } from './tools.ts';
 import type { SetupValues } from './values.ts';
 
+/** A tool as the page shows it. */
 export interface ShownTool {
   readonly id: string;
   readonly name: string;
@@ -27,11 +28,11 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   const { t, system } = reader;
   return {
     id: tool.id,
-    name: toolName(tool, t),
+    name: formatToolName(tool, t),
     speaks: tool.formats.map((format) => t(`setup.format.${format}`)).join(' · '),
     evidence: describeEvidence(tool, t),
-    note: tool.note === undefined ? '' : t(noteKey(tool), { provider: values.providerId }),
-    command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
+    note: tool.note === undefined ? '' : t(createNoteKey(tool), { provider: values.providerId }),
+    command: tool.script === undefined ? undefined : describeCommandBox({ tools: tool.id }, reader),
     steps: fillTemplate(tool.steps, values).map((step, index) =>
       describeStep(step, { t, system, values, number: index + 1 }),
     ),
@@ -39,7 +40,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
 }
 
 /** Returns the tool's name, translated if it is not a brand. */
-export function toolName({ name, nameText }: SetupTool, t: PageRequest['t']): string {
+export function formatToolName({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }
 

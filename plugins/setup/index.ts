@@ -1,7 +1,7 @@
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { createConnectPage } from './connect-page.ts';
-import { type Abilities, type CatalogHost, readDefaults, findModel } from './defaults.ts';
+import { type AbilitySource, type CatalogHost, readDefaults, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
 import { listNamedModels, setupSection } from './section.ts';
 import { scriptedFormats, collectTexts, tools } from './tools.ts';
@@ -19,19 +19,19 @@ export const plugin: GatewayPlugin = {
 };
 
 /** Returns the lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
-export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
+export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => readDefaults(format, host, registry)?.model.name ?? []);
   return {
     value: models.length === 0 ? 'no model for tools' : [...new Set(models)].join(', '),
     notice: listNamedModels(host.section(setupSection)).flatMap(({ path, name }) => {
-      const reason = whyNotOffered(name, host, registry);
+      const reason = explainUnusedModel(name, host, registry);
       return reason === undefined ? [] : [`${path.join('.')} "${name}" is not used: ${reason}`];
     }),
   };
 }
 
-/** Returns undefined if the name is offered. In a valid configuration, the name is plain and belongs to a model or an alias. */
-function whyNotOffered(name: string, host: CatalogHost, registry: Abilities): string | undefined {
+/** Explains why a configured model is not used; undefined if it is. In a valid configuration, the name belongs to a model or an alias. */
+function explainUnusedModel(name: string, host: CatalogHost, registry: AbilitySource): string | undefined {
   const found = findModel(name, host);
   if (found === undefined) return 'all upstreams of the model are off';
   if (readAbilities(registry, found.model).conversations.length === 0) return 'the model holds no conversations';

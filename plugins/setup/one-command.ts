@@ -7,7 +7,7 @@ import {
   formatSetupUrl,
 } from '#core/web/pages/setup-command.ts';
 import type { CodeBox } from './describe-step.ts';
-import { type Reader, type System, terminalName } from './reader.ts';
+import { type Reader, type System, getTerminalName } from './reader.ts';
 
 interface ScriptFacts {
   /** Checksum of the served bytes, hexadecimal. */
@@ -19,21 +19,21 @@ interface ScriptFacts {
 
 const exampleTools = 'claude-code,codex';
 
-function shellFor(system: System): SetupShell {
+function selectShell(system: System): SetupShell {
   return system === 'windows' ? 'powershell' : 'posix';
 }
 
 /** Returns a box with the command for the chosen model. */
-export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
+export function describeCommandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {
     id: 'command',
-    label: terminalName(system),
-    pieces: codePieces(formatSetupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
+    label: getTerminalName(system),
+    pieces: codePieces(formatSetupCommand(selectShell(system), baseUrl, { ...options, ...createModelOption(reader) })),
   };
 }
 
-function modelOption({ chosenModel }: Reader): SetupOptions {
+function createModelOption({ chosenModel }: Reader): SetupOptions {
   return chosenModel === undefined ? {} : { model: chosenModel };
 }
 
@@ -42,7 +42,7 @@ export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader:
   const { t, system } = reader;
   const file = system === 'windows' ? 'setup.ps1' : 'setup.sh';
   return {
-    command: commandBox({}, reader),
+    command: describeCommandBox({}, reader),
     facts: [
       { label: t('setup.all.tools'), value: tools.join(', ') },
       { label: t('setup.all.writes'), value: t('setup.all.writes_more') },
@@ -50,7 +50,7 @@ export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader:
       { label: t('setup.key'), value: t('setup.all.key_kept') },
     ],
     options: describeOptions(reader),
-    longWay: { id: 'long-way', label: terminalName(system), pieces: codePieces(formatDownloadCommands(reader)) },
+    longWay: { id: 'long-way', label: getTerminalName(system), pieces: codePieces(formatDownloadCommands(reader)) },
     file,
     sha256,
   };
@@ -64,21 +64,21 @@ function backupFolder(system: System, slug: string): string {
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [
-    ['dry-run', { 'dry-run': true, ...modelOption(reader) }],
-    ['tools', { tools: exampleTools, ...modelOption(reader) }],
+    ['dry-run', { 'dry-run': true, ...createModelOption(reader) }],
+    ['tools', { tools: exampleTools, ...createModelOption(reader) }],
     ['verify', { verify: true }],
     ['undo', { undo: true }],
   ];
   return options.map(([id, named]) => ({
     id: `option-${id}`,
     label: t(`setup.all.option.${id}`),
-    code: formatSetupCommand(shellFor(system), baseUrl, named),
+    code: formatSetupCommand(selectShell(system), baseUrl, named),
   }));
 }
 
 function formatDownloadCommands(reader: Reader): string {
   const { system, baseUrl } = reader;
-  const shell = shellFor(system);
+  const shell = selectShell(system);
   const url = formatSetupUrl(shell, baseUrl);
   const checksumCommand = system === 'macos' ? 'shasum -a 256' : 'sha256sum';
   const steps =
@@ -90,5 +90,5 @@ function formatDownloadCommands(reader: Reader): string {
           'powershell -ExecutionPolicy Bypass -File setup.ps1',
         ]
       : [`curl -fsSL ${url} -o setup.sh`, `${checksumCommand} setup.sh`, 'less setup.sh', 'sh setup.sh'];
-  return `${steps.join('\n')} ${formatSetupOptions(shell, modelOption(reader))}`.trimEnd();
+  return `${steps.join('\n')} ${formatSetupOptions(shell, createModelOption(reader))}`.trimEnd();
 }

@@ -15,12 +15,12 @@ export interface Reader {
 }
 
 /** Returns the path of a file in the notation of the system: `~/.x/y`, `%USERPROFILE%\.x\y`. */
-export function pathFor(system: System, { path, macos, windows }: FilePlace): string {
+export function formatPath(system: System, { path, macos, windows }: FilePlace): string {
   if (system === 'windows') return windows ?? path.replace('~', '%USERPROFILE%').replaceAll('/', '\\');
   return (system === 'macos' ? macos : undefined) ?? path;
 }
 
 /** Returns the name of the program for typing commands. */
-export function terminalName(system: System): string {
+export function getTerminalName(system: System): string {
   return system === 'windows' ? 'PowerShell' : 'Terminal';
 }

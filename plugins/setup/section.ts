@@ -8,7 +8,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
-/** Returns whether a name has no special meaning in shells and settings files and cannot be mistaken for a placeholder. */
+/** Returns true if a name has no special meaning in shells and settings files, and cannot be mistaken for a placeholder. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
@@ -16,9 +16,9 @@ export function isPlainName(name: string): boolean {
 const modelName = string({ minLength: 1 });
 
 const formatModels = (format: string) =>
-  object(`The same for tools that speak ${format}.`, {
-    model: string(modelName, 'Name of a model. Default: that of all formats.'),
-    small_model: string(modelName, 'Name of a model for titles and summaries. Default: that of all formats.'),
+  object(`Models for tools that speak ${format}.`, {
+    model: string(modelName, 'Name of a model. Default: `setup.model`.'),
+    small_model: string(modelName, 'Name of a model for titles and summaries. Default: `setup.small_model`.'),
   });
 
 /** The section `setup`: models and names for setting up tools. */
@@ -26,21 +26,21 @@ export const setupSection = defineSection({
   name: 'setup',
   schema: object(
     { default: {} },
-    'Models that tools are set up with, by /setup.sh, /setup.ps1 and the page that shows their settings.',
+    'Models for setting up tools with /setup.sh, /setup.ps1 and the page that shows their settings.',
     {
       model: string(
         modelName,
-        'Name of a model, as in models or aliases. Default, for each format: the first model whose primary route speaks it, or else the first that holds conversations.',
+        'Name of a model, as in models or aliases. Default, for each format: the first model whose primary route speaks it, otherwise the first model for conversations.',
       ),
       small_model: string(
         modelName,
-        'Name of a model for titles and summaries. Default: the same among models with a word such as mini, haiku or flash in their names, or else the model itself.',
+        'Name of a model for titles and summaries. Default: chosen in the same way among models with a word such as mini, haiku or flash in their names, otherwise the model itself.',
       ),
       former_names: array(
         { default: [], maxItems: 20, items: string({ minLength: 1, maxLength: 100 }) },
-        'Names that the service had before, the latest first. The scripts take out what customers have set up under them.',
+        'Former names of the service, the latest first. The scripts remove the settings that customers made under these names.',
       ),
-      formats: object({ default: {} }, 'Models of tools by the format that they speak.', {
+      formats: object({ default: {} }, 'Models for tools, by the format that the tools speak.', {
         chat: formatModels('Chat Completions'),
         responses: formatModels('Responses'),
         messages: formatModels('Messages'),
@@ -49,9 +49,9 @@ export const setupSection = defineSection({
     },
   ),
   check(settings, report, context) {
-    const known = readKnownNames(context);
-    if (known === undefined) return;
-    for (const named of listNamedModels(settings)) checkName(named, known, report);
+    const knownNames = collectKnownNames(context);
+    if (knownNames === undefined) return;
+    for (const named of listNamedModels(settings)) checkName(named, knownNames, report);
   },
 });
 
@@ -83,7 +83,7 @@ interface KnownNames {
 }
 
 /** Collects the names that clients can use: short and public names, and aliases as patterns; undefined if some are invalid. */
-function readKnownNames(context: CheckContext): KnownNames | undefined {
+function collectKnownNames(context: CheckContext): KnownNames | undefined {
   const modelNames = context.names(models);
   const aliasNames = context.names(aliases);
   const { prefix = '' }: Partial<SectionValue<typeof service>> = context.get(service);

@@ -22,7 +22,7 @@ export function fillTemplate<T>(template: T, values: SetupValues, prompt = ''): 
 function nameValues({ model, smallModel, tiers, ...service }: SetupValues): TemplateValues['named'] {
   const { name } = model;
   const { opus = name, sonnet = name, fable = name } = tiers;
-  const zedProvider = zedProviderOf(service.providerId);
+  const zedProvider = createZedProvider(service.providerId);
   return {
     ...service,
     ...nameModel(model),
@@ -31,7 +31,7 @@ function nameValues({ model, smallModel, tiers, ...service }: SetupValues): Temp
     sonnet,
     fable,
     zedProvider,
-    zedKeyVariable: zedKeyVariableOf(zedProvider),
+    zedKeyVariable: createZedKeyVariable(zedProvider),
   };
 }
 
@@ -44,17 +44,17 @@ function listModels({ model, smallModel }: SetupValues): TemplateValues['models'
 }
 
 /** Zed derives the key's variable from the name of the provider, and names of shell variables cannot begin with a digit. */
-function zedProviderOf(id: string): string {
+function createZedProvider(id: string): string {
   return /^\d/.test(id) ? `gateway-${id}` : id;
 }
 
-/** The variable that Zed derives (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
-function zedKeyVariableOf(provider: string): string {
+/** Derives the variable as Zed does (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
+function createZedKeyVariable(provider: string): string {
   const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
   return [...words, 'API', 'KEY'].join('_');
 }
 
-/** Returns undefined for a part that is left out. */
+/** Fills in a part of a template. Returns undefined for a part that is omitted. */
 function fill(template: unknown, values: TemplateValues): unknown {
   if (typeof template === 'string') return fillText(template, values);
   if (typeof template !== 'object' || template === null) return template;

@@ -20,11 +20,11 @@ export const tools: readonly SetupTool[] = groups.flatMap((group) =>
 );
 
 /** Text key of the tool's note. */
-export const noteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;
+export const createNoteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;
 
 export function collectTexts(tool: SetupTool): Texts {
   const { note, texts } = tool;
-  const noteTexts = (text: string | undefined) => (text === undefined ? {} : { [noteKey(tool)]: text });
+  const noteTexts = (text: string | undefined) => (text === undefined ? {} : { [createNoteKey(tool)]: text });
   return { en: { ...texts?.en, ...noteTexts(note?.en) }, id: { ...texts?.id, ...noteTexts(note?.id) } };
 }
 

@@ -2,7 +2,7 @@ import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
-import { type Abilities, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
+import { type AbilitySource, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
 
 /** Placeholder for the key. Pages never contain a key here, and addresses never carry one. */
 const keyPlaceholder = 'YOUR_KEY';
@@ -49,7 +49,7 @@ export interface SetupValues {
  */
 export function findValues(
   host: SetupHost,
-  registry: Abilities,
+  registry: AbilitySource,
   format: string,
   chosenModel?: string,
 ): SetupValues | undefined {
@@ -84,7 +84,7 @@ export function createValues(
   };
 }
 
-export function toSetupModel({ name, model }: ListedModel, registry: Abilities): SetupModel {
+export function toSetupModel({ name, model }: ListedModel, registry: AbilitySource): SetupModel {
   const abilities = readAbilities(registry, model);
   const { maxInputTokens, maxOutputTokens, settings } = abilities;
   const canSeeImages = bestSupport(abilities, 'images') !== 'no';

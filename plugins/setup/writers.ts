@@ -18,16 +18,17 @@ export function renderSettings(format: SettingsFormat, settings: Settings): stri
 
 /** Syntax of commands and variables for one kind of shell. */
 export interface Shell {
-  command(words: readonly Word[]): string;
+  renderCommand(words: readonly Word[]): string;
   /** Sets the variables for this terminal; prompts for the key without echo, so that it does not appear in the history. */
-  environment(step: Pick<EnvironmentStep, 'variables' | 'key'>, question: string): string;
+  renderEnvironment(step: Pick<EnvironmentStep, 'variables' | 'key'>, question: string): string;
 }
 
 /** POSIX: dash, bash, zsh, busybox ash. */
 export const posix: Shell = {
-  command: (words) => words.map((word) => (typeof word === 'string' ? quote(word) : `"$${word.variable}"`)).join(' '),
-  environment({ variables = {}, key }, question) {
-    const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
+  renderCommand: (words) =>
+    words.map((word) => (typeof word === 'string' ? quoteIfNeeded(word) : `"$${word.variable}"`)).join(' '),
+  renderEnvironment({ variables = {}, key }, question) {
+    const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quoteIfNeeded(value)}`);
     if (key === undefined) return exports.join('\n');
     const prompt = `printf '%s' ${quoteAlways(question)}; stty -echo; read -r ${key}; stty echo; echo; export ${key}`;
     return [...exports, prompt].join('\n');
@@ -36,18 +37,18 @@ export const posix: Shell = {
 
 /** Windows PowerShell 5.1 and PowerShell 7. */
 export const powershell: Shell = {
-  command: (words) =>
-    words.map((word) => (typeof word === 'string' ? quoteForPowershell(word) : `$env:${word.variable}`)).join(' '),
-  environment({ variables = {}, key }, question) {
-    const assignments = Object.entries(variables).map(([name, value]) => `$env:${name} = ${quoteInPowershell(value)}`);
+  renderCommand: (words) =>
+    words.map((word) => (typeof word === 'string' ? quotePowershellIfNeeded(word) : `$env:${word.variable}`)).join(' '),
+  renderEnvironment({ variables = {}, key }, question) {
+    const assignments = Object.entries(variables).map(([name, value]) => `$env:${name} = ${quotePowershell(value)}`);
     if (key === undefined) return assignments.join('\n');
-    const prompt = `Read-Host ${quoteInPowershell(question.replace(/:? *$/, ''))} -AsSecureString`;
+    const prompt = `Read-Host ${quotePowershell(question.replace(/:? *$/, ''))} -AsSecureString`;
     return [...assignments, `$env:${key} = [Net.NetworkCredential]::new('', (${prompt})).Password`].join('\n');
   },
 };
 
 /** Quotes a word if it contains a special character of any shell. */
-function quote(text: string): string {
+function quoteIfNeeded(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 
@@ -55,11 +56,11 @@ export function quoteAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function quoteForPowershell(text: string): string {
-  return /^[\w./:+=-]+$/.test(text) ? text : quoteInPowershell(text);
+function quotePowershellIfNeeded(text: string): string {
+  return /^[\w./:+=-]+$/.test(text) ? text : quotePowershell(text);
 }
 
 /** PowerShell treats typographic quotes as quotes. */
-function quoteInPowershell(text: string): string {
+function quotePowershell(text: string): string {
   return `'${text.replaceAll(/['‘’‚‛]/g, (found) => found + found)}'`;
 }

@@ -14,13 +14,13 @@ export const claudeCodeRouter: ImportSource = {
     // Keys have the router's form `provider,model`.
     const modelsByRouterName = new Map<string, string>();
     for (const [index, entry] of providers)
-      readProvider(entry, `Providers[${index}]`, modelsByRouterName, draft, vendors);
-    readRouter(root.readObject('Router'), modelsByRouterName, draft);
+      importProvider(entry, `Providers[${index}]`, modelsByRouterName, draft, vendors);
+    importRouter(root.readObject('Router'), modelsByRouterName, draft);
     root.noteUnread(rootReasons);
   },
 };
 
-function readProvider(
+function importProvider(
   entry: unknown,
   path: string,
   modelsByRouterName: Map<string, string>,
@@ -42,8 +42,7 @@ function readProvider(
       `"${loginTransformer}" uses the login of another tool, not a key`,
     );
   const endpoint = findEndpoint(url, chooseFormat(transformerNames, url), vendors);
-  if (endpoint === undefined)
-    return draft.note(provider.pathOf('api_base_url'), 'is not a URL that an upstream can have');
+  if (endpoint === undefined) return draft.note(provider.pathOf('api_base_url'), 'is not a valid upstream URL');
   const isKeyless = key === undefined || vendors.get(endpoint.vendor ?? '')?.auth === 'none';
   const upstream = draft.addUpstream(name, {
     ...endpoint,
@@ -91,7 +90,7 @@ const unneededTransformers = new Set([
 
 const transformerReasons: Reasons = {
   maxtoken: 'sets max_tokens of requests: see `quirks.max_output_tokens` of a model, which lowers it',
-  sampling: 'sets temperature and the like: requests get no defaults here',
+  sampling: 'sets temperature and similar values: Daypass adds no defaults to requests',
   customparams: 'adds members to requests: that is not possible here',
 };
 
@@ -126,7 +125,7 @@ function addKey(key: string, name: string, path: string, draft: ImportDraft): Re
 }
 
 /** Imports the router's rules as aliases of Anthropic's model names, which Claude Code requests. */
-function readRouter(
+function importRouter(
   router: ImportedObject | undefined,
   modelsByRouterName: ReadonlyMap<string, string>,
   draft: ImportDraft,
@@ -137,7 +136,7 @@ function readRouter(
     if (setting === undefined) return undefined;
     const words = setting.split(',').map((word) => word.trim());
     const model = modelsByRouterName.get(words.join(','));
-    if (model === undefined) draft.note(router.pathOf(name), 'names no model of the list');
+    if (model === undefined) draft.note(router.pathOf(name), 'names a model that is not in the list');
     return model;
   };
   const [defaultModel, backgroundModel] = [readTarget('default'), readTarget('background')];
@@ -147,18 +146,18 @@ function readRouter(
   router.noteUnread(routerReasons);
 }
 
-const contentRoutingReason = 'models are not chosen by what a request contains here: clients name them';
+const contentRoutingReason = 'Daypass does not choose models by the content of requests: clients name them';
 
 const routerReasons: Reasons = {
   think: contentRoutingReason,
-  longContext: `${contentRoutingReason}; prompts too long for a route go to those with a larger \`max_input_tokens\``,
+  longContext: `${contentRoutingReason}; prompts too long for a route go to routes with a larger \`max_input_tokens\``,
   longContextThreshold: contentRoutingReason,
   webSearch: contentRoutingReason,
   image: contentRoutingReason,
 };
 
 const rootReasons: Reasons = {
-  APIKEY: 'each account has a key of its own: daypass key create --name NAME',
+  APIKEY: 'each account has its own key: daypass key create --name NAME',
   HOST: 'set `listen.host`, or HOST in the environment',
   PORT: 'set `listen.port`, or PORT in the environment',
   PROXY_URL: 'requests to upstreams use no proxy',
@@ -168,9 +167,9 @@ const rootReasons: Reasons = {
   LOG_LEVEL: '',
   StatusLine: '',
   CLAUDE_PATH: '',
-  CUSTOM_ROUTER_PATH: 'programs of its own for choosing models are not run here',
-  transformers: 'transformers of its own are not run here',
+  CUSTOM_ROUTER_PATH: 'Daypass runs no custom programs that choose models',
+  transformers: 'Daypass runs no custom transformers',
   plugins: 'its plugins are not run here',
-  Presets: 'presets are not read: install them there, and import the file that results',
+  Presets: 'presets are not read: install them there, and import the resulting file',
   fallback: 'list further routes of a model: they are its backups',
 };

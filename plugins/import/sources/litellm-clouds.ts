@@ -2,6 +2,7 @@ import type { ImportDraft, Reference } from '../draft.ts';
 import type { ImportedObject } from '../members.ts';
 import { parseVariable } from './litellm-providers.ts';
 
+/** Upstream of a deployment, and the model's name at that upstream. */
 export interface DeploymentTarget {
   readonly upstream: string;
   readonly model: string;
@@ -17,11 +18,11 @@ export function importBedrock(
   if (!/(?:^|\.)anthropic\./.test(model))
     return draft.note(
       path,
-      'only Claude of Bedrock has one endpoint under the same name here; add the others yourself',
+      'Daypass has an endpoint under the same name only for Claude on Bedrock; add the others yourself',
     );
   const region = parameters.readText('aws_region_name');
   if (region === undefined || parseVariable(region) !== undefined || !/^[a-z]{2}(?:-[a-z]+)+-\d$/.test(region))
-    return draft.note(parameters.pathOf('aws_region_name'), 'the URL of the upstream needs the region itself');
+    return draft.note(parameters.pathOf('aws_region_name'), 'the upstream URL needs the literal region');
   const bearerToken = parameters.readText('api_key');
   const [id, secret, session] = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'].map((name) => {
     const value = parameters.readText(name);
@@ -56,13 +57,13 @@ export function importVertex(
   const file = parameters.readText('vertex_credentials');
   const publisher = model.startsWith('gemini') ? 'google' : model.startsWith('claude') ? 'anthropic' : undefined;
   if (publisher === undefined)
-    return draft.note(parameters.pathOf('model'), 'only Gemini and Claude of Vertex AI have presets here');
+    return draft.note(parameters.pathOf('model'), 'Daypass has presets only for Gemini and Claude on Vertex AI');
   if (![project, location].every((name) => /^[a-z][a-z0-9-]*$/.test(name ?? '')))
-    return draft.note(parameters.path, 'the URL of the upstream needs vertex_project and vertex_location themselves');
+    return draft.note(parameters.path, 'the upstream URL needs literal values of vertex_project and vertex_location');
   if (file !== undefined && (file.trimStart().startsWith('{') || parseVariable(file) !== undefined))
     return draft.note(
       parameters.pathOf('vertex_credentials'),
-      'credentials of Google are a file here: write it, and add the upstream',
+      'Daypass reads Google credentials from a file: write it, and add the upstream',
     );
   const host = location === 'global' ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
   const upstream = draft.addUpstream('vertex', {

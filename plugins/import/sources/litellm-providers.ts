@@ -43,8 +43,8 @@ export const providers: Readonly<Record<string, Provider | undefined>> = {
   lm_studio: { isKeyless: true },
 };
 
-/** Model names that LiteLLM accepts without a provider. */
-const bareNames: readonly (readonly [pattern: RegExp, provider: string])[] = [
+/** Providers of model names that LiteLLM accepts without a provider. */
+const providersByModelName: readonly (readonly [pattern: RegExp, provider: string])[] = [
   [/^(?:gpt-|chatgpt-|o\d|text-embedding-|dall-e-|whisper-|tts-)/, 'openai'],
   [/^claude-/, 'anthropic'],
 ];
@@ -55,7 +55,7 @@ export function splitProvider(model: string, customProvider: string | undefined)
   const prefix = slash === -1 ? '' : model.slice(0, slash);
   if (customProvider !== undefined) return [customProvider, prefix === customProvider ? model.slice(slash + 1) : model];
   if (prefix !== '') return [prefix, removeEndpointPrefix(prefix, model.slice(slash + 1))];
-  return [bareNames.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
+  return [providersByModelName.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
 /** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint, which the format determines here. */

@@ -4,11 +4,11 @@ import type { Reasons } from '../members.ts';
  * Reasons for not importing settings of LiteLLM.
  */
 
-const automaticReason = 'is done by itself here';
+const automaticReason = 'Daypass does this automatically';
 const observabilityReason = 'logs, metrics and traces are set up under telemetry and at the operator listener';
 const redisReason = 'set REDIS_URL in the environment instead';
 const budgetReason = 'access is sold by the day here, without budgets';
-const retryReason = 'breakers and backup routes decide here; see the stage upstream for timeouts';
+const retryReason = 'circuit breakers and backup routes replace it; see the stage upstream for timeouts';
 
 /** Reasons for members of model_list entries and their litellm_params. */
 export const deploymentReasons: Reasons = {
@@ -18,10 +18,10 @@ export const deploymentReasons: Reasons = {
   max_retries: retryReason,
   num_retries: retryReason,
   cooldown_time: retryReason,
-  api_version: 'the v1 API of Azure takes no versions; the deployment is the name of the model',
-  temperature: 'requests get no defaults here',
-  top_p: 'requests get no defaults here',
-  max_tokens: 'requests get no defaults here; `max_tokens` of a model reports the most to clients',
+  api_version: 'the v1 API of Azure has no versions; the deployment name is the model name',
+  temperature: 'Daypass adds no defaults to requests',
+  top_p: 'Daypass adds no defaults to requests',
+  max_tokens: 'Daypass adds no defaults to requests; `max_tokens` of a model reports the maximum to clients',
   drop_params: automaticReason,
   additional_drop_params: 'see `quirks.refuses` of a route',
   merge_reasoning_content_in_choices: automaticReason,
@@ -30,8 +30,8 @@ export const deploymentReasons: Reasons = {
   tags: 'routes have no tags here',
   max_budget: budgetReason,
   budget_duration: budgetReason,
-  mock_response: 'answers are not made up here, but by the vendor "demo"',
-  aws_role_name: 'roles are not assumed here: use keys, or credentials of the environment',
+  mock_response: 'only the vendor "demo" makes up answers',
+  aws_role_name: 'Daypass assumes no roles: use keys, or credentials from the environment',
   litellm_credential_name: 'credentials of credential_list are not read: write the key into the deployment',
   region_name: 'regions are not chosen by name here',
   allowed_openai_params: automaticReason,
@@ -55,11 +55,12 @@ export const infoReasons: Reasons = {
   team_id: 'there are no teams here',
 };
 
+/** Reasons for members of router_settings. */
 export const routerReasons: Reasons = {
-  routing_strategy: 'routes of the same priority share requests by weight here, and by their health',
-  routing_strategy_args: 'routes of the same priority share requests by weight here, and by their health',
+  routing_strategy: 'routes of the same priority share requests by weight and health',
+  routing_strategy_args: 'routes of the same priority share requests by weight and health',
   context_window_fallbacks: 'set `max_input_tokens` on routes: longer prompts go to routes that take them',
-  content_policy_fallbacks: 'refusals of a model are passed on',
+  content_policy_fallbacks: 'refusals by a model are returned to the client',
   num_retries: retryReason,
   timeout: retryReason,
   stream_timeout: retryReason,
@@ -82,6 +83,7 @@ export const routerReasons: Reasons = {
   provider_budget_config: budgetReason,
 };
 
+/** Reasons for members of litellm_settings. */
 export const settingsReasons: Reasons = {
   ...routerReasons,
   drop_params: automaticReason,
@@ -103,15 +105,16 @@ export const settingsReasons: Reasons = {
   max_parallel_requests: 'see `concurrent` of the stage rate-limit',
   guardrails: 'there are no guardrails here',
   telemetry: '',
-  default_internal_user_params: 'accounts are made when customers sign in',
+  default_internal_user_params: 'accounts are created when customers sign in',
   default_team_settings: 'there are no teams here',
   ssl_verify: 'certificates of upstreams are always verified',
 };
 
+/** Reasons for members of general_settings. */
 export const generalReasons: Reasons = {
-  master_key: 'operators have tokens of their own: daypass operator-token; customers have a key each',
-  database_url: 'set DATABASE_URL in the environment, with a database of its own',
-  store_model_in_db: 'models are in gateway.yaml alone: export those of the database as model_list first',
+  master_key: 'operators have their own tokens (daypass operator-token), and each customer has a key',
+  database_url: 'set DATABASE_URL in the environment to a separate database',
+  store_model_in_db: 'models are only in gateway.yaml: export the models in the database as model_list first',
   max_parallel_requests: 'see `concurrent` of the stage rate-limit',
   global_max_parallel_requests: 'see `concurrent` of the stage rate-limit',
   alerting: 'see `alerts`',
@@ -127,8 +130,9 @@ export const generalReasons: Reasons = {
   disable_spend_logs: '',
 };
 
+/** Reasons for members of the whole file. */
 export const rootReasons: Reasons = {
-  environment_variables: 'set them in .env beside gateway.yaml, where they are still needed',
+  environment_variables: 'set the ones that are still needed in .env next to gateway.yaml',
   include: 'import each of these files as well',
   credential_list: 'write the keys into the deployments that use them',
   guardrails: 'there are no guardrails here',

@@ -2,7 +2,7 @@ import type { ImportDraft, DraftRoute } from '../draft.ts';
 import { ImportedObject } from '../members.ts';
 import { routerReasons, settingsReasons } from './litellm-reasons.ts';
 
-/** Imports aliases, and imports fallbacks as backup routes of the models that name them. */
+/** Imports aliases, and fallbacks as backup routes of the models that have them. */
 export function importRouting(root: ImportedObject, draft: ImportDraft): void {
   const router = root.readObject('router_settings');
   const settings = root.readObject('litellm_settings');
@@ -31,12 +31,12 @@ type RoutesByModel = ReadonlyMap<string, readonly DraftRoute[]>;
 function addFallbacks(entry: unknown, path: string, primaryRoutes: RoutesByModel, draft: ImportDraft): void {
   const fallback = new ImportedObject(entry, path, draft);
   for (const name of fallback.names) {
-    if (name === '*')
-      for (const model of primaryRoutes.keys())
-        addRoutes(model, fallback.readList(name), fallback.pathOf(name), primaryRoutes, draft);
-    else if (primaryRoutes.has(name))
-      addRoutes(name, fallback.readList(name), fallback.pathOf(name), primaryRoutes, draft);
-    else draft.note(fallback.pathOf(name), 'the model was not taken over');
+    if (name !== '*' && !primaryRoutes.has(name)) {
+      draft.note(fallback.pathOf(name), 'the model was not imported');
+      continue;
+    }
+    for (const model of name === '*' ? primaryRoutes.keys() : [name])
+      addRoutes(model, fallback.readList(name), fallback.pathOf(name), primaryRoutes, draft);
   }
   fallback.noteUnread();
 }
@@ -54,7 +54,7 @@ function addRoutes(
   for (const fallback of fallbacks) {
     const routes = primaryRoutes.get(String(fallback));
     if (fallback === name) continue;
-    if (routes === undefined) draft.note(path, `its fallback "${String(fallback).slice(0, 80)}" was not taken over`);
+    if (routes === undefined) draft.note(path, `its fallback "${String(fallback).slice(0, 80)}" was not imported`);
     // A chat model cannot be the backup of an embedding model.
     if (routes === undefined || draft.models.get(String(fallback))?.kind !== model.kind) continue;
     const lastPriority = Math.max(...allRoutes.map(({ priority }) => priority));

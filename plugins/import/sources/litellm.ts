@@ -1,5 +1,5 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { type ImportDraft, type DraftRoute, Reference } from '../draft.ts';
+import { type ImportDraft, type DraftRoute, Reference, wildcardReason } from '../draft.ts';
 import { type UpstreamEndpoint, findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject } from '../members.ts';
 import type { ImportSource } from '../source.ts';
@@ -23,7 +23,7 @@ export const litellm: ImportSource = {
     const root = new ImportedObject(value, '', draft);
     const deploymentsByUpstream = new Map<string, Deployment[]>();
     for (const [index, entry] of root.readList('model_list').entries()) {
-      const deployment = readDeployment(entry, `model_list[${index}]`, draft, vendors);
+      const deployment = importDeployment(entry, `model_list[${index}]`, draft, vendors);
       if (deployment !== undefined)
         deploymentsByUpstream.set(deployment.upstream, [
           ...(deploymentsByUpstream.get(deployment.upstream) ?? []),
@@ -45,7 +45,7 @@ interface Deployment {
 }
 
 /** Imports a deployment. @returns undefined if it was noted instead */
-function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
+function importDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.readText('model_name');
   const parameters = deployment.readObject('litellm_params');
@@ -57,7 +57,7 @@ function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendor
     return undefined;
   }
   const kind = readKind(info, draft);
-  const target = readTarget(parameters, kind, draft, vendors);
+  const target = importTarget(parameters, kind, draft, vendors);
   if (target === undefined) return undefined;
   const { upstream, model } = target;
   const route: DraftRoute = {
@@ -66,8 +66,8 @@ function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendor
     priority: parameters.readNumber('order') ?? 0,
     weight: parameters.readNumber('weight'),
   };
-  const maxInputTokens = wholeLimit(info?.readNumber('max_input_tokens'));
-  const maxTokens = wholeLimit(info?.readNumber('max_output_tokens') ?? info?.readNumber('max_tokens'));
+  const maxInputTokens = toWholeLimit(info?.readNumber('max_input_tokens'));
+  const maxTokens = toWholeLimit(info?.readNumber('max_output_tokens') ?? info?.readNumber('max_tokens'));
   draft.addModel(`${path}.model_name`, {
     name,
     routes: [route],
@@ -75,14 +75,14 @@ function readDeployment(entry: unknown, path: string, draft: ImportDraft, vendor
     ...(maxInputTokens !== undefined && { maxInputTokens }),
     ...(maxTokens !== undefined && { maxTokens }),
   });
-  const concurrent = wholeLimit(parameters.readNumber('max_parallel_requests'));
+  const concurrent = toWholeLimit(parameters.readNumber('max_parallel_requests'));
   parameters.noteUnread(deploymentReasons);
   for (const support of info?.names.filter((member) => member.startsWith('supports_')) ?? []) info?.read(support);
   info?.noteUnread(infoReasons);
-  return { path, upstream, concurrent, requests: wholeLimit(limits.rpm) };
+  return { path, upstream, concurrent, requests: toWholeLimit(limits.rpm) };
 }
 
-const wholeLimit = (value: number | undefined) => (value !== undefined && value >= 1 ? Math.floor(value) : undefined);
+const toWholeLimit = (value: number | undefined) => (value !== undefined && value >= 1 ? Math.floor(value) : undefined);
 
 const kindsByMode: Readonly<Record<string, string>> = {
   chat: 'chat',
@@ -114,7 +114,7 @@ function readKind(info: ImportedObject | undefined, draft: ImportDraft): string 
 }
 
 /** Imports a deployment's upstream. Notes the reason and returns undefined if it cannot be served here. */
-function readTarget(
+function importTarget(
   parameters: ImportedObject,
   kind: string | undefined,
   draft: ImportDraft,
@@ -123,14 +123,14 @@ function readTarget(
   const [name, model] = splitProvider(parameters.readText('model') ?? '', parameters.readText('custom_llm_provider'));
   const path = parameters.pathOf('model');
   if (model === '') return draft.note(path, 'names no model');
-  if (model.includes('*')) return draft.note(path, 'models have whole names here: add each model that you serve');
+  if (model.includes('*')) return draft.note(path, wildcardReason);
   if (name === 'bedrock') return importBedrock(parameters, model, draft);
   if (name === 'vertex_ai') return importVertex(parameters, model, draft);
   const provider = providers[name];
   if (provider === undefined) return draft.note(path, explainUnlistedProvider(name));
-  const endpoint = readEndpoint(provider, parameters, draft, vendors);
+  const endpoint = resolveEndpoint(provider, parameters, draft, vendors);
   if (endpoint === undefined)
-    return draft.note(parameters.pathOf('api_base'), 'is missing, or is not a URL that an upstream can have');
+    return draft.note(parameters.pathOf('api_base'), 'is missing, or is not a valid upstream URL');
   const adaptedEndpoint = adaptToKind(endpoint, kind, vendors);
   if (adaptedEndpoint === undefined)
     return draft.note(path, `the preset "${endpoint.vendor}" has no endpoint for this mode`);
@@ -154,7 +154,7 @@ function chooseAuth({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vend
   return auth === 'none' ? {} : { auth: 'none' };
 }
 
-function readEndpoint(
+function resolveEndpoint(
   provider: Provider,
   parameters: ImportedObject,
   draft: ImportDraft,

@@ -14,8 +14,8 @@ type ChannelType =
     }
   | { readonly name: string; readonly reason: string };
 
-const formatReason = 'its format is translated by new-api, and not known here';
-const mediaReason = 'makes images, videos or music by an API of its own';
+const formatReason = 'new-api translates its format, which Daypass does not support';
+const mediaReason = 'generates images, videos or music through its own API';
 const applicationReason = 'calls an application, not a model';
 
 /** Channel types by number. Source: new-api, constant/channel.go and relay/channel/; paths as in its adaptors. */
@@ -40,7 +40,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   31: { name: 'LingYiWanWu', url: 'https://api.lingyiwanwu.com' },
   33: {
     name: 'AWS',
-    reason: 'names of models and keys are translated by new-api: add the upstream with `credentials.aws`',
+    reason: 'new-api translates its model names and keys: add the upstream with `credentials.aws`',
   },
   34: { name: 'Cohere', reason: formatReason },
   35: { name: 'MiniMax', url: 'https://api.minimax.chat' },
@@ -49,7 +49,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   40: { name: 'SiliconFlow', url: 'https://api.siliconflow.cn' },
   41: {
     name: 'VertexAI',
-    reason: 'its key is the file of a service account: add the upstream with `credentials.google`',
+    reason: 'its key is a service account file: add the upstream with `credentials.google`',
   },
   42: { name: 'Mistral', url: 'https://api.mistral.ai' },
   43: { name: 'DeepSeek', url: 'https://api.deepseek.com' },
@@ -63,7 +63,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   52: { name: 'Vidu', reason: mediaReason },
   54: { name: 'DoubaoVideo', reason: mediaReason },
   55: { name: 'Sora', reason: mediaReason },
-  57: { name: 'Codex', reason: 'a login of ChatGPT, not an API key' },
+  57: { name: 'Codex', reason: 'a ChatGPT login, not an API key' },
 };
 
 /** URLs by the plan name that may be used instead of a `base_url`. */
@@ -91,10 +91,10 @@ export const ignoredColumns = [
 
 export const channelReasons: Reasons = {
   id: '',
-  other: 'settings of one vendor, such as its version of an API',
-  settings: 'settings of one vendor, such as its version of an API',
-  setting: 'a proxy, a prompt and the like are not added to requests here',
-  status_code_mapping: 'statuses of upstreams are classified by themselves: see docs/faults.md',
+  other: 'vendor-specific settings, such as an API version',
+  settings: 'vendor-specific settings, such as an API version',
+  setting: 'Daypass adds no proxy, prompt or the like to requests',
+  status_code_mapping: 'upstream statuses are classified automatically: see docs/faults.md',
   param_override: 'members of requests are not replaced here: see `quirks` of a route',
   header_override: 'add `headers` to the upstream',
 };

@@ -11,14 +11,14 @@ export const newApi: ImportSource = {
   title: 'new-api',
   file: 'its table channels as JSON or CSV; with --users, its tables users and user_subscriptions',
   readConfiguration(value, draft, vendors) {
-    for (const [index, row] of readRows(value, 'channels').entries()) readChannel(row, `[${index}]`, draft, vendors);
+    for (const [index, row] of readRows(value, 'channels').entries()) importChannel(row, `[${index}]`, draft, vendors);
   },
   readUsers: readNewApiUsers,
 };
 
 const enabledStatus = 1;
 
-function readChannel(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
+function importChannel(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
   const channel = new ImportedObject(row, path, draft);
   for (const column of ignoredColumns) channel.read(column);
   const name = channel.readText('name') ?? `channel ${channel.readText('id') ?? ''}`;
@@ -37,7 +37,7 @@ function readChannel(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   if (groups.length > 0) draft.note(channel.pathOf('group'), 'every customer with paid days may use every model');
   channel.noteUnread(channelReasons);
   if (status !== enabledStatus) return draft.note(path, 'is disabled');
-  const endpoint = readEndpoint(type, base, vendors);
+  const endpoint = resolveEndpoint(type, base, vendors);
   if (typeof endpoint === 'string') return draft.note(channel.pathOf('type'), endpoint);
   const isKeyless = vendors.get(endpoint.vendor ?? '')?.auth === 'none';
   const enabledKeys = keys.filter(
@@ -80,7 +80,7 @@ function addKey(key: string, name: string, index: number, path: string, draft: I
 }
 
 /** Finds the endpoint of a channel. @returns the reason if it cannot be called from here */
-function readEndpoint(type: number, base: string | undefined, vendors: Vendors): UpstreamEndpoint | string {
+function resolveEndpoint(type: number, base: string | undefined, vendors: Vendors): UpstreamEndpoint | string {
   const channelType = channelTypes[type];
   if (channelType === undefined) return `channels of type ${type} are not known to this import`;
   if ('reason' in channelType) return `${channelType.name}: ${channelType.reason}`;
@@ -90,7 +90,7 @@ function readEndpoint(type: number, base: string | undefined, vendors: Vendors):
   if (trimmedUrl === undefined) return `${channelType.name}: has no base_url`;
   const fullUrl = planUrl ?? (trimmedUrl.endsWith(path) ? trimmedUrl : `${trimmedUrl}${path}`);
   const endpoint = findEndpoint(fullUrl, format, vendors);
-  if (endpoint === undefined) return `${channelType.name}: its base_url is not a URL that an upstream can have`;
+  if (endpoint === undefined) return `${channelType.name}: its base_url is not a valid upstream URL`;
   if (vendor !== undefined && endpoint.vendor === undefined) return { vendor, baseUrl: endpoint.baseUrl };
   return endpoint;
 }

@@ -14,7 +14,7 @@ export const sub2api: ImportSource = {
   file: 'its export of accounts; with --users, its tables users and user_subscriptions',
   readConfiguration(value, draft, vendors) {
     for (const [index, row] of readRows(value, 'accounts').entries())
-      readAccount(row, `accounts[${index}]`, draft, vendors);
+      importAccount(row, `accounts[${index}]`, draft, vendors);
   },
   readUsers: readSub2apiUsers,
 };
@@ -34,14 +34,14 @@ const platforms: Readonly<Record<string, Platform | undefined>> = {
 
 /** Reasons for not importing accounts without an API key, by account type. */
 const typeReasons: Reasons = {
-  oauth: 'a login of a subscription: only API keys are used here',
-  'setup-token': 'a login of a subscription: only API keys are used here',
-  upstream: 'another sub2api for logins of subscriptions: only API keys are used here',
+  oauth: 'a subscription login: Daypass uses only API keys',
+  'setup-token': 'a subscription login: Daypass uses only API keys',
+  upstream: 'another sub2api with subscription logins: Daypass uses only API keys',
   bedrock: 'add the upstream with `credentials.aws`',
-  service_account: 'its key is the file of a service account: add the upstream with `credentials.google`',
+  service_account: 'its key is a service account file: add the upstream with `credentials.google`',
 };
 
-function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
+function importAccount(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
   const account = new ImportedObject(row, path, draft);
   for (const column of ignoredColumns) account.read(column);
   const name = account.readText('name') ?? 'account';
@@ -65,8 +65,7 @@ function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   const url = trimmedUrl.endsWith(platform.path) ? trimmedUrl : `${trimmedUrl}${platform.path}`;
   const endpoint = findEndpoint(url, platform.format, vendors);
   const key = credentials?.readText('api_key');
-  if (endpoint === undefined)
-    return draft.note(`${path}.credentials.base_url`, 'is not a URL that an upstream can have');
+  if (endpoint === undefined) return draft.note(`${path}.credentials.base_url`, 'is not a valid upstream URL');
   if (key === undefined) return draft.note(`${path}.credentials`, 'has no api_key');
   const upstream = draft.addUpstream(name, {
     ...endpoint,
@@ -87,7 +86,7 @@ function addModels(
   draft: ImportDraft,
 ): void {
   if (mapping === undefined)
-    return draft.note(path, `lists no models: add those that you serve to models, with routes to "${upstream}"`);
+    return draft.note(path, `lists no models: add the models that you serve, with routes to "${upstream}"`);
   for (const name of mapping.names) {
     const model = mapping.readText(name) ?? name;
     draft.addModel(mapping.pathOf(name), { name, routes: [{ upstream, model, priority }] });
@@ -108,7 +107,7 @@ const ignoredColumns = [
 const accountReasons: Reasons = {
   proxy_key: 'requests to upstreams use no proxy',
   proxy_id: 'requests to upstreams use no proxy',
-  expires_at: 'upstreams have no end: remove it in time',
+  expires_at: 'upstreams do not expire: remove this one in time',
   auto_pause_on_expired: '',
   group_ids: 'every customer with paid days may use every model',
   groups: 'every customer with paid days may use every model',
@@ -116,9 +115,9 @@ const accountReasons: Reasons = {
 };
 
 const credentialReasons: Reasons = {
-  custom_error_codes_enabled: 'statuses of upstreams are classified by themselves: see docs/faults.md',
-  custom_error_codes: 'statuses of upstreams are classified by themselves: see docs/faults.md',
+  custom_error_codes_enabled: 'upstream statuses are classified automatically: see docs/faults.md',
+  custom_error_codes: 'upstream statuses are classified automatically: see docs/faults.md',
   intercept_warmup_requests: 'requests are not answered by the gateway itself',
-  temp_unschedulable_enabled: 'breakers decide here when an upstream pauses',
-  temp_unschedulable_rules: 'breakers decide here when an upstream pauses',
+  temp_unschedulable_enabled: 'circuit breakers decide when an upstream pauses',
+  temp_unschedulable_rules: 'circuit breakers decide when an upstream pauses',
 };

@@ -14,20 +14,20 @@ const accounts: SubjectKind = { name: 'accounts' };
 export const importAction = defineAction({
   name: 'accounts.import',
   subject: accounts,
-  summary: 'make accounts of the users of another gateway, each once, with the days that they have left',
+  summary: 'create accounts for the users of another gateway, each once, with their remaining days',
   input: object(['source', 'users'], {
-    source: text('Name of the other gateway, such as new-api: with it, an id is imported once.', 40),
+    source: text('Name of the other gateway, such as new-api. An id is imported once for each name.', 40),
     users: array({
       items: object(['id', 'name'], {
-        id: text('Of the user there.', 60),
-        name: text('Of the account.', 100),
-        email: text('By which the owner signs in.', 320),
-        ends_at: integer({ minimum: 0 }, 'When the paid access ends, seconds since 1970.'),
+        id: text('Id of the user at the other gateway.', 60),
+        name: text('Name of the account.', 100),
+        email: text('Email address for signing in.', 320),
+        ends_at: integer({ minimum: 0 }, 'End of the paid access, in seconds since 1970.'),
       }),
       minItems: 1,
       maxItems: maxUsersPerAction,
     }),
-    keys: boolean('Whether the new keys are shown, once. Otherwise owners see theirs when they sign in.'),
+    keys: boolean('Returns the new keys, once. Otherwise each owner sees the key after signing in.'),
   }),
   // Email addresses are stored with the accounts only.
   unrecorded: ['users', 'keys'],

@@ -21,7 +21,8 @@ export interface UserOutcome {
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
 interface KeyOptions {
-  readonly areShown: boolean; // true if the operator hands out keys; otherwise owners see them after signing in
+  /** True if the operator hands out keys; otherwise owners see them after signing in. */
+  readonly areShown: boolean;
   /** Saved key for a new account; default: a generated one. */
   readonly key?: string | undefined;
 }
@@ -87,7 +88,7 @@ function explainRefusal({ email }: ImportedUser, days: number, { areShown }: Key
   if (days > maxDaysAhead)
     return `has ${days} days left, and an account can have at most ${maxDaysAhead} ahead: create it with daypass key create`;
   if (email === undefined && !areShown)
-    return 'has no e-mail address to sign in with: pass --keys FILE, and hand its key out';
+    return 'has no email address to sign in with: pass --keys FILE, and hand out the key';
   return undefined;
 }
 

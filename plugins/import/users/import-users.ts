@@ -7,8 +7,8 @@ import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft, type UnmappedSetting } from '../draft.ts';
 import type { ImportedUser } from '../imported-user.ts';
 import { ImportError } from '../members.ts';
+import { renderUnmapped } from '../render-yaml.ts';
 import type { ImportSource } from '../source.ts';
-import { unmappedLines } from '../write-yaml.ts';
 import { importAction, createImportAction, maxUsersPerAction } from './actions.ts';
 import type { UserOutcome } from './import-user.ts';
 import { KeysFile } from './keys-file.ts';
@@ -39,10 +39,10 @@ export async function importUsers(
     const notes: UnmappedSetting[] = collected.flatMap(({ id, reason }) =>
       reason === undefined ? [] : [{ path: `user ${id}`, reason }],
     );
-    for (const line of summaryLines(collected, options.dryRun === true)) print(line);
+    for (const line of describeOutcomes(collected, options.dryRun === true)) print(line);
     const unmapped = [...draft.unmapped, ...notes];
     if (unmapped.length > 0) print('Not imported:');
-    for (const line of unmappedLines(unmapped)) print(`  ${escapeControls(line)}`);
+    for (const line of renderUnmapped(unmapped)) print(`  ${escapeControls(line)}`);
     return notes.length;
   });
   if (refusedCount > 0) throw new CommandFailed(`${refusedCount} of ${users.length} users were not imported.`);
@@ -65,18 +65,18 @@ async function* importBatches(
   users: readonly ImportedUser[],
   { keys, yes }: Options,
 ): AsyncGenerator<UserOutcome> {
-  if (yes !== true) await confirm([`Make accounts of ${users.length} users of ${title}?`]);
+  if (yes !== true) await confirm([`Create accounts for ${users.length} users of ${title}?`]);
   const file = keys === undefined ? undefined : await KeysFile.create(keys);
   for (let start = 0; start < users.length; start += maxUsersPerAction) {
     const batch = users.slice(start, start + maxUsersPerAction);
     const keysByUser = new Map(batch.map(({ id }) => [id, generateApiKey(host.service.prefix)]));
-    const toKeyLine = ({ id, email }: ImportedUser, account?: string) => ({
+    const describeKeyLine = ({ id, email }: ImportedUser, account?: string) => ({
       user: id,
       email,
       account,
       key: keysByUser.get(id) ?? '',
     });
-    await file?.writeProposed(batch.map((user) => toKeyLine(user)));
+    await file?.writeProposed(batch.map((user) => describeKeyLine(user)));
     const input = { source: name, users: batch.map(toInput), keys: file !== undefined };
     const action = file === undefined ? importAction : createImportAction(keysByUser);
     const { result } = await runAction(host, getCommandOperator(), action, '', input);
@@ -85,7 +85,7 @@ async function* importBatches(
       outcomes.flatMap(({ id, key, accountId }) => (key === undefined ? [] : [[id, accountId]])),
     );
     await file?.writeSettled(
-      batch.filter(({ id }) => accounts.has(id)).map((user) => toKeyLine(user, accounts.get(user.id))),
+      batch.filter(({ id }) => accounts.has(id)).map((user) => describeKeyLine(user, accounts.get(user.id))),
     );
     yield* outcomes;
   }
@@ -102,7 +102,7 @@ function toInput({ id, name, email, endsAt }: ImportedUser) {
 
 const sumDays = (outcomes: readonly UserOutcome[]) => outcomes.reduce((sum, { days }) => sum + days, 0);
 
-function summaryLines(outcomes: readonly UserOutcome[], isPreview: boolean): string[] {
+function describeOutcomes(outcomes: readonly UserOutcome[], isPreview: boolean): string[] {
   const filterByOutcome = (wanted: UserOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted);
   const [created, joined, importedBefore] = [
     filterByOutcome('created'),
@@ -112,7 +112,7 @@ function summaryLines(outcomes: readonly UserOutcome[], isPreview: boolean): str
   const would = isPreview ? 'would be ' : '';
   return [
     `${created.length} accounts ${would}created, with ${sumDays(created)} days`,
-    `${joined.length} accounts that are here already ${isPreview ? 'would get' : 'got'} ${sumDays(joined)} days`,
+    `${joined.length} existing accounts ${isPreview ? 'would get' : 'got'} ${sumDays(joined)} days`,
     `${importedBefore.length} users were imported before`,
   ];
 }

@@ -16,8 +16,8 @@ interface KeyLine {
 }
 
 /**
- * The file of `--keys`, readable by the owner only. Keys are written to disk before their accounts are created, without an account, so that
- * a crash in between loses no keys. Then the file is rewritten with the account ids and without unused keys.
+ * The file of `--keys`, readable by its owner only. Keys are written to disk before their accounts are created, so that a crash loses no
+ * keys. Then the file is rewritten with the account ids and without unused keys.
  */
 export class KeysFile {
   readonly #path: string;
@@ -53,8 +53,8 @@ export class KeysFile {
   }
 }
 
-/** Creates a file. Never overwrites an existing one, because it might be readable by others or be a link. */
-async function writeNewFile(path: string, text: string): Promise<void> {
+/** Creates a file that only its owner can read. Never overwrites a file, which might be a link or readable by others. */
+export async function writeNewFile(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(
       `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,

@@ -109,7 +109,7 @@ function readEnd(
   return status === 'active' && end !== undefined && end > now ? end : undefined;
 }
 
-/** Parses seconds since the epoch, or a time in a database's notation; returns epoch ms. */
+/** Reads a time, in seconds since the epoch or in a database's notation; returns epoch ms. */
 function readTime(row: ImportedObject, column: string, draft: ImportDraft): number | undefined {
   const cell = row.readText(column);
   if (cell === undefined || cell === '0') return undefined;

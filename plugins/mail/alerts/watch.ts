@@ -8,7 +8,7 @@ import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 
 /** Creates the job that records conditions without an event, such as payments that stay unconfirmed, and the previous day's report. */
-export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({
+export const createWatchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   name: 'watch-for-alerts',
   description: 'Records alerts about unconfirmed payments, and the daily report to the operator.',
   schedule: { every: 60 },
@@ -16,6 +16,7 @@ export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   run: (_data, host) => watchForAlerts(host, gateway),
 });
 
+/** Records the watched conditions that hold now, and the previous day's report once it is due. */
 export async function watchForAlerts(host: Host, { problems, pageTexts }: Required<AlertSource>): Promise<void> {
   const { mail = '', webhook, digest_hour: hour } = host.section(alertsSection);
   if (mail === '' && webhook === undefined) return;
@@ -29,7 +30,7 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
         return { event, problem: (await find(reader))[0] };
       } catch (error) {
         // A failed or slow check must not block the others.
-        noteFailure(host.log, `looking for what ${event} reports`, error);
+        noteFailure(host.log, `checking the condition of ${event}`, error);
         return { event, problem: undefined };
       }
     }),

@@ -42,10 +42,13 @@ async function sendAlert(
   deadlineMs: number,
 ): Promise<boolean> {
   try {
-    const body = await writeBody(host, gateway, claimed);
-    if (body === undefined) return (await finishMessage(host.database, claimed, 'skipped', 'it is settled'), true);
-    await post(host, claimed.eventId, body, deadlineMs);
-    await finishMessage(host.database, claimed, 'sent');
+    const body = await renderBody(host, gateway, claimed);
+    if (body === undefined) {
+      await finishMessage(host.database, claimed, 'skipped', 'it is settled');
+    } else {
+      await postAlert(host, claimed.eventId, body, deadlineMs);
+      await finishMessage(host.database, claimed, 'sent');
+    }
     return true;
   } catch (error) {
     const reason = describeError(error, deadlineMs);
@@ -58,7 +61,7 @@ async function sendAlert(
   }
 }
 
-async function writeBody(
+async function renderBody(
   host: Host,
   gateway: HealthChecks & AlertSource,
   claimed: ClaimedAlert,
@@ -78,7 +81,7 @@ async function writeBody(
 }
 
 /** Posts an alert; throws unless the response is 2xx. Redirects are not followed, because they could lead to a different host. */
-async function post(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
+async function postAlert(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
   const response = await outgoingFetch(url, {

@@ -6,7 +6,7 @@ import { verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 const oneClickPath = '/one-click';
 
 /** Returns the URL in `List-Unsubscribe`, derived from the page's URL. */
-export function oneClickUrl(pageUrl: string): string {
+export function buildOneClickUrl(pageUrl: string): string {
   return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
 }
 
@@ -14,7 +14,7 @@ export function oneClickUrl(pageUrl: string): string {
  * Creates the endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes; a GET, which link
  * scanners send too, redirects to the page.
  */
-export function oneClickRoutes(host: () => Host): ServerRoute[] {
+export function createOneClickRoutes(host: () => Host): ServerRoute[] {
   const path = `${unsubscribePath}${oneClickPath}/{token}`;
   const options = { auth: false, state: { parse: false, failAction: 'ignore' } } as const;
   const payload = { parse: false, output: 'data', maxBytes: 4_096, override: 'application/octet-stream' } as const;

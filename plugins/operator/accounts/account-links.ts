@@ -7,7 +7,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** The most frequent support actions, shown at the top of the page; all other actions are listed with the details. */
 const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock', 'account.resume']);
-/** Has its form on the account's page, so it needs no link. */
+/** Action that needs no link, because its form is on the account's page. */
 const inlineAction = 'account.note';
 
 /** Lists links to an operator's actions on an account, dangerous actions last. */
@@ -19,9 +19,9 @@ export function listAccountLinks(
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
   const hiddenActions = new Set([inlineAction]);
-  if (blockedAt === undefined || pausedAt !== undefined) hiddenActions.add('account.unblock');
   // A paused account can still be blocked, because its owner could resume it.
-  else hiddenActions.add('account.block');
+  const canBlock = blockedAt === undefined || pausedAt !== undefined;
+  hiddenActions.add(canBlock ? 'account.unblock' : 'account.block');
   if (pausedAt === undefined) hiddenActions.add('account.resume');
   return [...getActions(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))

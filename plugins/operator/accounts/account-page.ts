@@ -31,7 +31,7 @@ import { accountOrderFields } from '#core/web/resources/orders.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
-import { describeStory } from './story.ts';
+import { describeTimeline } from './timeline.ts';
 
 /** Maximum entries per list, newest first. */
 const maxEntries = { orders: 20, models: 8, mails: 20 };
@@ -74,7 +74,7 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
       key: record.key?.hint ?? '',
       status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
       tiles,
-      story: describeStory({ ...details, orders, pluginEntries: pluginEntries.flat(), hours }, { ...reader, query }),
+      story: describeTimeline({ ...details, orders, pluginEntries: pluginEntries.flat(), hours }, { ...reader, query }),
       models: describeModels(sortedUsage, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions

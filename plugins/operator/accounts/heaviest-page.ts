@@ -6,7 +6,7 @@ import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { loadReadings } from '../readings.ts';
-import { describeSpans, type Span, readSpan } from '../span.ts';
+import { describeSpans, type Span, parseSpan } from '../span.ts';
 
 const pagePath = '/operator/accounts/heaviest';
 
@@ -18,7 +18,7 @@ export const heaviestPage: Page = tablesPage({
   none: ['operator.nothing', 'operator.heaviest_none'],
   async read(request) {
     const { host, t, format, language, query } = request;
-    const span = readSpan(request);
+    const span = parseSpan(request);
     const measure = loadMeasures.find((name) => name === query['by']) ?? 'requests';
     const { loads, since, keyUse } = await loadReadings(host)[span].get();
     const ids = loads[measure].map(({ accountId }) => accountId);

@@ -26,7 +26,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
     const changes = requireChanges(request);
     const [rows, serving, actions, variants] = await Promise.all([
       changes.documents.history.list(pageSize + 1, before),
-      readServing(changes),
+      readEffectiveConfiguration(changes),
       listActions(host.database, { subject: configurationSubject.name, limit: maxActions }),
       gateway.variantSource?.load(),
     ]);
@@ -59,7 +59,7 @@ export function chooseRollbackTitle(rollback: Rollback | undefined): string {
 }
 
 /** Reads the configuration in effect; the latest recorded one if this instance has none yet. */
-export async function readServing({
+export async function readEffectiveConfiguration({
   documents: { history },
   serving,
 }: ConfigChanges): Promise<Pick<Served, 'text' | 'digest'> | undefined> {

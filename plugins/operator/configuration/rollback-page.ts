@@ -9,7 +9,7 @@ import { runFormAction } from '#core/web/actions/action-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { configurationsPath } from '#core/web/resources/configurations.ts';
-import { parseNumber, readServing, requireChanges } from './list-page.ts';
+import { parseNumber, readEffectiveConfiguration, requireChanges } from './list-page.ts';
 
 /** Maximum shown lines of a diff; `daypass diff` prints all lines. */
 const maxDiffLines = 400;
@@ -24,8 +24,11 @@ export const configurationPage: Page = {
   async show(request) {
     const { t, format } = request;
     const changes = requireChanges(request);
-    const target = await requireServed(changes, request);
-    const [[before], serving] = await Promise.all([changes.documents.history.list(1, target.id), readServing(changes)]);
+    const target = await requireConfiguration(changes, request);
+    const [[before], serving] = await Promise.all([
+      changes.documents.history.list(1, target.id),
+      readEffectiveConfiguration(changes),
+    ]);
     const isServing = serving === undefined || serving.digest === target.digest;
     return {
       number: target.id,
@@ -43,7 +46,7 @@ export const configurationPage: Page = {
       fields: object(['note'], { note: reason }),
       once: true,
       async submit({ note }, request) {
-        const target = await requireServed(requireChanges(request), request);
+        const target = await requireConfiguration(requireChanges(request), request);
         const input = { configuration: target.id, note: note.replaceAll(/\s+/g, ' ').trim() };
         // Rolling back to the content of gateway.yaml releases the file again.
         await runFormAction(request, isFileContent(target, request) ? releaseAction : rollbackAction, '', input);
@@ -58,7 +61,10 @@ function isFileContent({ digest }: Served, { host }: PageRequest): boolean {
   return configLoadState(host).rollback?.fileDigest === digest;
 }
 
-async function requireServed({ documents: { history } }: ConfigChanges, { params }: PageRequest): Promise<Served> {
+async function requireConfiguration(
+  { documents: { history } }: ConfigChanges,
+  { params }: PageRequest,
+): Promise<Served> {
   const id = parseNumber(params['number']);
   const target = id === undefined ? undefined : await history.find(id);
   return (

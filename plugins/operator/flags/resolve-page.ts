@@ -8,12 +8,12 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 /** `/operator/flags/{id}`: form to resolve a flag. */
 export const resolvePage: Page = plainPage(
   getCoreAction('flag.resolve'),
-  { path: '/operator/flags', find: readFlag },
+  { path: '/operator/flags', find: findFlagSubject },
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
 /** Reads the flag named in the path. @throws PageError if another operator has resolved it */
-async function readFlag(request: PageRequest): Promise<PageSubject> {
+async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =
     (await findOpenFlag(host.database, params['id'] ?? '')) ??

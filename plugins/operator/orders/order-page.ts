@@ -85,14 +85,16 @@ function describeActions(order: Order, { t, format }: PageRequest) {
   const path = `/operator/orders/${code}`;
   const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = openFlags.toSorted((a, b) => severityOf(a.kind).localeCompare(severityOf(b.kind)));
-  const closable = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
-  const payable = payments.filter((payment) => refundable(order, payment) > 0 && !isRefundInProgress(order, payment));
+  const closableRefunds = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
+  const refundablePayments = payments.filter(
+    (payment) => refundable(order, payment) > 0 && !isRefundInProgress(order, payment),
+  );
   return [
     ...worstFirst.map(({ id, kind }) =>
       createLink(`/operator/flags/${id}`, t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) })),
     ),
     createLink(`${path}/check`, t('operator.act.order.check')),
-    ...closable.map(({ key, amount, currency }) =>
+    ...closableRefunds.map(({ key, amount, currency }) =>
       createLink(
         `/operator/refunds/${key}/close`,
         t('operator.close_refund', { amount: format.money(amount, currency) }),
@@ -102,10 +104,10 @@ function describeActions(order: Order, { t, format }: PageRequest) {
       ? [createLink(`${path}/cancel`, t('operator.act.order.cancel'), true)]
       : []),
     // If several payments can be refunded, the label identifies the payment.
-    ...payable.map((payment) => {
+    ...refundablePayments.map((payment) => {
       const amount = format.money(refundable(order, payment), payment.currency);
       const values = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };
-      const label = t(payable.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', values);
+      const label = t(refundablePayments.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', values);
       return createLink(`${path}/refund/${payment.id}`, label, true);
     }),
   ];

@@ -62,22 +62,21 @@ function describeJournalState({ lost_records: lost }: JournalStatus, t: Localize
 
 /** Describes the job queue, and the due payment checks. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
-  const { t, format } = request;
-  const { host } = request;
+  const { t, format, host } = request;
   const [checks, queue] = await Promise.all([
     overviewReadings(host).checks.get(),
     readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;
   const lateCount = queue !== undefined && queue.oldestWaitMs > maxJobWaitMs ? queue.waiting : 0;
-  const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
+  const formatUnlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
     title: t('operator.jobs'),
     status: describeJobsState(queue, lateCount, t),
     facts: listFacts(t, [
       ['operator.jobs_checks', format.number(attempts)],
-      ['operator.jobs_refunds', unlessZero(refunds)],
-      ['operator.jobs_notifications', unlessZero(notifications)],
+      ['operator.jobs_refunds', formatUnlessZero(refunds)],
+      ['operator.jobs_notifications', formatUnlessZero(notifications)],
       ['operator.jobs_late', queue && format.number(lateCount)],
       ['operator.jobs_failed', queue && format.number(queue.failed.length)],
     ]),

@@ -7,16 +7,16 @@ export type NeedsSource = ProblemKinds & { readonly pages: readonly Page[] };
 
 /** Describes the problems that need the operator, worst first, then models, machine and money, each oldest first. */
 export async function describeNeeds(gateway: NeedsSource, request: PageRequest) {
-  const { problems: found, total } = await findProblems(gateway, request);
-  const hiddenCount = total - found.length;
+  const { problems, total } = await findProblems(gateway, request);
+  const hiddenCount = total - problems.length;
   return {
-    needs: found.map((problem) => describeNeed(problem, request, gateway.pages)),
+    needs: problems.map((problem) => describeNeed(problem, request, gateway.pages)),
     needsTotal: describeTotal(total, request),
     moreNeeds: hiddenCount > 0 ? request.t('operator.needs_more', { count: hiddenCount }) : '',
   };
 }
 
-/** Describes the number of open problems; '' for 0, because the page has a text of its own for it. */
+/** Describes the number of open problems; '' for 0, because the page has its own text for that. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }

@@ -3,8 +3,8 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { type OverviewSources, readSources } from '../sources.ts';
-import { describeSpans, readSpan } from '../span.ts';
+import { type OverviewSources, readOverviewSources } from '../sources.ts';
+import { describeSpans, parseSpan } from '../span.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds, type NeedsSource } from './needs.ts';
 import { describeTiles } from './tiles.ts';
@@ -26,8 +26,8 @@ export const createOverviewPage = (
   template: 'operator/overview.eta',
   async show(request) {
     const { host, t, format } = request;
-    const sources = await readSources(gateway, host);
-    const span = readSpan(request);
+    const sources = await readOverviewSources(gateway, host);
+    const span = parseSpan(request);
     const zone = host.section(service).time_zone;
     return {
       heading: t(`operator.span_heading.${span}`),
@@ -55,10 +55,11 @@ export const createOverviewPage = (
 
 /** Describes the routes in trouble, or all routes if there are none. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
-  const troubled = describeRoutes(request.host, sources, request, { minRows: minRoutes, isTroubleOnly: true });
+  const troubledRows = describeRoutes(request.host, sources, request, { minRows: minRoutes, isTroubleOnly: true });
   return {
-    routes: troubled.length > 0 ? troubled : describeRoutes(request.host, sources, request, { minRows: minRoutes }),
-    routesHeading: request.t(troubled.length > 0 ? 'operator.routes_troubled' : 'operator.routes_heading'),
+    routes:
+      troubledRows.length > 0 ? troubledRows : describeRoutes(request.host, sources, request, { minRows: minRoutes }),
+    routesHeading: request.t(troubledRows.length > 0 ? 'operator.routes_troubled' : 'operator.routes_heading'),
     routesTotal: request.t('operator.all_routes', { count: countRoutes(request.host) }),
     routesSince: request.t('operator.requests_since', {
       time: request.format.shortTime(new Date(sources.recent.since)).text,

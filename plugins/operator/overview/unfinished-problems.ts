@@ -2,11 +2,11 @@ import { listUnfinishedActions, maxActionMs } from '#core/business/operator-acti
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { readSubjectNames, readSubjectCells, describeDone } from '#core/web/resources/describe-action.ts';
 
-/** Maximum actions listed, and maximum age, which covers a weekend. */
 const maxActions = 5;
-const shownMs = 3 * 86_400_000;
-/** Searched days; one more than the maximum age, for clock differences. */
-const searchedDays = shownMs / 86_400_000 + 1;
+/** Maximum age of listed actions, which covers a weekend. */
+const maxAgeDays = 3;
+/** Searched days: one more than are listed, because clocks differ. */
+const searchedDays = maxAgeDays + 1;
 
 /** Reports actions with an unknown outcome, because their process ended before they did. */
 export const unfinishedActions: ProblemKind = {
@@ -15,7 +15,7 @@ export const unfinishedActions: ProblemKind = {
   precondition: `EXISTS (SELECT FROM operator_action WHERE finished_at IS NULL AND created_at > now() - interval '${searchedDays} days')`,
   async find(reader) {
     const { host, t } = reader;
-    const range = { since: host.now() - shownMs, until: host.now() - maxActionMs };
+    const range = { since: host.now() - maxAgeDays * 86_400_000, until: host.now() - maxActionMs };
     const actions = await listUnfinishedActions(host.database, range, maxActions);
     if (actions.length === 0) return [];
     const subjects = await readSubjectCells(reader, actions, await readSubjectNames(reader, actions));

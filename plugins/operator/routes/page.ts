@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
-import { readSources } from '../sources.ts';
+import { readOverviewSources } from '../sources.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
 /** Maximum routes on the page, models in trouble first; `daypass routes` lists all. */
@@ -22,7 +22,7 @@ export const createRoutesPage = (
   async show(request) {
     const { host, t, format } = request;
     const [sources, costs, notes] = await Promise.all([
-      readSources(gateway, host),
+      readOverviewSources(gateway, host),
       gateway.costsReader?.pageCosts(request, '30d'),
       readNotes(gateway.routeNoteSources, request),
     ]);

@@ -15,6 +15,10 @@ export type RouteRow = ReturnType<typeof describeRoutes>[number];
 const minFailedShare = 0.01;
 const seriousFailedShare = 0.1;
 
+const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
+/** Rank of a model whose routes are all healthy. */
+const healthyRank = [severityOf('working'), ranks.closed];
+
 interface RouteListOptions {
   /** Minimum number of rows, if there are that many. */
   readonly minRows: number;
@@ -27,7 +31,6 @@ interface RouteListOptions {
 /**
  * Describes routes by model: models in the worst trouble first, then the others in the order of gateway.yaml. A model's routes are never
  * split.
- *
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
@@ -43,16 +46,16 @@ export function describeRoutes(
   const models = isTroubleOnly
     ? catalog.models.filter((model) => compareRanks(rankModel(model), healthyRank) < 0)
     : catalog.models;
-  const shared = findSharedRoutes(catalog.models);
+  const sharedRoutes = findSharedRoutes(catalog.models);
   return pickWorstModels(models, minRows, rankModel).flatMap((model) => {
-    const inTrouble = model.routes.filter(({ id }) => rankRoute(statuses.get(id), routes.get(id)) < ranks.closed);
-    const shownRoutes = isTroubleOnly && inTrouble.length > 0 ? inTrouble : model.routes;
+    const troubledRoutes = model.routes.filter(({ id }) => rankRoute(statuses.get(id), routes.get(id)) < ranks.closed);
+    const shownRoutes = isTroubleOnly && troubledRoutes.length > 0 ? troubledRoutes : model.routes;
     return shownRoutes.map(({ id }, index) => ({
       // Printed once for all routes of the model.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       cost: costOf(model.publicName, id),
-      ...describeRoute(id, statuses.get(id), routes.get(id), model.publicName, shared.has(id), reader),
+      ...describeRoute(id, statuses.get(id), routes.get(id), model.publicName, sharedRoutes.has(id), reader),
     }));
   });
 }
@@ -91,11 +94,6 @@ function calculateFailedShare(traffic: RouteTraffic | undefined): number | undef
   const attempts = (traffic?.served ?? 0) + (traffic?.failed ?? 0);
   return attempts === 0 ? undefined : (traffic?.failed ?? 0) / attempts;
 }
-
-const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
-
-/** Rank of a model whose routes are all healthy. */
-const healthyRank = [severityOf('working'), ranks.closed];
 
 /** Ranks a route's trouble, from 0 for an open breaker to 5 for none. */
 function rankRoute(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {

@@ -1,4 +1,4 @@
-import { pathFor } from '../reader.ts';
+import { formatPath } from '../reader.ts';
 import { fillTemplate } from '../template.ts';
 import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
@@ -23,10 +23,10 @@ interface FilePaths {
   readonly windows?: string;
 }
 
-type Editing = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
+type EditOptions = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
 
 /** Settings or lines to write into a file. */
-export interface FileAction extends FilePaths, Editing {
+export interface FileAction extends FilePaths, EditOptions {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
@@ -49,7 +49,7 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
 export function formatStartCommand(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = listSteps(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
-  return last?.kind === 'command' ? last.commands.map((words) => posix.command(words)).join('; ') : undefined;
+  return last?.kind === 'command' ? last.commands.map((words) => posix.renderCommand(words)).join('; ') : undefined;
 }
 
 /** @throws Error for a step that needs a person, which requires separate steps for the script */
@@ -71,7 +71,7 @@ function describeStep(step: ScriptedStep, { key }: SetupValues): ScriptAction[] 
       return [createAction(step.place, step.format, step.lines.join('\n'))];
     case 'command':
       if (step.place === undefined) return [];
-      return [createAction(step.place, 'block', step.commands.map((words) => posix.command(words)).join('\n'))];
+      return [createAction(step.place, 'block', step.commands.map((words) => posix.renderCommand(words)).join('\n'))];
     case 'environment': {
       const values = Object.entries(step.variables ?? {});
       if (step.key !== undefined) values.push([step.key, key]);
@@ -89,6 +89,6 @@ function describePaths(place: FilePlace): FilePaths {
   return {
     path: preferred === undefined ? path : `${preferred}|${path}`,
     ...(macos !== undefined && { macos }),
-    windows: pathFor('windows', place),
+    windows: formatPath('windows', place),
   };
 }

@@ -1,4 +1,4 @@
-import { pathFor } from '../reader.ts';
+import { formatPath } from '../reader.ts';
 import { quoteAlways } from '../writers.ts';
 import type { FileAction, ScriptAction } from './describe-actions.ts';
 import { json } from './edit/json.mjs';
@@ -24,14 +24,14 @@ function renderTool(tool: ScriptTool, data: ScriptData): string {
   const { id, name, isOnRequest, commands, folders } = tool;
   const shownName = name.replaceAll(/\p{Cc}+/gu, ' ');
   const words = [id, shownName, isOnRequest ? 'yes' : 'no', commands.join(' ')].map(quoteAlways);
-  const actions = defaultActions(tool, data);
+  const actions = listDefaultActions(tool, data);
   const places = actions.filter((action) => action.kind === 'place');
   const lines = actions.map((action) => renderAction(action, places)).join('');
   return `  if tool ${[...words, ...folders.map((folder) => renderPath(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
 /** Returns a tool's actions for the default model of its format, in which only the key is a placeholder. */
-function defaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
+function listDefaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
   const variant = findVariant(tool, data);
   if (variant === undefined) return [];
   // Names of models are plain and need no escapes in JSON.
@@ -56,28 +56,28 @@ function renderAction(action: ScriptAction, places: readonly Place[]): string {
 /** A file may have a different path on macOS. */
 function renderFile(action: FileAction, places: readonly Place[]): string {
   const { format, path, macos } = action;
-  const settings = quoteAlways(withoutUncertain(action).replace(/\n+$/, ''));
-  const callFor = (source: string) => {
+  const settings = quoteAlways(removeUncertainMembers(action).replace(/\n+$/, ''));
+  const renderCall = (source: string) => {
     const paths = source.split('|').map((candidate) => renderPath(candidate, places));
     return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
   };
-  if (macos === undefined) return callFor(path);
-  return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${callFor(macos)}    else\n  ${callFor(path)}    fi\n`;
+  if (macos === undefined) return renderCall(path);
+  return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${renderCall(macos)}    else\n  ${renderCall(path)}    fi\n`;
 }
 
 /** Renders a path in double quotes, below the home folder or the variable that moves the tool's folder. */
 function renderPath(path: string, places: readonly Place[]): string {
   const movedFolder = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
   if (movedFolder === undefined) return `"${expandHome(path)}"`;
-  return `"\${${movedFolder.variable}:-${expandHome(movedFolder.folder)}}${escape(path.slice(movedFolder.folder.length))}"`;
+  return `"\${${movedFolder.variable}:-${expandHome(movedFolder.folder)}}${escapeForShell(path.slice(movedFolder.folder.length))}"`;
 }
 
 function expandHome(path: string): string {
-  if (path.startsWith('~/.config/')) return `$config${escape(path.slice('~/.config'.length))}`;
-  return path === '~' || path.startsWith('~/') ? `$HOME${escape(path.slice(1))}` : escape(path);
+  if (path.startsWith('~/.config/')) return `$config${escapeForShell(path.slice('~/.config'.length))}`;
+  return path === '~' || path.startsWith('~/') ? `$HOME${escapeForShell(path.slice(1))}` : escapeForShell(path);
 }
 
-function escape(text: string): string {
+function escapeForShell(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
 
@@ -85,13 +85,13 @@ function escape(text: string): string {
 export function renderPowershellTable(data: ScriptData): string {
   const tools = data.tools.map((tool) => {
     const { id, name, isOnRequest, commands, folders } = tool;
-    const actions = defaultActions(tool, data);
+    const actions = listDefaultActions(tool, data);
     return {
       id,
       name,
       isOnRequest,
       commands,
-      folders: folders.map((path) => pathFor('windows', { path })),
+      folders: folders.map((path) => formatPath('windows', { path })),
       files: actions.flatMap((action) => (action.kind === 'file' ? [describeFile(action)] : [])),
       variables: actions.flatMap((action) => (action.kind === 'variable' ? [action] : [])),
     };
@@ -101,11 +101,11 @@ export function renderPowershellTable(data: ScriptData): string {
 
 function describeFile(action: FileAction) {
   const { format, windows: path, identity } = action;
-  return { format, path, identity: identity?.join(',') ?? '-', text: withoutUncertain(action) };
+  return { format, path, identity: identity?.join(',') ?? '-', text: removeUncertainMembers(action) };
 }
 
 /** Removes members that depend on other files, which the launcher cannot read. */
-function withoutUncertain({ text, initial = [], elsewhere }: FileAction): string {
+function removeUncertainMembers({ text, initial = [], elsewhere }: FileAction): string {
   return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 

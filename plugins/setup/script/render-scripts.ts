@@ -21,7 +21,7 @@ export function renderShell(data: ScriptData): string {
     tables: renderShellTable(data),
     launcher: readLauncher('setup.sh'),
     withoutRuntime: readLauncher('without-runtime.sh'),
-    program: hereDocument(program),
+    program: renderHereDocument(program),
   });
 }
 
@@ -45,7 +45,7 @@ export function renderPowershell(data: ScriptData): string {
 }
 
 /** Quotes the delimiter, so that the shell expands nothing, and chooses one that is not a line of the text. */
-function hereDocument(text: string): string {
+function renderHereDocument(text: string): string {
   const lines = new Set(text.split('\n'));
   let delimiter = 'DATA';
   while (lines.has(delimiter)) delimiter += '_';

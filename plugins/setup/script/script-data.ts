@@ -1,5 +1,5 @@
 import { serviceSlug } from '#core/gateway/host/host.ts';
-import { type Abilities, readDefaults, type FormatDefaults, type SetupHost, listSetupModels } from '../defaults.ts';
+import { type AbilitySource, readDefaults, type FormatDefaults, type SetupHost, listSetupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
 import { fillTemplate } from '../template.ts';
 import type { ScriptedTool, SetupTool, ToolScript } from '../tool.ts';
@@ -39,6 +39,7 @@ interface ScriptDefaults {
   readonly small?: string;
 }
 
+/** A tool that the script sets up. */
 export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScript, 'commands' | 'folders'> {
   readonly format: string;
   readonly isOnRequest: boolean;
@@ -88,8 +89,8 @@ function createModel(features: string, role: 'MODEL' | 'SMALL'): SetupModel {
   };
 }
 
-/** Replaces the limits of `modelWith` in settings by placeholders. */
-function withPlaceholders(text: string): string {
+/** Replaces the stand-ins for limits in settings with placeholders. */
+function insertPlaceholders(text: string): string {
   return Object.entries(limitStandIns).reduce(
     (written, [name, number]) => written.replaceAll(String(number), `@${name}@`),
     text,
@@ -97,7 +98,7 @@ function withPlaceholders(text: string): string {
 }
 
 /** Returns the data of the scripts; undefined if the catalog has no model for tools. */
-export function createScriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
+export function createScriptData(host: SetupHost, registry: AbilitySource): ScriptData | undefined {
   const models = listSetupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
   const defaults = scriptedFormats.flatMap((format) => readDefaults(format, host, registry) ?? []);
@@ -117,8 +118,8 @@ export function createScriptData(host: SetupHost, registry: Abilities): ScriptDa
       ...(small && { small: small.name }),
     })),
     tools: scriptedTools.flatMap((tool) => {
-      const ofFormat = defaults.find(({ format }) => format === tool.formats[0]);
-      return ofFormat === undefined ? [] : toScriptTool(tool, host, models, ofFormat);
+      const formatDefaults = defaults.find(({ format }) => format === tool.formats[0]);
+      return formatDefaults === undefined ? [] : toScriptTool(tool, host, models, formatDefaults);
     }),
   };
 }
@@ -169,7 +170,7 @@ function toScriptTool(
 }
 
 function renderActions(tool: ScriptedTool, values: SetupValues): string {
-  return withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: '@KEY@' })));
+  return insertPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: '@KEY@' })));
 }
 
 /** @param withSockets the actions if the gateway accepts WebSockets */

@@ -16,6 +16,7 @@ interface SetupScript {
   readonly sha256: string;
 }
 
+/** Both scripts of a gateway, and their data. */
 export interface SetupScripts {
   readonly sh: SetupScript;
   readonly ps1: SetupScript;
@@ -43,7 +44,7 @@ async function renderScripts(host: Host, gateway: Registry): Promise<SetupScript
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
   }
-  // Fills the caches that `scriptData` uses, with a turn of the event loop for each format.
+  // Fills the caches that `createScriptData` uses, with a turn of the event loop for each format.
   for (const format of scriptedFormats) {
     await nextPageTurn();
     readDefaults(format, host, gateway);
@@ -68,7 +69,7 @@ function renderWithoutModels({ service }: Host): string {
   return `#!/bin/sh\nprintf '%s\\n' ${quoteAlways(message)} >&2\nexit 1\n`;
 }
 
-/** `withoutModels` for Windows, without the name of the service: the script must be ASCII. */
+/** The same script for Windows, without the name of the service, because it must be ASCII. */
 const powershellWithoutModels =
   "Write-Host 'This gateway has no models for tools yet. Run this again once the dashboard lists a model.'\n" +
   '$global:LASTEXITCODE = 1\n';

@@ -66,9 +66,9 @@ describe.each(all)('a file of %s', (from, file) => {
     expect(`${yaml}${errors}`).not.toMatch(/[\w-]+-secret/);
   });
 
-  it('says everything that was not taken over twice: as comments, and beside the output', async () => {
+  it('says everything that was not imported twice: as comments, and beside the output', async () => {
     const { yaml, errors } = await importFile(from, file);
-    const [, listed = ''] = /Not taken over:\n((?: {2}.*\n)+)/.exec(errors) ?? [];
+    const [, listed = ''] = /Not imported:\n((?: {2}.*\n)+)/.exec(errors) ?? [];
     const lines = listed
       .trimEnd()
       .split('\n')
@@ -123,7 +123,7 @@ describe('config.yaml of LiteLLM', () => {
   it('becomes aliases, and notes those of models that were not taken over', async () => {
     const { aliases, errors } = await importFile('litellm', 'litellm.yaml');
     expect(aliases).toEqual({ 'gpt-4': 'gpt-5', hidden: 'claude-sonnet' });
-    expect(errors).toContain('router_settings.model_group_alias.gone: its model "watson" was not taken over');
+    expect(errors).toContain('router_settings.model_group_alias.gone: its model "watson" was not imported');
   });
 
   it('gives every setting that has no counterpart a reason', async () => {
@@ -131,11 +131,11 @@ describe('config.yaml of LiteLLM', () => {
     expect(errors).not.toContain('is not known to this import');
     for (const path of [
       'model_list[10].litellm_params.model: "watsonx" has no preset here',
-      'model_list[11].litellm_params.model: models have whole names here',
+      'model_list[11].litellm_params.model: model names cannot contain *',
       'model_list[0].litellm_params.api_version: the v1 API of Azure',
       'router_settings.routing_strategy: routes of the same priority',
       'litellm_settings.context_window_fallbacks: set `max_input_tokens`',
-      'general_settings.master_key: operators have tokens of their own',
+      'general_settings.master_key: operators have their own tokens',
     ])
       expect(errors).toContain(path);
   });
@@ -208,7 +208,7 @@ describe('config.json of claude-code-router', () => {
       ['claude-*haiku*', 'qwen2.5-coder:latest'],
       ['claude-*', 'deepseek-chat'],
     ]);
-    expect(errors).toMatch(/Router\.think.*: models are not chosen by what a request contains here/);
+    expect(errors).toMatch(/Router\.think.*: Daypass does not choose models by the content of requests/);
     expect(errors).toContain('"qwen-cli" uses the login of another tool');
     expect(errors).toContain('sets max_tokens of requests');
     expect(errors).not.toContain('is not known to this import');
@@ -272,7 +272,7 @@ describe('accounts of sub2api', () => {
       'openai-key': { vendor: 'openai', api_keys: ['${OPENAI_KEY_API_KEY:-}'] },
     });
     expect(models['claude-sonnet-5']?.routes).toEqual(['anthropic-key/claude-sonnet-5', 'relay/claude-sonnet-5']);
-    expect(errors).toContain('accounts[3].type: a login of a subscription: only API keys are used here');
+    expect(errors).toContain('accounts[3].type: a subscription login: Daypass uses only API keys');
     expect(errors).toContain('accounts[2]: lists no models');
   });
 });
@@ -288,7 +288,11 @@ describe('hostile and broken files', () => {
     ['litellm', 'model_list: [\n  { model_name: "a }\n', /: line \d+, column \d+: is not valid YAML/],
     ['claude-code-router', '{\n  "Providers": [,]\n}', /: line 2, column \d+: is not valid JSON/],
     ['claude-code-router', '{ "Providers": [1] }', /: line 1: Providers\[0\] is a number, but must be an object/],
-    ['new-api', '{ "success": true }', /has no list: expected one of rows, or an object with one under "channels"/],
+    [
+      'new-api',
+      '{ "success": true }',
+      /has no list: expected a list of rows, or an object with a list under "channels"/,
+    ],
     ['new-api', 'id,name\n1\n', /: line 2: has 1 fields, but the first line has 2/],
     ['new-api', 'id,name\n1,"x\n', /: line 2: a quote is missing/],
     ['new-api', '[{ "type": { "a": 1 }, "models": "x" }]', /\[0\]\.type is an object, but must be a number/],
@@ -347,7 +351,7 @@ describe('hostile and broken files', () => {
     const { code, yaml, models, errors } = await importFile('new-api', 'hostile.json', text);
     expect([code, (await check(yaml)).errors]).toEqual([0, '']);
     expect(Object.keys(models)).toEqual(expect.arrayContaining(['1.5', '0x1F', '2026-01-01', 'true', 'null']));
-    expect(errors).toContain('its base_url is not a URL that an upstream can have');
+    expect(errors).toContain('its base_url is not a valid upstream URL');
   });
 
   it('with thousands of models are converted in a time that grows with their number only', async () => {

@@ -102,7 +102,7 @@ describe('users of new-api', () => {
   it('with an address that is here already give their days to that account, whose key stays', async () => {
     const { key } = await createAccount(database, 'toko', { name: 'Ani here', email: 'ANI@example.com' });
     const { out } = await run('new-api', tables([ani], { 2: [7] }));
-    expect(out).toContain('1 accounts that are here already got 7 days');
+    expect(out).toContain('1 existing accounts got 7 days');
     expect((await findAccount(database, key)).name).toBe('Ani here');
     expect(await daysOf('ani@example.com')).toMatchObject([{ days: 7 }]);
   });
@@ -141,7 +141,7 @@ describe('users of new-api', () => {
       'users[2]: is deleted',
       'users[3]: is an administrator: add the address to `operators`',
       'user 7: has 3650 days left, and an account can have at most 365 ahead',
-      'user 8: has no e-mail address to sign in with: pass --keys FILE',
+      'user 8: has no email address to sign in with: pass --keys FILE',
       'user 9: its address belongs to an account that is blocked',
       'users[7].quota: money is not turned into days',
     ])

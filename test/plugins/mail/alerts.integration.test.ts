@@ -17,7 +17,7 @@ import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
 import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webhook.ts';
-import { sendJobs } from '../../../plugins/mail/jobs.ts';
+import { createSendJobs } from '../../../plugins/mail/jobs.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
@@ -101,7 +101,7 @@ async function sendMails(): Promise<string> {
 
 async function runJob(name: string): Promise<void> {
   await using host = createHost();
-  await sendJobs(gateway)
+  await createSendJobs(gateway)
     .find((job) => job.name === name)
     ?.run({} as never, host);
 }

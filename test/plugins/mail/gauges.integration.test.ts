@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { countUndelivered } from '#core/business/mail/mails.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
-import { mailGauges } from '../../../plugins/mail/gauges.ts';
+import { createMailGauges } from '../../../plugins/mail/gauges.ts';
 import { evaluateMails, readMailTrouble } from '../../../plugins/mail/health.ts';
 import { explain } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -28,7 +28,7 @@ it('the mail gauges count what waits and what was given up since yesterday, by c
   // A customer's kind is none of alerts.
   await add('key.rotated', 'operator', 'waiting', '5 hours', null);
   const [counts, ages] = await Promise.all(
-    mailGauges(registry).map(async ({ read }) =>
+    createMailGauges(registry).map(async ({ read }) =>
       [...(await read(host))].map(({ labels = {}, value }) => [...Object.values(labels), value]),
     ),
   );

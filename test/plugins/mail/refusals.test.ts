@@ -7,9 +7,9 @@ const refused = (cause: 'recipient' | 'unclear', same = '550'): SmtpOutcome => (
   kind: 'refused',
   error: same,
   cause,
-  sameness: same,
+  refusalKey: same,
 });
-const later = (same: string): SmtpOutcome => ({ kind: 'later', error: same, isServer: false, sameness: same });
+const later = (same: string): SmtpOutcome => ({ kind: 'later', error: same, isServer: false, refusalKey: same });
 
 /** Notes these outcomes, at a.example, b.example and so on. @returns states of the refused ones, and after how many the run ended */
 function run(
@@ -19,7 +19,7 @@ function run(
   const refusals = new Refusals<number>();
   let endedAfter: number | undefined;
   for (const [index, outcome] of outcomes.entries())
-    if (refusals.note(index, `${domains[index]}.example`, outcome)) {
+    if (refusals.recordOutcome(index, `${domains[index]}.example`, outcome)) {
       endedAfter = index + 1;
       break;
     }

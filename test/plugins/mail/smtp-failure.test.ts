@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { leaseSeconds } from '#core/business/mail/outbox.ts';
-import { classifyRefusal, describeFailure, sameness, type SmtpFailure } from '../../../plugins/mail/smtp-failure.ts';
+import {
+  classifyRefusal,
+  formatFailure,
+  createRefusalKey,
+  type SmtpFailure,
+} from '../../../plugins/mail/smtp-failure.ts';
 import { smtpTimeouts } from '../../../plugins/mail/smtp-session.ts';
 
 const of = (response: string, to: string) =>
-  sameness(Object.assign(new Error(response), { response, responseCode: 550 }) as SmtpFailure, to);
+  createRefusalKey(Object.assign(new Error(response), { response, responseCode: 550 }) as SmtpFailure, to);
 
 /** As servers and vendors write them: Postfix, Exim, OpenSMTPD, sendmail, Gmail, Outlook, Amazon SES. */
 describe('a refusal', () => {
@@ -66,13 +71,13 @@ describe('a refusal', () => {
   it('is described without the path of a source file of OpenSSL', () => {
     const message =
       'C0D2:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/x.c:80:\n';
-    expect(describeFailure(new Error(message))).toBe('TLS: wrong version number');
+    expect(formatFailure(new Error(message))).toBe('TLS: wrong version number');
   });
 
   it('of a megabyte is looked at in no time', () => {
     const begun = performance.now();
     classifyRefusal(550, `550 ${'<'.repeat(1_000_000)}`);
-    describeFailure(new Error('<'.repeat(1_000_000)));
+    formatFailure(new Error('<'.repeat(1_000_000)));
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });

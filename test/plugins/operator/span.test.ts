@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { joinDays } from '../../../plugins/operator/readings.ts';
-import { readSpan, splitDays } from '../../../plugins/operator/span.ts';
+import { parseSpan, splitDays } from '../../../plugins/operator/span.ts';
 
 const dayOf = (day: string, requests = 0) => ({ day, requests, answered: 0, failed: 0, failovers: 0 });
 
@@ -12,8 +12,8 @@ it('a span compares today with yesterday, and more days with as many before them
 });
 
 it('the span is today where the address names no span, or one that does not exist', () => {
-  for (const query of [{}, { span: 'today' }, { span: 'constructor' }]) expect(readSpan({ query })).toBe('today');
-  expect(readSpan({ query: { span: '7d' } })).toBe('7d');
+  for (const query of [{}, { span: 'today' }, { span: 'constructor' }]) expect(parseSpan({ query })).toBe('today');
+  expect(parseSpan({ query: { span: '7d' } })).toBe('7d');
 });
 
 it('a span takes each day once, the recent ones from their newer reading', () => {

@@ -7,7 +7,7 @@ import { describeTool } from '../../../plugins/setup/describe-tool.ts';
 import type { Reader } from '../../../plugins/setup/reader.ts';
 import { fillTemplate } from '../../../plugins/setup/template.ts';
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
-import { noteKey, collectTexts, tools } from '../../../plugins/setup/tools.ts';
+import { createNoteKey, collectTexts, tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, findValues } from '../../../plugins/setup/values.ts';
 import { renderSettings } from '../../../plugins/setup/writers.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
@@ -82,7 +82,7 @@ describe('table of tools', () => {
 
   it('the table of tools has a text for each note', () => {
     const notes = tools.flatMap((tool) => [
-      tool.note && noteKey(tool),
+      tool.note && createNoteKey(tool),
       tool.nameText,
       ...stepsOf(tool.id).map(({ note }) => note),
     ]);

@@ -27,11 +27,11 @@ describe.each(Object.keys(readers) as SettingsFormat[])('settings as %s', (forma
 
 describe('PowerShell', () => {
   it('PowerShell keeps every kind of quote that it knows inside of a word', () => {
-    expect(powershell.command(['x', `a'b‘c’d‚e‛f`])).toBe(`x 'a''b‘‘c’’d‚‚e‛‛f'`);
+    expect(powershell.renderCommand(['x', `a'b‘c’d‚e‛f`])).toBe(`x 'a''b‘‘c’’d‚‚e‛‛f'`);
   });
 
   it('PowerShell asks for the key without an echo', () => {
-    const lines = powershell.environment({ variables: { A: `it's` }, key: 'K' }, 'API key: ');
+    const lines = powershell.renderEnvironment({ variables: { A: `it's` }, key: 'K' }, 'API key: ');
     expect(lines).toBe(
       `$env:A = 'it''s'\n$env:K = [Net.NetworkCredential]::new('', (Read-Host 'API key' -AsSecureString)).Password`,
     );

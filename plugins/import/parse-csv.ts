@@ -1,7 +1,7 @@
 import { ImportError } from './members.ts';
 
 /** Parses a CSV file (RFC 4180) into rows keyed by its header line. @throws ImportError with the line of a mistake */
-export function readCsv(text: string): Record<string, string>[] {
+export function parseCsv(text: string): Record<string, string>[] {
   const [head, ...rows] = parseRows(text);
   const names = head?.cells ?? [];
   return rows.map(({ cells, line }) => {
@@ -27,7 +27,7 @@ function parseRows(text: string): CsvRow[] {
   let firstLine = 1;
   while (field.lastIndex < text.length || cells.length > 0) {
     const match = field.exec(text);
-    if (match === null) throw new ImportError(`line ${line}: a quote is missing, or stands inside of a field`);
+    if (match === null) throw new ImportError(`line ${line}: a quote is missing, or is in the middle of a field`);
     const [fieldText, quoted, unquoted = '', separator] = match;
     cells.push(quoted?.replaceAll('""', '"') ?? unquoted);
     line += fieldText.split('\n').length - 1;

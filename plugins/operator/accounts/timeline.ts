@@ -23,7 +23,7 @@ const minErrors = 20;
 const firstKeyMs = 60_000;
 
 /** Data of an account from several tables. */
-export type StorySources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
+export type TimelineSources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
   /** Entries from plugins. */
   readonly pluginEntries: readonly TimelineEntry[];
@@ -36,15 +36,15 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
 };
 
 /** Lists an account's events about money, access and requests, newest first. `?story=money` filters the list. */
-export function describeStory(sources: StorySources, reader: Reader & Pick<PageRequest, 'query'>) {
+export function describeTimeline(sources: TimelineSources, reader: Reader & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = reader;
   const now = new Date(host.now());
   const topic = topics.find((name) => name === query['story']);
   const path = `/operator/accounts/${sources.record.id}`;
   const entries = [
     ...sources.orders.flatMap((order) => describeOrder(order, reader)),
-    ...sources.ledger.filter(isListed).map((entry) => describeLedgerEntry(entry, reader)),
-    ...sources.actions.filter(isListedAction).map((action) => toActionEntry(action, reader)),
+    ...sources.ledger.filter(isListedEntry).map((entry) => describeLedgerEntry(entry, reader)),
+    ...sources.actions.filter(isListedAction).map((action) => describeActionEntry(action, reader)),
     ...sources.pluginEntries,
     ...describeAccess(sources, reader),
     ...describeErrors(sources, reader),
@@ -63,7 +63,7 @@ export function describeStory(sources: StorySources, reader: Reader & Pick<PageR
   };
 }
 
-const createEntry =
+const createEntryFactory =
   (topic: TimelineEntry['topic']) =>
   (at: Date, icon: TimelineEntry['icon'], title: string, text = '', link?: TimelineEntry['link']): TimelineEntry => ({
     topic,
@@ -73,8 +73,8 @@ const createEntry =
     text,
     ...(link !== undefined && { link }),
   });
-const moneyEntry = createEntry('money');
-const accessEntry = createEntry('access');
+const createMoneyEntry = createEntryFactory('money');
+const createAccessEntry = createEntryFactory('access');
 
 function describeOrder(order: Order, reader: Reader): TimelineEntry[] {
   const { t, format } = reader;
@@ -88,18 +88,24 @@ function describeOrder(order: Order, reader: Reader): TimelineEntry[] {
       : t('operator.story.pay_until', { time: format.shortTime(expiresAt).text });
   const link = { path: `/operator/orders/${code}`, label: code };
   return [
-    moneyEntry(createdAt, 'info', ordered, joinParts(format.money(price, currency), outcome), link),
+    createMoneyEntry(createdAt, 'info', ordered, joinParts(format.money(price, currency), outcome), link),
     ...payments.map((payment) => describePayment(payment, order, openFlags, reader)),
     ...refunds.map((refund) => describeRefund(refund, order, openFlags, reader)),
     ...openFlags
       .filter(({ subject }) => !moneyIds.has(subject))
       .map((flag) =>
-        moneyEntry(flag.createdAt, severityOf(flag.kind), t(`operator.flag.${flag.kind}`), code, resolveLink(flag, t)),
+        createMoneyEntry(
+          flag.createdAt,
+          severityOf(flag.kind),
+          t(`operator.flag.${flag.kind}`),
+          code,
+          createResolveLink(flag, t),
+        ),
       ),
     ...flags.flatMap(({ kind, resolvedAt, resolution }) => {
       if (resolvedAt === undefined) return [];
       const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
-      return moneyEntry(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
+      return createMoneyEntry(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
     }),
   ];
 }
@@ -122,7 +128,7 @@ function describePayment(
       ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
       : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
   const icon = outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind);
-  return moneyEntry(paidAt, icon, title, text, flag && resolveLink(flag, t));
+  return createMoneyEntry(paidAt, icon, title, text, flag && createResolveLink(flag, t));
 }
 
 const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
@@ -137,15 +143,15 @@ function describeRefund(
   const flag = openFlags.find(({ subject }) => subject === key);
   const title = t('operator.story.refund', { amount: format.money(amount, currency) });
   const text = joinParts(`${order.code}, ${t(`operator.refund_state.${state}`).toLowerCase()}`, t(reason));
-  return moneyEntry(createdAt, refundIcons[state], title, text, flag && resolveLink(flag, t));
+  return createMoneyEntry(createdAt, refundIcons[state], title, text, flag && createResolveLink(flag, t));
 }
 
-function resolveLink({ id }: OrderFlag, t: Reader['t']) {
+function createResolveLink({ id }: OrderFlag, t: Reader['t']) {
   return { path: `/operator/flags/${id}`, label: t('operator.act.flag.resolve') };
 }
 
 /** Omits days added by an order, removed by a refund, or shifted by either, because they are listed with the money. */
-function isListed({ reason }: LedgerEntry): boolean {
+function isListedEntry({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
@@ -155,7 +161,7 @@ function describeLedgerEntry(entry: LedgerEntry, reader: Reader): TimelineEntry 
   const name = t(`operator.ledger_reason.${reason}`);
   const title = isExtension(entry) ? name : `${name}: ${t('operator.days', { count: days })}`;
   const ends = t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text });
-  return accessEntry(
+  return createAccessEntry(
     createdAt,
     reason === 'revoke' ? 'info' : 'ok',
     title,
@@ -170,28 +176,28 @@ function isListedAction({ action, outcome }: RecordedAction): boolean {
 
 const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
 
-function toActionEntry(done: RecordedAction, reader: Reader): TimelineEntry {
-  const { action, createdAt, operator, outcome } = done;
-  const text = joinParts(describeAction(done, reader, reader.names), operator);
-  return accessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
+function describeActionEntry(recordedAction: RecordedAction, reader: Reader): TimelineEntry {
+  const { action, createdAt, operator, outcome } = recordedAction;
+  const text = joinParts(describeAction(recordedAction, reader, reader.names), operator);
+  return createAccessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
 }
 
 /** Describes the account's creation, key and sign-ins. Ended sessions are missing, because they are deleted. */
-function describeAccess({ record, sessions }: StorySources, { t }: Reader): TimelineEntry[] {
+function describeAccess({ record, sessions }: TimelineSources, { t }: Reader): TimelineEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
-  const isFirst = keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKeyMs;
+  const isFirstKey = keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKeyMs;
   return [
-    accessEntry(createdAt, 'info', t('operator.story.created')),
-    ...(isFirst ? [] : [accessEntry(keyAt, 'info', t('operator.story.new_key'), key?.hint)]),
+    createAccessEntry(createdAt, 'info', t('operator.story.created')),
+    ...(isFirstKey ? [] : [createAccessEntry(keyAt, 'info', t('operator.story.new_key'), key?.hint)]),
     ...sessions.map((session) =>
-      accessEntry(session.createdAt, 'info', t('operator.story.signed_in'), describeDevice(session.userAgent)),
+      createAccessEntry(session.createdAt, 'info', t('operator.story.signed_in'), describeDevice(session.userAgent)),
     ),
   ];
 }
 
 /** Describes hours with many rejected or failed requests. */
-function describeErrors({ record, hours }: StorySources, { t, format }: Reader): TimelineEntry[] {
+function describeErrors({ record, hours }: TimelineSources, { t, format }: Reader): TimelineEntry[] {
   return hours
     .filter(({ errors }) => errors >= minErrors)
     .toSorted((a, b) => b.hour - a.hour)

@@ -12,8 +12,8 @@ import {
 export function renderYaml(draft: ImportDraft, from: string, file: string): string {
   return [
     `# Imported from ${from} (${toOneLine(file)}). \`daypass check\` validates it and prints what would run.`,
-    ...commentSection('Set these variables, in .env beside this file or in the environment:', variableLines(draft)),
-    ...commentSection('Not taken over:', unmappedLines(draft.unmapped)),
+    ...renderComment('Set these variables, in .env next to this file or in the environment:', renderVariables(draft)),
+    ...renderComment('Not imported:', renderUnmapped(draft.unmapped)),
     '',
     'service:',
     '  name: Daypass                                  # shown to users',
@@ -32,11 +32,11 @@ export function renderYaml(draft: ImportDraft, from: string, file: string): stri
     '  - upstream',
     '  - log',
     '',
-    ...yamlSection('upstreams', [...draft.upstreams.values()].flatMap(upstreamLines)),
+    ...renderSection('upstreams', [...draft.upstreams.values()].flatMap(renderUpstream)),
     '',
-    ...yamlSection('models', [...draft.models.values()].flatMap(modelLines)),
+    ...renderSection('models', [...draft.models.values()].flatMap(renderModel)),
     '',
-    ...yamlSection(
+    ...renderSection(
       'aliases',
       [...draft.aliases].map(([alias, model]) => `  ${quoteText(alias)}: ${renderValue(model)}`),
     ),
@@ -44,14 +44,14 @@ export function renderYaml(draft: ImportDraft, from: string, file: string): stri
 }
 
 /** Returns the lines for the variables to set, without their values. */
-export function variableLines({ variables }: ImportDraft): string[] {
+export function renderVariables({ variables }: ImportDraft): string[] {
   return Array.from(variables.values(), ({ name, from }) => `${name}  (${toOneLine(from)})`);
 }
 
 const maxShownPaths = 3;
 
 /** Returns the lines for settings that were not imported, grouped by reason. */
-export function unmappedLines(unmapped: readonly UnmappedSetting[]): string[] {
+export function renderUnmapped(unmapped: readonly UnmappedSetting[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
   return Array.from(byReason, ([reason, settings]) => {
     const paths = settings.slice(0, maxShownPaths).map(({ path }) => toOneLine(path));
@@ -60,15 +60,15 @@ export function unmappedLines(unmapped: readonly UnmappedSetting[]): string[] {
   });
 }
 
-function commentSection(title: string, lines: readonly string[]): string[] {
+function renderComment(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['#', `# ${title}`, ...lines.map((line) => `#   ${line}`)];
 }
 
-function yamlSection(name: string, lines: readonly string[]): string[] {
+function renderSection(name: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [`${name}: {}`] : [`${name}:`, ...lines];
 }
 
-function upstreamLines(upstream: DraftUpstream): string[] {
+function renderUpstream(upstream: DraftUpstream): string[] {
   const { name, vendor, formats, baseUrl, auth, keys, headers, credentials, capacity, from } = upstream;
   const members = {
     vendor,
@@ -83,7 +83,7 @@ function upstreamLines(upstream: DraftUpstream): string[] {
   return [`  # ${toOneLine(from)}`, `  ${quoteText(name)}: ${renderValue(members)}`];
 }
 
-function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftModel): string[] {
+function renderModel({ name, routes, kind, maxInputTokens, maxTokens }: DraftModel): string[] {
   const members = { kind, max_input_tokens: maxInputTokens, max_tokens: maxTokens };
   const settings = Object.entries(members).filter(([, value]) => value !== undefined);
   return [

@@ -6,7 +6,7 @@ import { ownTexts, coreTexts } from '#core/web/serving/own-parts.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { describeStory, type StorySources } from '../../../plugins/operator/accounts/story.ts';
+import { describeTimeline, type TimelineSources } from '../../../plugins/operator/accounts/timeline.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 
@@ -53,7 +53,7 @@ function tell(sources: object, language: 'en' | 'id' = 'en', story?: string) {
     host: createTestHost({ now }),
     query: story === undefined ? {} : { story },
   };
-  return describeStory({ ...empty, ...sources } as unknown as StorySources, request as unknown as PageRequest);
+  return describeTimeline({ ...empty, ...sources } as unknown as TimelineSources, request as unknown as PageRequest);
 }
 
 const lines = (sources: object, language?: 'en' | 'id', story?: string) =>

@@ -40,7 +40,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
 }
 
 /** Lists the warnings of all sections about their values. */
-export function sectionNotices(sections: Iterable<Section>, values: SectionValues): string[] {
+export function listSectionNotices(sections: Iterable<Section>, values: SectionValues): string[] {
   return [...sections].flatMap((section) => section.notices?.(values.get(section), values) ?? []);
 }
 

@@ -145,7 +145,7 @@ async function registerForeignPlugins(document: GatewayDocument, server: Server,
     try {
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {
-      const mistake = document.mistake(path, ...explainLoadError(error));
+      const mistake = document.createMistake(path, ...explainLoadError(error));
       // An existing plugin may fail because something it needs is not available yet, so the next start may succeed.
       registry.loadMistakes.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
     }

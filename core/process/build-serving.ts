@@ -1,5 +1,5 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { variantName } from '#core/config/history/history.ts';
+import { createVariantName } from '#core/config/history/history.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
@@ -59,10 +59,10 @@ async function build(
   resources: AsyncDisposableStack,
   variant: BuiltVariant | undefined,
 ): Promise<Serving> {
-  const runningVendors = await vendors.running(config, resources);
+  const runningVendors = await vendors.startServers(config, resources);
   // With different stages, health is not shared, because the timeouts of one variant would turn responses into faults for the other.
   const variantBase = variant && {
-    name: variantName(variant.number),
+    name: createVariantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,
   };
   const catalog = await runInTurns(buildCatalogInSteps(config, runningVendors, assembly.registry.formats, variantBase));

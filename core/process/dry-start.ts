@@ -51,7 +51,7 @@ export async function dryStart({
   const mistakes: Mistake[] = [];
   const notes: string[] = [];
   const createMistake = (path: YamlPath, wrong: string) => ({
-    ...document.mistake(path, wrong, 'fix the plugin'),
+    ...document.createMistake(path, wrong, 'fix the plugin'),
     isTransient: true,
   });
   await using keeper = new Keeper();

@@ -1,5 +1,5 @@
 import { listPriceWarnings } from '#core/business/accounts/plans.ts';
-import { sectionNotices } from '#core/config/section.ts';
+import { listSectionNotices } from '#core/config/section.ts';
 import { listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
@@ -30,7 +30,7 @@ export function listGatewayNotices(
     ...findPipelineNotices(config.stages, registry, config),
     ...findProductionNotices(config, isProduction),
     ...listPriceWarnings(config),
-    ...sectionNotices(registry.sections.values(), config),
+    ...listSectionNotices(registry.sections.values(), config),
     ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),
     ...listCatalogNotices(host.catalog),
   ];

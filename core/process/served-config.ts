@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { type EffectiveConfiguration, EffectiveDocuments } from '#core/config/history/effective-document.ts';
-import { rollbackChannel, RollbackRefused, variantName } from '#core/config/history/history.ts';
+import { rollbackChannel, RollbackRefused, createVariantName } from '#core/config/history/history.ts';
 import { listen, plugins } from '#core/config/sections/core-sections.ts';
 import { findAddedPlugins, keepFixed } from '#core/extension/validation/fixed-members.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
@@ -44,7 +44,7 @@ export class ServedConfig {
   #fileDocument: GatewayDocument | undefined;
   /** Secret files of the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
-  #servedText: EffectiveConfiguration['kept'];
+  #servedText: EffectiveConfiguration['storedForm'];
   #variants: VariantRun | undefined;
   #pendingChange: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -114,7 +114,7 @@ export class ServedConfig {
     } catch (error) {
       const { log } = this.#parts;
       log.error(`${file.file} was rolled back, but it serves: the configuration before it cannot be used`, error);
-      return { document: file, rollback: undefined, kept: undefined };
+      return { document: file, rollback: undefined, storedForm: undefined };
     }
   }
 
@@ -144,7 +144,7 @@ export class ServedConfig {
   }
 
   async #recordServed(effective: EffectiveConfiguration): Promise<void> {
-    const { rollback, kept } = effective;
+    const { rollback, storedForm: kept } = effective;
     const { log } = this.#parts;
     this.#secretFiles = effective.document.secretFiles;
     const previous = configLoadState(this.host).rollback;
@@ -168,7 +168,7 @@ export class ServedConfig {
     const { handler, assembly } = this.#parts;
     if (this.#fileDocument === undefined) throw new Error('the gateway has not started yet');
     const candidate = await this.#validate(
-      await this.#documents.read({ name: variantName(number), text }, this.#fileDocument),
+      await this.#documents.read({ name: createVariantName(number), text }, this.#fileDocument),
     );
     const sections = [...assembly.registry.sections.values()];
     const { config } = keepFixed(candidate, this.#config, sections);

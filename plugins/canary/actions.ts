@@ -73,7 +73,7 @@ export const fullAction = defineAction({
       const { Canaries } = await loadCanaries();
       const canaries = new Canaries(host.database, history);
       const canary = await canaries.findRunning();
-      const { digest } = await history.describe(await read());
+      const { digest } = await history.createStoredForm(await read());
       const reason = writeOperatorReason('full', operator.name, why);
       if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw createNotRunning(id);
       await follow();

@@ -84,7 +84,7 @@ async function start(services: Services, path: string | undefined, share: number
 
 async function makeFull({ context, documents, canaries, options: { note } }: Services): Promise<void> {
   const canary = await canaries.findRunning();
-  const { digest } = await documents.history.describe(await readDocument(context.file(), process.env));
+  const { digest } = await documents.history.createStoredForm(await readDocument(context.file(), process.env));
   const reason = writeOperatorReason('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
     throw new CommandFailed('No canary runs.');

@@ -1,5 +1,5 @@
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
-import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
@@ -45,7 +45,7 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
   const modelAbilities = readAbilities(gateway, model);
   const { conversations, others } = modelAbilities;
   const capabilities = shownFeatures
-    .filter(([feature]) => bestSupport(modelAbilities, feature) !== 'no')
+    .filter(([feature]) => findBestSupport(modelAbilities, feature) !== 'no')
     .map(([, text]) => t(`landing.can.${text}`));
   if (model.kind !== 'chat') capabilities.push(t(`part.kind.${model.kind}`));
   const families = [...conversations.map((conversation) => conversation.format), ...others].map(

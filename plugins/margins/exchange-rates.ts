@@ -1,5 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { readDecimal, type Cost } from '#core/config/catalog/cost.ts';
+import { parseDecimal, type Cost } from '#core/config/catalog/cost.ts';
 import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
@@ -30,7 +30,7 @@ export const exchangeRatesSection = defineSection({
       if (currency === planCurrency) report(path, 'is the currency of plans', 'remove it');
       else if (!Intl.supportedValuesOf('currency').includes(currency))
         report(path, 'is not a currency', 'use a code of ISO 4217, for example USD');
-      else if (readDecimal(rate, rateDecimals) === undefined)
+      else if (parseDecimal(rate, rateDecimals) === undefined)
         report(path, `is ${rate}`, 'write at most 12 digits after the decimal point');
     }
     const knownCurrencies = new Set([planCurrency, ...Object.keys(rates)]);

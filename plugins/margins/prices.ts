@@ -1,5 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { type Cost, priceDecimals, readDecimal, taxDecimals } from '#core/config/catalog/cost.ts';
+import { type Cost, priceDecimals, parseDecimal, taxDecimals } from '#core/config/catalog/cost.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -105,7 +105,7 @@ function toPrice(name: string, cost: Cost, rate: bigint): Price {
 
 /** Parses a decimal. Invalid values do not reach this function, because the configuration check rejects them. */
 function parseExact(value: number, decimals: number): bigint {
-  return readDecimal(value, decimals) ?? 0n;
+  return parseDecimal(value, decimals) ?? 0n;
 }
 
 /** Computes the cost of counts without flat prices. It is linear, so the cost of a sum is the sum of the costs. */

@@ -1,4 +1,4 @@
-import { glob } from '#core/config/catalog/glob.ts';
+import { compileGlob } from '#core/config/catalog/glob.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { suggest } from '#core/config/file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
@@ -89,7 +89,7 @@ function collectKnownNames(context: CheckContext): KnownNames | undefined {
   const { prefix = '' }: Partial<SectionValue<typeof service>> = context.get(service);
   if (modelNames === undefined || aliasNames === undefined || prefix === '') return undefined;
   const names = [...modelNames, ...modelNames.map((name) => publicNameOf(prefix, name)), ...aliasNames];
-  const matchers = names.map(glob);
+  const matchers = names.map(compileGlob);
   return {
     names: names.filter((name) => !name.includes('*')),
     has: (name) => matchers.some((matches) => matches(name)),

@@ -1,4 +1,4 @@
-import { bestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
@@ -87,7 +87,7 @@ export function createValues(
 export function toSetupModel({ name, model }: ListedModel, registry: AbilitySource): SetupModel {
   const abilities = readAbilities(registry, model);
   const { maxInputTokens, maxOutputTokens, settings } = abilities;
-  const canSeeImages = bestSupport(abilities, 'images') !== 'no';
+  const canSeeImages = findBestSupport(abilities, 'images') !== 'no';
   return { name, maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards: settings.safeguards };
 }
 

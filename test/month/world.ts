@@ -288,7 +288,7 @@ export class World implements AsyncDisposable {
   async rollback(): Promise<void> {
     const { history } = this.#documents;
     const file = await readDocument(this.#file, {});
-    const target = await history.previous((await history.describe(file)).digest);
+    const target = await history.findPrevious((await history.createStoredForm(file)).digest);
     if (target === undefined) throw new Error('there is no configuration to go back to');
     const { fileDigest } = await this.#documents.readRollback(target, file);
     await history.rollBack({ fileDigest, configurationId: target.id, operator: 'month', note: 'a bad change' });
@@ -296,7 +296,7 @@ export class World implements AsyncDisposable {
   }
 
   async #serve(file: GatewayDocument): Promise<void> {
-    const { document, rollback, kept } = await this.#documents.resolve(file);
+    const { document, rollback, storedForm: kept } = await this.#documents.resolve(file);
     const config = validate(document, this.#registry);
     const catalog = buildCatalog(config, this.#registry.vendors, this.#registry.formats);
     this.host = createHost(this.#services, config, catalog, config.stages);

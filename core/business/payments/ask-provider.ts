@@ -25,7 +25,7 @@ interface CallOptions {
 
 /**
  * Calls a provider within a deadline, as soon as the rate budget that all instances share allows it. A call that the provider rejects for
- * its rate had no effect, and is retried with another turn.
+ * its rate has had no effect, and is retried at its next turn.
  *
  * @throws PaymentError, or the error of `beforeFirstCall`
  */
@@ -52,11 +52,12 @@ export async function askProvider<T>(
       );
     } catch (error) {
       if (!(error instanceof PaymentError) || !isRateLimited(error, reports)) throw error;
-      const reported = reports.findLast(({ pauseSeconds }) => pauseSeconds !== undefined);
-      budget.slowDown(sentAt, error.retryAfter ?? reported?.pauseSeconds);
+      const lastPause = reports.findLast(({ pauseSeconds }) => pauseSeconds !== undefined)?.pauseSeconds;
+      budget.slowDown(sentAt, error.retryAfter ?? lastPause);
     } finally {
-      const reported = reports.find((report) => !report.isExceeded && report.pauseSeconds !== undefined);
-      if (reported?.pauseSeconds !== undefined) budget.pause(reported.pauseSeconds);
+      // An accepted call can report that the rate is used up.
+      const nextPause = reports.find((report) => !report.isExceeded && report.pauseSeconds !== undefined)?.pauseSeconds;
+      if (nextPause !== undefined) budget.pause(nextPause);
     }
   }
 }
@@ -82,7 +83,7 @@ function toPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Returns the calls per second: as configured (for the provider of new orders), else as documented, else the default. */
+/** Returns the calls per second: the configured rate (for the provider of new orders), otherwise the documented or default one. */
 function selectRate(
   host: Host,
   provider: string,

@@ -16,12 +16,13 @@ import { settle } from './settle.ts';
 import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { getChargeQueue } from './work-queue.ts';
 
-const retryAfterSeconds = 5;
+const defaultRetrySeconds = 5;
+const maxRetrySeconds = 300;
 /** Lease of a process that waits for its turn to charge, which takes at most 15 s. */
 const waitingLeaseSeconds = 20;
-/** Maximum duration of a charge request. Until then, the attempt belongs to the process that charges it. */
+/** Maximum duration of a charge request, for which the attempt belongs to the process that charges it. */
 export const maxChargeSeconds = 15;
-/** Maximum time that a buyer's page waits for a charge before it reports that the charge is being created. */
+/** Maximum wait of a buyer's page for a charge; then the page reports that the charge is being created. */
 const maxPageWaitMs = 2_000;
 /** Maximum number of attempts to charge an order. */
 export const maxAttempts = 10;
@@ -76,10 +77,10 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Charges an order like `chargeOrder`, for a waiting buyer. Returns after two seconds at most, possibly before the charge exists; this
- * process or the order's next check still creates it.
+ * Queues the charge of an order (`chargeOrder`) and waits for it as long as a buyer's page may wait. Returns possibly before the charge
+ * exists; this process or the order's next check still creates it.
  */
-export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
+export async function queueCharge(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
   getChargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
   const order = await waitForFirst([promise], maxPageWaitMs);
@@ -97,6 +98,7 @@ async function claimCharge({ database }: Host, reference: string): Promise<void>
   if (rows.length === 0) throw new ChargeNotClaimed();
 }
 
+/** Reads an order that must exist. */
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
   const order = await readOrder(database, { id: orderId });
   if (order === undefined) throw new Error(`order ${orderId} not found`);
@@ -246,7 +248,13 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,
          next_check_at = case when ? = 'rejected' then null else clock_timestamp() + make_interval(secs => ?) end
        where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,
-      [charge, error.message.slice(0, 1_000), charge, Math.min(error.retryAfter ?? retryAfterSeconds, 300), reference],
+      [
+        charge,
+        error.message.slice(0, 1_000),
+        charge,
+        Math.min(error.retryAfter ?? defaultRetrySeconds, maxRetrySeconds),
+        reference,
+      ],
     );
     if (charge !== 'rejected') return;
     await transaction.execute(

@@ -10,7 +10,7 @@ import { PaymentError } from './payment-provider.ts';
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Rank in the queue, and maximum wait for a turn. */
+/** Rank in the queue (0 comes first), and maximum wait for a turn. */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxWaitMs: number }>> = {
   notification: { rank: 0, maxWaitMs: 15_000 },
   charge: { rank: 1, maxWaitMs: 15_000 },
@@ -24,9 +24,9 @@ const burst = { seconds: 4, refillShare: 56 / 60 };
 const reservedShare = 0.5;
 /** A 429 multiplies the rate by `factor`, down to `minShare`; each second adds the share `recovery`. */
 const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 };
-/** Pause after a 429: without Retry-After, and at most. */
+/** Pause after a 429 without Retry-After, and maximum of any pause. */
 const pauseMs = { default: 1_000, max: 120_000 };
-/** Maximum per process and budget. Further calls are rejected at once and retried later. */
+/** Maximum number of waiting calls per process and budget. Further calls are rejected at once and retried later. */
 const maxWaitingCalls = 5_000;
 
 const channel = 'payments:rate';
@@ -106,7 +106,7 @@ export class CallBudget {
   }
 
   /** Applies a change that this or another instance has published. */
-  adapt({ part, pause }: Omit<RateChange, 'key'>): void {
+  applyChange({ part, pause }: Omit<RateChange, 'key'>): void {
     const now = performance.now();
     this.#share = { value: part, setAt: now };
     this.#resumesAt = Math.max(this.#resumesAt, now + pause);
@@ -187,7 +187,7 @@ export class CallBudget {
   }
 
   #publish(change: RateChange): void {
-    this.adapt(change);
+    this.applyChange(change);
     // An instance that misses this message gets a 429 of its own.
     this.#shared.events.publish(channel, JSON.stringify(change)).catch(() => undefined);
   }
@@ -226,7 +226,7 @@ class CallBudgets implements AsyncDisposable {
     this.#unsubscribe = shared.events
       .subscribe(channel, (message) => {
         const { key, ...change } = JSON.parse(message) as RateChange;
-        this.#budgets.get(key)?.adapt(change);
+        this.#budgets.get(key)?.applyChange(change);
       })
       .catch(() => () => undefined);
   }

@@ -41,19 +41,19 @@ const connectTimeoutMs = 5_000;
 class SingleUseConnections {
   #agent: Agent | undefined;
 
-  open(Class: typeof Agent): Agent {
-    return (this.#agent ??= new Class({ connect: { timeout: connectTimeoutMs }, pipelining: 0 }));
+  getAgent(AgentClass: typeof Agent): Agent {
+    return (this.#agent ??= new AgentClass({ connect: { timeout: connectTimeoutMs }, pipelining: 0 }));
   }
 }
 
 const connections = new SingleUseConnections();
 
-/** Codes of errors that occur before a connection is open, when the provider has received nothing. */
+/** Codes of errors that occur before a connection is open, so the provider has received nothing. */
 const connectFailurePattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
 /**
- * Calls a provider's API once, within 15 seconds. Follows no redirects and reads at most 256 KB.
+ * Calls a provider's API once, within a deadline. Follows no redirects, and limits the size of the response.
  *
  * @throws PaymentError `temporary` if nothing reached the provider, or for a GET; otherwise `unknown` for a timeout, a broken connection,
  * or a body that is not a JSON object
@@ -66,7 +66,7 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
     });
   });
   const retryAfter = readSeconds(response.headers, /^retry-after$/);
-  rateListener.getStore()?.(readRate(response.status, response.headers, retryAfter));
+  rateListener.getStore()?.(readRateReport(response.status, response.headers, retryAfter));
   const body = parseObject(response.text);
   if (body !== undefined) return { status: response.status, body, retryAfter };
   throw new PaymentError(failureOf(call), `${host} answered ${response.status} without a JSON object`);
@@ -89,7 +89,7 @@ async function sendRequest({ method, url, headers, body, signal }: ProviderCall)
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
-    dispatcher: connections.open(Agent),
+    dispatcher: connections.getAgent(Agent),
     reset: true,
   });
   return {
@@ -117,7 +117,7 @@ function describeReason(error: unknown): string {
 type Headers = Dispatcher.ResponseData['headers'];
 
 /** Reads `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit) in any of their usual spellings. */
-function readRate(status: number, headers: Headers, retryAfter: number | undefined): RateReport {
+function readRateReport(status: number, headers: Headers, retryAfter: number | undefined): RateReport {
   const isExceeded = status === 429;
   const isSpent = isExceeded || readSeconds(headers, /^(x-)?rate-?limit-remaining$/) === 0;
   const reset = readSeconds(headers, /^(x-)?rate-?limit-reset$/);

@@ -47,6 +47,7 @@ function computeDelayAfterExpiry(secondsSince: number): number | undefined {
   return next === undefined ? undefined : next - secondsSince;
 }
 
+/** The job that checks one payment. */
 export const checkJob = 'check-payment';
 
 /** Enqueues the next check of an attempt for the time stored in the database. A sweep finds checks that the queue loses. */

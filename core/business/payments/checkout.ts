@@ -6,13 +6,13 @@ import { epoch, type Row } from '#core/platform/database/rows.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { currencySection, selectLabel, plansSection } from '../accounts/plans.ts';
 import { readStatus } from './ask-provider.ts';
-import { cancelCharge, chargeSoon, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
+import { cancelCharge, queueCharge, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { getConfiguredProvider } from './connections.ts';
 import type { PlanOrder } from './entities.ts';
 import { sellsGifts } from './gifts.ts';
-import { checkLimits, countInNetwork, openOrderCondition, lockBuyer } from './order-limits.ts';
-import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
+import { checkLimits, countNetworkCharge, openOrderCondition, lockBuyer } from './order-limits.ts';
+import { type PlacedOrder, type RecordOrder, storeOrderLines } from './order-lines.ts';
 import type { Order } from './order-types.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import { placeSteps } from './places.ts';
@@ -20,6 +20,7 @@ import { readCharge } from './read-charge.ts';
 import { paymentsSection } from './section.ts';
 import { providerIdColumns, settle } from './settle.ts';
 
+/** Minimum time between two checks by a buyer. */
 const checkIntervalSeconds = 5;
 
 type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'provider' | 'isGift'>;
@@ -27,7 +28,7 @@ type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'p
 interface OrderOptions {
   /** The buyer's IP address, whose network is also rate-limited; omitted for a program. */
   readonly address?: string | undefined;
-  /** The account that redeems the code gets the days, not the buyer. */
+  /** True if the account that redeems the code gets the days, instead of the buyer. */
   readonly isGift?: boolean | undefined;
   /** Called at the end of the transaction; the lines it returns are stored with the order. */
   readonly record?: RecordOrder | undefined;
@@ -57,11 +58,11 @@ export async function startOrder(
       await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
       await insertOrder(transaction, order, offer, minutes);
     }
-    if (record !== undefined) await writeOrderLines(transaction, order, await record(transaction, order));
-    if (order.isNew) await countInNetwork(host, address);
+    if (record !== undefined) await storeOrderLines(transaction, order, await record(transaction, order));
+    if (order.isNew) await countNetworkCharge(host, address);
     return order;
   });
-  return isNew ? chargeSoon(host, id) : requireOrder(host, id);
+  return isNew ? queueCharge(host, id) : requireOrder(host, id);
 }
 
 /**
@@ -81,7 +82,7 @@ export async function renewCharge(host: Host, orderId: string, address?: string)
   const isReopened = await host.database
     .fork()
     .transactional((transaction) => reopenOrder(host, transaction, order, address));
-  return isReopened ? chargeSoon(host, orderId) : requireOrder(host, orderId);
+  return isReopened ? queueCharge(host, orderId) : requireOrder(host, orderId);
 }
 
 /**
@@ -101,7 +102,7 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Reads the status of an order at the provider for its buyer, at most once in five seconds. A provider error does not change the order.
+ * Reads the status of an order at the provider for its buyer, at most once per interval. A provider error does not change the order.
  *
  * @throws CheckoutError `not_found`
  */
@@ -289,6 +290,6 @@ async function reopenOrder(
     [host.section(paymentsSection).order_minutes, id],
   );
   await insertAttempt(transaction, id);
-  await countInNetwork(host, address);
+  await countNetworkCharge(host, address);
   return true;
 }

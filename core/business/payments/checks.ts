@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
-import { chargeSoon, insertAttempt, maxChargeSeconds, maxAttempts } from './attempts.ts';
+import { queueCharge, insertAttempt, maxChargeSeconds, maxAttempts } from './attempts.ts';
 import { enqueueCheck, computeNextDelay, computePostponement } from './check-schedule.ts';
 import type { PaymentAttempt } from './entities.ts';
 import { expireOrder } from './expiry.ts';
@@ -78,55 +78,55 @@ export async function checkOverduePayments(host: Host, limit: number): Promise<n
   return rows.length;
 }
 
-function toClaimedCheck(claimed: ClaimedCheckRow): ClaimedCheck {
-  return { ...claimed, providerReference: claimed.providerReference ?? undefined };
+function toClaimedCheck(row: ClaimedCheckRow): ClaimedCheck {
+  return { ...row, providerReference: row.providerReference ?? undefined };
 }
 
 /** Runs a check and schedules the next one. A provider error never means "not paid": it changes no order, and the check is repeated. */
-async function runCheck(host: Host, claimed: ClaimedCheck): Promise<void> {
-  const pause =
-    claimed.canBePaid && claimed.isNotified && claimed.failures === 0 ? computePostponement(claimed) : undefined;
-  if (pause !== undefined) {
-    await scheduleCheck(host, claimed, pause, undefined);
-    return enqueueCheck(host, claimed.reference);
+async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
+  const isLikelyNotified = check.canBePaid && check.isNotified && check.failures === 0;
+  const postponement = isLikelyNotified ? computePostponement(check) : undefined;
+  if (postponement !== undefined) {
+    await scheduleCheck(host, check, postponement, undefined);
+    return enqueueCheck(host, check.reference);
   }
   try {
-    await (claimed.charge === 'none' ? retryCharge(host, claimed) : followCharge(host, claimed));
-    const delay = computeNextDelay(claimed);
-    await scheduleCheck(host, claimed, delay, undefined);
+    await (check.charge === 'none' ? retryCharge(host, check) : followCharge(host, check));
+    const delay = computeNextDelay(check);
+    await scheduleCheck(host, check, delay, undefined);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     if (error.isRateLimited) {
-      await postpone(host, claimed, error);
-      return enqueueCheck(host, claimed.reference);
+      await postpone(host, check, error);
+      return enqueueCheck(host, check.reference);
     }
-    if (claimed.remainingSeconds < -maxFailingSeconds) return stopChecking(host, claimed, error);
-    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, claimed.failures));
-    await scheduleCheck(host, claimed, Math.min(delay, backoffSeconds.max), error.message);
+    if (check.remainingSeconds < -maxFailingSeconds) return stopChecking(host, check, error);
+    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, check.failures));
+    await scheduleCheck(host, check, Math.min(delay, backoffSeconds.max), error.message);
   }
-  await enqueueCheck(host, claimed.reference);
+  await enqueueCheck(host, check.reference);
 }
 
 /** Stops checking a charge that can no longer be paid. If it was paid after all, a notification still activates the order. */
-async function stopChecking(host: Host, claimed: ClaimedCheck, { message }: PaymentError): Promise<void> {
-  await scheduleCheck(host, claimed, undefined, message);
-  await expireOrder(host.database, claimed.orderId);
-  host.log.error(`payment ${claimed.reference} is no longer checked, a week after its order expired: ${message}`);
+async function stopChecking(host: Host, check: ClaimedCheck, { message }: PaymentError): Promise<void> {
+  await scheduleCheck(host, check, undefined, message);
+  await expireOrder(host.database, check.orderId);
+  host.log.error(`payment ${check.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
 /** Reads the status. At expiry, an unpaid charge is cancelled and read again before the order expires. */
-async function followCharge(host: Host, claimed: ClaimedCheck): Promise<void> {
-  const { provider, isLast, remainingSeconds } = claimed;
-  const evidence = await readStatus(host, provider, claimed, 'poll');
+async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
+  const { provider, isLast, remainingSeconds } = check;
+  const evidence = await readStatus(host, provider, check, 'poll');
   await settle(host, provider, evidence);
   const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
   if (!isLast || !isWaiting) return;
   if (remainingSeconds <= 0) {
-    await endCharge(host, claimed);
-    await expireOrder(host.database, claimed.orderId);
-  } else if (isUnseen(claimed)) {
-    await addAttempt(host, claimed);
-    if (evidence.state === 'pending') await endCharge(host, claimed);
+    await endCharge(host, check);
+    await expireOrder(host.database, check.orderId);
+  } else if (isUnseen(check)) {
+    await addAttempt(host, check);
+    if (evidence.state === 'pending') await endCharge(host, check);
   }
 }
 
@@ -160,18 +160,18 @@ function asExpired(evidence: PaymentEvidence): PaymentEvidence {
 }
 
 /** Retries a charge that certainly does not exist, under its reference, while the order can be paid. */
-async function retryCharge(host: Host, claimed: ClaimedCheck): Promise<void> {
-  if (claimed.remainingSeconds <= 0) return expireOrder(host.database, claimed.orderId);
+async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
+  if (check.remainingSeconds <= 0) return expireOrder(host.database, check.orderId);
   // A pending order has an earlier charge whose response was lost.
-  const isOpen = claimed.orderState === 'created' || claimed.orderState === 'pending';
-  if (!claimed.isLast || !isOpen) return;
-  const { attempt } = await chargeSoon(host, claimed.orderId);
+  const isOpen = check.orderState === 'created' || check.orderState === 'pending';
+  if (!check.isLast || !isOpen) return;
+  const { attempt } = await queueCharge(host, check.orderId);
   // Without an error, the charge has not been requested yet.
   if ((attempt?.charge === 'none' || attempt?.charge === 'unknown') && attempt.error !== undefined)
     throw new PaymentError('temporary', attempt.error);
 }
 
-/** Adds another attempt, because a charge with an unknown outcome cannot be shown. A payment of either counts. */
+/** Adds another attempt, because a charge with an unknown outcome cannot be shown. A payment of either charge counts. */
 async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Promise<void> {
   const isAdded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
@@ -184,7 +184,7 @@ async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Pro
     if (openOrder !== undefined) await insertAttempt(transaction, orderId);
     return openOrder !== undefined;
   });
-  if (isAdded) await chargeSoon(host, orderId);
+  if (isAdded) await queueCharge(host, orderId);
 }
 
 /** Schedules the next check, unless the payment was settled in the meantime. */

@@ -9,7 +9,7 @@ const serviceKey = 'payment-providers';
 /** One map per loaded configuration, because connections depend on its settings. */
 const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
 
-/** Makes the registered providers known to everything that gets a host. */
+/** Stores the registered providers, so that `getPaymentProviders` returns them to any code that has a host. */
 export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {
   services.keep(serviceKey, () => providers);
 }
@@ -52,8 +52,8 @@ export function findSimulationCommand(
 }
 
 /**
- * Returns the connection to a provider, with the settings of this configuration. The provider may be the one of new orders, or a different
- * one that still has open orders.
+ * Returns the connection to a provider, with the settings of this configuration. The provider may be the configured one, or another one
+ * that still has open orders.
  *
  * @throws Error if the provider is not registered, is a sandbox in production, or has no secret
  */

@@ -34,7 +34,7 @@ const ranks: Record<OrderState, number> = {
 const noEffects: Decision = {};
 
 /** Decides the effects of evidence on an order. Pure. */
-export function decide(situation: Situation): Decision {
+export function decideEffects(situation: Situation): Decision {
   switch (situation.reportedState) {
     case 'paid':
       return decidePaid(situation);
@@ -43,11 +43,11 @@ export function decide(situation: Situation): Decision {
     case 'failed':
       // The provider denied a payment that it had confirmed.
       if (situation.orderState === 'paid' && situation.recordedOutcome === 'activated') return { flag: 'reversed' };
-      return moveTo('failed', situation);
+      return decideTransition('failed', situation);
     case 'expired':
-      return moveTo('expired', situation);
+      return decideTransition('expired', situation);
     case 'pending':
-      return moveTo('pending', situation);
+      return decideTransition('pending', situation);
     case 'disputed':
       return { flag: 'disputed' };
     case 'unknown':
@@ -76,6 +76,6 @@ function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decis
 }
 
 /** Moves an order to a state of higher rank. The end of an earlier charge does not end the order. */
-function moveTo(state: 'pending' | 'expired' | 'failed', { orderState, isLastAttempt }: Situation): Decision {
+function decideTransition(state: 'pending' | 'expired' | 'failed', { orderState, isLastAttempt }: Situation): Decision {
   return isLastAttempt && ranks[state] > ranks[orderState] ? { state } : noEffects;
 }

@@ -32,10 +32,10 @@ export const PlanOrder = defineEntity({
     label: impersonal(p.text().nullable()),
     limits: impersonal(p.json<RateLimits>().nullable()),
     provider: impersonal(p.text()),
-    /** The account that redeems the voucher gets the days, not the buyer. */
+    /** True if the account that redeems the voucher gets the days, instead of the buyer. */
     isGift: p.boolean().default(false),
     state: p.enum(orderStates).default('created'),
-    /** Paid after it had expired, failed or been cancelled. */
+    /** True if it was paid after it had expired, failed or been cancelled. */
     isLate: p.boolean().default(false),
     createdAt: recordedAt,
     expiresAt: p.datetime(),
@@ -127,7 +127,7 @@ export const Payment = defineEntity({
     recordedAt,
     /** The provider's fee, if known. */
     fee: p.bigint('number').nullable().check('fee >= 0'),
-    /** Time when it was found in the provider's books. */
+    /** Time at which it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   uniques: [
@@ -150,7 +150,7 @@ export const Refund = defineEntity({
     state: p.enum(refundStates),
     /** Days to take back once it is done. */
     days: p.enum(['whole', 'unused', 'none'] satisfies readonly DaysBack[]).default('unused'),
-    /** Paid back by the operator, outside the provider. */
+    /** True if the operator paid it back outside the provider. */
     isManual: p.boolean().default(false),
     reason: impersonal(p.text()),
     raw: impersonal(p.json<object>().columnType('json').nullable()),
@@ -160,7 +160,7 @@ export const Refund = defineEntity({
     finishedAt: p.datetime().nullable(),
     /** The provider's id of the refund. */
     providerRefundId: impersonal(p.text().nullable()),
-    /** Time when it was found in the provider's books. */
+    /** Time at which it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'refund_due', properties: 'nextCheckAt', where: `state in ('asked', 'sent')` }],

@@ -11,9 +11,20 @@ import { paymentsSection } from './section.ts';
 
 const decisionKinds = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
 
-/** Returns true for flags of money that bought nothing, for which the order's page promises the buyer a decision by `computeDecisionDeadline`. */
+/** Returns true for flags of money that bought nothing. The order's page promises its buyer a decision by `computeDecisionDeadline`. */
 export function isDecisionPromised(kind: string): boolean {
   return decisionKinds.has(kind);
+}
+
+/** Money that a flag is about, as stored. */
+interface FlagDetail {
+  readonly kind?: 'payment' | 'refund';
+  readonly amount?: number;
+  readonly statedAmount?: number; // in the provider's books
+  readonly currency?: string;
+  readonly provider?: string;
+  readonly reference?: string;
+  readonly at?: string; // RFC 3339
 }
 
 /**
@@ -41,16 +52,6 @@ export async function flagOrder(
       { orderId, accountId, reason: kind, flagId: id },
       `order.flagged:${id}`,
     );
-}
-
-interface FlagDetail {
-  readonly kind?: 'payment' | 'refund';
-  readonly amount?: number;
-  readonly statedAmount?: number;
-  readonly currency?: string;
-  readonly provider?: string;
-  readonly reference?: string;
-  readonly at?: string; // RFC 3339
 }
 
 /**
@@ -96,7 +97,7 @@ export async function resolveFlag(
   outcome?: FlagOutcome,
 ): Promise<number> {
   const [row] = await database.query<{ resolved: number }>(
-    resolveSql('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
+    buildResolveStatement('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
     [resolution, [...decisionKinds], outcome ?? null, id, id],
   );
   return row?.resolved ?? 0;
@@ -110,7 +111,7 @@ export async function resolveFlags(
   resolution: string,
 ): Promise<void> {
   await transaction.execute(
-    resolveSql(
+    buildResolveStatement(
       'order_id = ? and (kind, subject) in (select kind, subject from json_to_recordset(?::json) as f(kind text, subject text))',
     ),
     [resolution, orderId, JSON.stringify(flags)],
@@ -118,7 +119,7 @@ export async function resolveFlags(
 }
 
 /** Returns SQL that resolves flags. Its parameters are the resolution, followed by those of the outcome and of the condition. */
-function resolveSql(condition: string, outcome = 'null'): string {
+function buildResolveStatement(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
        where ${condition} and resolved_at is null returning order_id, kind
@@ -187,7 +188,7 @@ export function computeDecisionDeadline({ section }: Pick<Host, 'section'>, flag
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
 
-/** Kinds that are listed first. */
+/** Kinds of flags that are listed first. */
 export const severeFlagKinds = Object.entries(severities).flatMap(([kind, severity]) =>
   severity === 'bad' ? [kind] : [],
 );
@@ -259,11 +260,16 @@ export async function listDifferences(
   );
   const differences = rows.map((row) => ({
     ...toFlag(row),
-    side: row.stated_amount !== null ? 'amount' : row.kind === 'not_in_books' ? 'provider' : 'here',
+    side: findSide(row),
     at: new Date(row.at),
     isOpen: row.is_open,
   })) satisfies FlaggedDifference[];
   return { differences, total: rows[0]?.total ?? 0 };
+}
+
+function findSide({ kind, stated_amount: statedAmount }: FlagRow): FlaggedDifference['side'] {
+  if (statedAmount !== null) return 'amount';
+  return kind === 'not_in_books' ? 'provider' : 'here';
 }
 
 /** Finds a flag, resolved or not, with the id of its order. */
@@ -278,6 +284,7 @@ export async function findFlag(
   return row && { id: row.id, kind: row.kind, orderId: row.order_id ?? undefined };
 }
 
+/** Finds an unresolved flag. */
 export async function findOpenFlag(database: Queries, id: string): Promise<OpenFlag | undefined> {
   const [row] = await database.query<FlagRow>(`${selectFlags()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);

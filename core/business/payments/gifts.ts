@@ -27,6 +27,7 @@ interface GiftSteps {
   hasOpenCodes(database: Queries): Promise<boolean>;
 }
 
+/** Steps of the plugin that creates and redeems the codes. */
 export const giftSteps = new Steps<GiftSteps>();
 
 /** Returns true if gateway.yaml sells passes as gifts and a plugin creates their codes. */

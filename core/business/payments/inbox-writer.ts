@@ -25,7 +25,7 @@ const leaseSeconds = 10;
 
 /**
  * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of
- * its own: in a burst, settlements use all others.
+ * its own, because settlements use all others in a burst.
  */
 export class InboxWriter {
   readonly #database: Pick<Database, 'storeFirst'>;

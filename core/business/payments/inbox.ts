@@ -17,6 +17,9 @@ interface NotificationResponse {
 
 const storeDeadlineMs = 2_000;
 const maxKeyLength = 300;
+const removalBatchSize = 1_000;
+/** Minimum time between two log lines of the same kind, because anyone can call these paths. */
+const logIntervalMs = 60_000;
 
 const emptyResponse = (status: number): NotificationResponse => ({ status, body: '', contentType: 'text/plain' });
 
@@ -47,8 +50,6 @@ export async function receiveNotification(
   }
   return connection.acknowledgement ?? emptyResponse(200);
 }
-
-const logIntervalMs = 60_000; // per kind of message: anyone can call these paths
 
 function logRejected(host: Host, message: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
@@ -104,8 +105,6 @@ function toColumnText(text: string): string {
   return text.replaceAll('\0', '').slice(0, maxKeyLength).toWellFormed();
 }
 
-const batchSize = 1_000;
-
 /**
  * Removes processed notifications older than this many days, in batches, except notifications about an order with an unresolved flag. Their
  * effects are in `payment` and `refund`, which are kept permanently.
@@ -122,11 +121,11 @@ export async function removeOldNotifications(database: Queries, days: number): P
            and not exists (
              select 1 from payment_attempt a join order_flag f on f.order_id = a.order_id and f.resolved_at is null
              where a.reference = n.reference or (a.provider = n.provider and a.provider_reference = n.provider_reference))
-         order by n.received_at limit ${batchSize}
+         order by n.received_at limit ${removalBatchSize}
        )) returning 1`,
       [days],
     );
     removedCount += batch.length;
-    if (batch.length < batchSize) return removedCount;
+    if (batch.length < removalBatchSize) return removedCount;
   }
 }

@@ -14,7 +14,7 @@ export interface Movement {
   readonly accountId: string;
   readonly days: number;
   readonly label: string | undefined;
-  /** The account that redeems the gift gets the days, not the buyer. */
+  /** True if the account that redeems the gift gets the days, instead of the buyer. */
   readonly isGift: boolean;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;
@@ -71,7 +71,10 @@ export const movementColumns: Readonly<
 /** Large, because each page sorts all filtered rows. */
 const pageSize = 2_000;
 
-/** Lists payments and finished refunds, oldest first. `since` and `until` filter by the time of the movement, not of the order. */
+type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
+  Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
+
+/** Lists payments and finished refunds, oldest first. `since` and `until` refer to the time of the movement, not to that of its order. */
 export async function* listMovements(database: Queries, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {
@@ -145,6 +148,7 @@ export interface ProviderSums {
   readonly found: number;
 }
 
+/** Sums the movements of a time range by provider and currency. */
 export async function sumMovements(database: Queries, { since, until }: TimeSpan): Promise<ProviderSums[]> {
   return database.query<ProviderSums>(
     `select provider, currency, count(*) filter (where kind = 'payment')::int as payments,
@@ -158,9 +162,6 @@ export async function sumMovements(database: Queries, { since, until }: TimeSpan
     [since.getTime(), until.getTime()],
   );
 }
-
-type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
-  Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
 
 function toMovement({ id: _id, at_text: _text, at, ...row }: MovementRow): Movement {
   return { ...toRecord(row), at: new Date(at) };

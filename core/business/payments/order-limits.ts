@@ -14,7 +14,7 @@ import { paymentsSection } from './section.ts';
  * network's charges are counted in the shared state, because the addresses of orders are not stored.
  */
 
-/** SQL condition: the `plan_order` can still be paid. */
+/** SQL condition: an order can still be paid. */
 export const openOrderCondition = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
 
 const hourSeconds = 3_600;
@@ -54,7 +54,8 @@ async function checkOpenOrders(
   maxOrders: number,
 ): Promise<void> {
   const [sums] = await transaction.execute<{ orders: number; ahead: number; next: number | null }[]>(
-    `select count(*)::int as orders, ${epoch('min(expires_at)')} as next, coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
+    `select count(*)::int as orders, ${epoch('min(expires_at)')} as next,
+     coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
        select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
        from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
      ), 0)::float8 as ahead
@@ -100,7 +101,7 @@ async function checkUnpaidCharges(transaction: EntityManager, accountId: string,
  * @param address the buyer's IP address; undefined for a program
  * @throws CheckoutError `too_many_charges`, with the time to retry
  */
-export async function countInNetwork(
+export async function countNetworkCharge(
   { section, shared, now }: Pick<Host, 'section' | 'shared' | 'now'>,
   address: string | undefined,
 ): Promise<void> {

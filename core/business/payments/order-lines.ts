@@ -26,7 +26,7 @@ export interface PlacedOrder {
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
 
 /** Stores the lines of an order. If the order was placed again, they replace its earlier lines. */
-export async function writeOrderLines(
+export async function storeOrderLines(
   transaction: EntityManager,
   { id, isNew }: PlacedOrder,
   lines: readonly OrderLine[],

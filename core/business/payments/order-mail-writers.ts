@@ -33,7 +33,7 @@ export const receiptMail: MailWriter<'order.paid'> = {
     );
     facts.push(...lines.map(toFact));
     const links = lines.flatMap(({ path }) => (path === '' ? [] : [{ text: path, url: path }]));
-    if (order.isGift) return writeGiftReceipt(order, { facts, links }, context, storedReceipt);
+    if (order.isGift) return draftGiftReceipt(order, { facts, links }, context, storedReceipt);
     return {
       subject: t('mail.receipt.subject', { code: order.code }),
       paragraphs: [
@@ -74,7 +74,7 @@ function describeMissingNumber(receipt: MailedReceipt | undefined, { t }: Pick<M
   return receipt?.isWaiting === true ? [t('mail.receipt.number_later')] : [];
 }
 
-async function writeGiftReceipt(
+async function draftGiftReceipt(
   order: Order,
   { facts, links }: Required<Pick<MailDraft, 'facts' | 'links'>>,
   { host, t, format }: MailContext,

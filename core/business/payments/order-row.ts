@@ -8,30 +8,30 @@ import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } fro
  *
  * @param extraMembers SQL of further names and values
  */
-const jsonObject = (columns: readonly string[], times: readonly string[], ...extraMembers: readonly string[]) =>
+const buildJsonObject = (columns: readonly string[], times: readonly string[], ...extraMembers: readonly string[]) =>
   `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...extraMembers].join(', ')})`;
+
+const buildJsonList = (table: string, columns: readonly string[], times: readonly string[], orderBy: string) =>
+  `(select coalesce(json_agg(${buildJsonObject(columns, times)} order by ${orderBy}), '[]') from ${table} x where x.order_id = o.id)`;
 
 const giftStateSql = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
   when x.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
-const jsonList = (table: string, columns: readonly string[], times: readonly string[], orderBy: string) =>
-  `(select coalesce(json_agg(${jsonObject(columns, times)} order by ${orderBy}), '[]') from ${table} x where x.order_id = o.id)`;
-
-/** Columns of an order `o`, including its rows in other tables. */
+/** SQL columns of an order `o`, including its rows in other tables. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
   o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},
   ${epoch('clock_timestamp()')} as read_at,
-  (select ${jsonObject(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
+  (select ${buildJsonObject(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
-  (select ${jsonObject([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
+  (select ${buildJsonObject([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
     -- Excludes time that was credited after the end of the bought period.
     order by x.starts_at limit 1) as period,
-  (select ${jsonObject(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftStateSql}`)}
+  (select ${buildJsonObject(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftStateSql}`)}
     from voucher x where x.order_id = o.id) as gift,
-  ${jsonList('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
-  ${jsonList('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
-  ${jsonList('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
+  ${buildJsonList('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
+  ${buildJsonList('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
+  ${buildJsonList('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */
 export type OrderRow = RowOf<

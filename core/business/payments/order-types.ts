@@ -20,12 +20,12 @@ export interface Order {
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
-  /** The account that redeems the code gets the days, not the buyer. */
+  /** True if the account that redeems the code gets the days, instead of the buyer. */
   readonly isGift: boolean;
   /** Undefined until a gift is paid. */
   readonly gift: Gift | undefined;
   readonly state: OrderState;
-  /** Paid after it had expired, failed or been cancelled. */
+  /** True if it was paid after it had expired, failed or been cancelled. */
   readonly isLate: boolean;
   readonly createdAt: Date;
   /** Payment deadline. */
@@ -81,7 +81,7 @@ export interface PaymentAttempt {
   readonly qr: string | undefined;
   /** URL of an image or page at the provider. */
   readonly paymentUrl: string | undefined;
-  readonly amount: number; // amount to pay, including the provider's fee if it adds one
+  readonly amount: number; // to pay, including the provider's fee if it adds one
   readonly currency: string;
   readonly expiresAt: Date;
   readonly checkedAt: Date | undefined;
@@ -182,7 +182,7 @@ export interface OrderRefund {
   /** `asked`: recorded, and perhaps requested. `sent`: accepted by the provider, but not confirmed. */
   readonly state: 'asked' | 'sent' | 'done' | 'failed';
   readonly days: DaysBack;
-  /** Paid back by the operator, outside the provider. */
+  /** True if the operator paid it back outside the provider. */
   readonly isManual: boolean;
   readonly reason: string;
   readonly createdAt: Date;
@@ -195,7 +195,7 @@ export interface OrderRefund {
  */
 export type DaysBack = (typeof daysBackOptions)[number];
 
-/** Most common first. */
+/** Options in the order of forms: the most common one first. */
 export const daysBackOptions = ['unused', 'whole', 'none'] as const;
 
 /** Returns true while a refund of the payment is in progress. */
@@ -203,7 +203,7 @@ export function isRefundInProgress({ refunds }: Pick<Order, 'refunds'>, { id }: 
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** Returns the refundable remainder of a payment. Refunds in progress count as paid back. Not below 0 if a payment was refunded twice. */
+/** Returns the refundable remainder of a payment; 0 if it was refunded twice. Refunds in progress count as paid back. */
 export function computeRefundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const paidBack = refunds
     .filter(({ paymentId, state }) => paymentId === id && state !== 'failed')

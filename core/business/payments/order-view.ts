@@ -1,7 +1,10 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { listOrders, type Order } from './order.ts';
 
-/** An order as its buyer sees it. */
+/**
+ * State of an order as its buyer sees it. `preparing`: not payable yet. `waiting`: payable. `seen`: a payment was reported and is being
+ * processed. `wrong`: a wrong payment waits for the operator's decision. See `OrderState` for the others.
+ */
 export type OrderView =
   | 'preparing'
   | 'waiting'
@@ -39,7 +42,7 @@ export function determineOrderView(order: Order, { isSeen = false }: { readonly 
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
 }
 
-/** Returns true if a wrong payment was flagged. The caller has ruled out open flags. */
+/** Returns true if the operator has decided on a wrong payment. The caller has ruled out open flags. */
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));

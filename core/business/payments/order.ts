@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
-import type { Queries } from '#core/platform/database/database.ts';
+import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { severeFlagKinds } from './flags.ts';
 import { orderColumns, type OrderRow, toOrder } from './order-row.ts';
 import type { Order, OrderState } from './order-types.ts';
 
 export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
-export { computeRefundable as refundable } from './order-types.ts';
+export { computeRefundable } from './order-types.ts';
 
 /** Filter for listing orders. Times are creation times. */
 export interface OrderFilter {
@@ -31,7 +31,6 @@ interface OrderPage {
   readonly next: string | undefined;
 }
 
-const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const maxPageSize = 1_000;
 
 /**
@@ -81,17 +80,17 @@ export async function listOrders(
   const size = Math.min(limit, maxPageSize);
   const rows = await database.query<OrderRow>(
     `select ${orderColumns} from plan_order o where ${conditions.join(' and ')}
-     order by ${filter.isWorstFirst === true ? `${urgencyRank('o')}, ` : ''}o.created_at desc, o.id desc limit ?`,
+     order by ${filter.isWorstFirst === true ? `${urgencyRankSql('o')}, ` : ''}o.created_at desc, o.id desc limit ?`,
     [...values, size + 1],
   );
   const orders = rows.slice(0, size).map(toOrder);
   return { orders, next: rows.length > size ? orders.at(-1)?.id : undefined };
 }
 
-const minuteTolerance = 5;
+const minuteTolerance = 5; // minutes
 
 /** Parses `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */
-function parseAmount(words: string): { readonly amount?: string; readonly minute?: number } {
+function parseAmountAndMinute(words: string): { readonly amount?: string; readonly minute?: number } {
   const [, amount = '', hour, minute] = /^(?:rp\.?\s*)?([\d.,]+)(?:\s+(\d{1,2})[:.](\d\d))?$/i.exec(words.trim()) ?? [];
   const digits = amount.replaceAll(/\D/g, '');
   if (!/^\d{1,15}$/.test(digits)) return {};
@@ -102,7 +101,7 @@ const openFlagCondition = (order: string, kindCondition = '') =>
   `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${kindCondition})`;
 
 /** SQL rank of an order by urgency: 0 money lost, 1 money to decide on, 2 a failed charge or a refund in progress, 3 no problem. */
-const urgencyRank = (order: string) => `(case
+const urgencyRankSql = (order: string) => `(case
   when ${openFlagCondition(order, `and f.kind in (${severeFlagKinds.map((kind) => `'${kind}'`).join(', ')})`)} then 0
   when ${openFlagCondition(order)} then 1
   when ${order}.state = 'failed' or exists (select 1 from refund r where r.order_id = ${order}.id and r.state in ('asked', 'sent'))
@@ -110,9 +109,9 @@ const urgencyRank = (order: string) => `(case
       select 1 from payment_attempt e where e.order_id = ${order}.id and e.error is not null) then 2
   else 3 end)`;
 
-/** Condition for orders after the cursor if the most urgent orders come first. */
-const afterMoreUrgent = `exists (select from plan_order c, lateral (select ${urgencyRank('c')} as rank) k where c.id::text = ?
-  and (${urgencyRank('o')} > k.rank or ${urgencyRank('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
+/** SQL condition for orders after the cursor, if the most urgent orders come first. */
+const afterUrgentCursorCondition = `exists (select from plan_order c, lateral (select ${urgencyRankSql('c')} as rank) k where c.id::text = ?
+  and (${urgencyRankSql('o')} > k.rank or ${urgencyRankSql('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
 
 function buildConditions(
   { accountId, words, timeZone, state, since, until, isFlagged, isWorstFirst = false }: OrderFilter,
@@ -128,7 +127,7 @@ function buildConditions(
   addFilter('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
   addFilter(
     isWorstFirst
-      ? afterMoreUrgent
+      ? afterUrgentCursorCondition
       : '(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)',
     cursor,
   );
@@ -145,11 +144,17 @@ function buildConditions(
            where m.amount = w.amount and (w.minute is null or (w.minute + ${minuteTolerance} + 1440
              - extract(hour from m.at at time zone w.zone)::int * 60 - extract(minute from m.at at time zone w.zone)::int) % 1440
                <= ${2 * minuteTolerance})))`,
-    words === undefined ? undefined : JSON.stringify({ words, ...parseAmount(words), zone: timeZone ?? 'UTC' }),
+    words === undefined
+      ? undefined
+      : JSON.stringify({ words, ...parseAmountAndMinute(words), zone: timeZone ?? 'UTC' }),
   );
-  const hasOpenFlag = openFlagCondition('o');
-  const flagCondition = isFlagged === undefined ? 'true' : isFlagged ? hasOpenFlag : `not ${hasOpenFlag}`;
+  const flagCondition = buildFlagCondition(isFlagged);
   return [[flagCondition, ...filters.map(([condition]) => condition)], filters.map(([, value]) => value)];
+}
+
+function buildFlagCondition(isFlagged: boolean | undefined): string {
+  if (isFlagged === undefined) return 'true';
+  return isFlagged ? openFlagCondition('o') : `not ${openFlagCondition('o')}`;
 }
 
 /** Crockford's base 32, without I, L, O and U: no letter looks like a digit, and codes rarely spell words. */

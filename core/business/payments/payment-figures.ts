@@ -3,9 +3,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** Age from which a reported but unconfirmed payment is a problem. The provider's retries take less time. */
+/** Maximum age of a reported but unconfirmed payment before it is a problem. The provider's retries take less time. */
 export const maxUnconfirmedMs = 600_000;
 
+/** Numbers of attempts, refunds and notifications that still need a call to the provider. */
 export interface CheckCounts {
   readonly attempts: number; // with status reads to come
   readonly refunds: number; // not confirmed by the provider

@@ -26,6 +26,7 @@ export interface Wait {
   readonly isOrdered: boolean;
 }
 
+/** Steps of the plugin that limits places. */
 export interface PlaceSteps {
   /**
    * Returns true if a plan may be ordered, because the account renews, or a place is free and not reserved for the waiting list. Core has

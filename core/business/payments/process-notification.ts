@@ -15,7 +15,7 @@ export const notificationJob = 'process-notification';
 const leaseSeconds = 30;
 /** Time within which the order of a notification must be committed. */
 const orderGraceSeconds = 600;
-/** Age at which a notification is dropped; its order is still checked. */
+/** Age at which a notification is dropped. The checks of its order continue. */
 const maxAgeSeconds = 86_400;
 /** Minimum number of tries before a notification is dropped, because a gateway that was off for a day has made none. */
 const minTries = 20;
@@ -27,7 +27,7 @@ interface StoredNotification extends Fields<
   'id' | 'provider' | 'reference' | 'providerReference' | 'refundKey' | 'paymentId' | 'tries'
 > {
   readonly evidence: string | null;
-  readonly age: number; // seconds
+  readonly ageSeconds: number;
 }
 
 const claimNotifications = (condition: string) => `
@@ -37,7 +37,7 @@ const claimNotifications = (condition: string) => `
   from due where n.id = due.id
   returning n.id::text, provider, reference, provider_reference as "providerReference", refund_key as "refundKey",
     payment_id as "paymentId",
-    evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as age`;
+    evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as "ageSeconds"`;
 
 /** Processes a notification that is new, or due for another try. */
 export async function processNotification(host: Host, id: string): Promise<void> {
@@ -47,7 +47,7 @@ export async function processNotification(host: Host, id: string): Promise<void>
     ),
     [id],
   );
-  if (notification !== undefined) await processClaimed(host, notification);
+  if (notification !== undefined) await processClaimedNotification(host, notification);
 }
 
 /**
@@ -60,14 +60,16 @@ export async function processOverdueNotifications(host: Host, limit: number): Pr
     claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(notifications.map((notification) => processClaimed(host, notification)));
+  const results = await Promise.allSettled(
+    notifications.map((notification) => processClaimedNotification(host, notification)),
+  );
   for (const result of results)
     if (result.status === 'rejected') host.log.error('a notification could not be processed', result.reason);
   return notifications.length;
 }
 
-async function processClaimed(host: Host, notification: StoredNotification): Promise<void> {
-  const { provider, age, tries } = notification;
+async function processClaimedNotification(host: Host, notification: StoredNotification): Promise<void> {
+  const { provider, ageSeconds, tries } = notification;
   try {
     const isRefunded = notification.refundKey !== null && (await settleRefund(host, notification.refundKey));
     const evidence = await readEvidence(host, notification);
@@ -78,13 +80,13 @@ async function processClaimed(host: Host, notification: StoredNotification): Pro
       host.log.error(
         `a notification from ${provider} is about ${notification.reference}, but its evidence is about another payment`,
       );
-    await finish(host, notification, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
-    if (evidence.state === 'pending' || evidence.state === 'unknown') await checkSoon(host, evidence.reference);
+    await finishNotification(host, notification, isRefunded && outcome === 'unchanged' ? 'refunded' : outcome);
+    if (evidence.state === 'pending' || evidence.state === 'unknown') await advanceNextCheck(host, evidence.reference);
   } catch (error) {
-    if (age > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
+    if (ageSeconds > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
     if (!(error instanceof PaymentError)) throw error;
     const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelays.failed, tries - 1);
-    await postpone(host, notification, Math.max(error.retryAfter ?? 0, delay));
+    await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delay));
   }
 }
 
@@ -107,7 +109,7 @@ async function readEvidence(host: Host, notification: StoredNotification): Promi
   return readStatus(host, provider, target, 'notification');
 }
 
-/** Reads a charge that the provider may not know, or not as ours. Returns undefined if the provider rejects the read. */
+/** Reads a charge that may not exist at the provider, or may not be ours. Returns undefined if the provider rejects the read. */
 async function tryReadStatus(
   host: Host,
   provider: string,
@@ -133,11 +135,12 @@ function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): Paym
 
 /** Retries a notification that arrived before its order was committed. An order that stays unknown is not ours. */
 async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
-  const { provider, reference, age, tries } = notification;
-  if (age < orderGraceSeconds) return postpone(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
+  const { provider, reference, ageSeconds, tries } = notification;
+  if (ageSeconds < orderGraceSeconds)
+    return postponeNotification(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await flagForeignPayment(host, notification);
-  await finish(host, notification, 'unknown_order');
+  await finishNotification(host, notification, 'unknown_order');
 }
 
 /** Flags foreign money for the operator, unless the charge is unpaid or cannot be read. */
@@ -163,10 +166,14 @@ async function dropNotification(host: Host, notification: StoredNotification, er
     `a notification from ${notification.provider} about ${notification.reference} is dropped after a day of failures`,
     error,
   );
-  await finish(host, notification, 'given_up');
+  await finishNotification(host, notification, 'given_up');
 }
 
-async function postpone({ database, jobs }: Host, { id, tries }: StoredNotification, delay: number): Promise<void> {
+async function postponeNotification(
+  { database, jobs }: Host,
+  { id, tries }: StoredNotification,
+  delay: number,
+): Promise<void> {
   await database.query(
     'update payment_notification set next_try_at = clock_timestamp() + make_interval(secs => ?) where id = ?::bigint',
     [delay, id],
@@ -175,7 +182,7 @@ async function postpone({ database, jobs }: Host, { id, tries }: StoredNotificat
   await jobs.add(notificationJob, { id }, job).catch(() => undefined);
 }
 
-async function finish({ database }: Host, { id }: StoredNotification, outcome: string): Promise<void> {
+async function finishNotification({ database }: Host, { id }: StoredNotification, outcome: string): Promise<void> {
   await database.query('update payment_notification set next_try_at = null, outcome = ? where id = ?::bigint', [
     outcome,
     id,
@@ -183,7 +190,7 @@ async function finish({ database }: Host, { id }: StoredNotification, outcome: s
 }
 
 /** Brings the next check forward, because the provider has announced a change that its status does not show yet. */
-async function checkSoon({ database }: Host, reference: string): Promise<void> {
+async function advanceNextCheck({ database }: Host, reference: string): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = least(next_check_at, clock_timestamp() + interval '5 s')
      where reference = ? and next_check_at is not null`,

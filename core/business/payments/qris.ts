@@ -44,6 +44,7 @@ export class QrisError extends Error {
 const maxPayloadLength = 512; // characters; EMVCo's limit
 const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
 
+/** Maximum lengths of top-level fields, in characters. */
 const maxLengths: Readonly<Record<string, number>> = {
   '52': 4,
   '53': 3,
@@ -54,6 +55,7 @@ const maxLengths: Readonly<Record<string, number>> = {
   '61': 10,
 };
 const maxAdditionalLength = 25; // characters of each field inside 62
+const maxFieldLength = 99; // two digits
 
 /**
  * Writes a payload with its checksum.
@@ -80,7 +82,7 @@ export function writeQris(qris: Qris): string {
 }
 
 /**
- * Reads and verifies a payload.
+ * Reads a payload and verifies its checksum.
  *
  * @throws QrisError with the field that is wrong
  */
@@ -147,10 +149,15 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
   if (!/^\d\d$/.test(id)) throw new QrisError(`"${id}" is not a field; ids have two digits`);
   const text = typeof value === 'string' ? value : writeFields(value, id);
   if (!/^[ -~]+$/.test(text)) throw new QrisError(`Field ${name} must be printable ASCII, and not empty`);
-  const maxLength = parent === '62' ? maxAdditionalLength : parent === undefined ? (maxLengths[id] ?? 99) : 99;
+  const maxLength = findMaxLength(id, parent);
   if (text.length > maxLength)
     throw new QrisError(`Field ${name} has ${text.length} characters; the limit is ${maxLength}`);
   return id + String(text.length).padStart(2, '0') + text;
+}
+
+function findMaxLength(id: string, parent: string | undefined): number {
+  if (parent === '62') return maxAdditionalLength;
+  return (parent === undefined ? maxLengths[id] : undefined) ?? maxFieldLength;
 }
 
 /**

@@ -93,6 +93,7 @@ interface ReceiptSteps {
   readRetentionYears(host: Pick<Host, 'section'>): number | undefined;
 }
 
+/** Steps of the plugin that stores receipts. */
 export const receiptSteps = new Steps<ReceiptSteps>();
 
 /** Returns the steps of the plugin that stores receipts; undefined without one. */

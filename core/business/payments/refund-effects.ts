@@ -43,8 +43,8 @@ const flagsResolvedByRefund: readonly FlagKind[] = [
 ];
 
 /**
- * Finishes a refund whose money was returned. Takes its days back exactly once, in the process that sees it first. The order is refunded
- * once the payment that activated it is fully refunded. A refund that failed here may be reported as done later.
+ * Finishes a refund whose money was returned. Its days are taken back exactly once, by the process that sees the result first. The order is
+ * refunded once the payment that activated it is fully refunded. A failed refund may still be reported as done later.
  *
  * @param raw the provider's report; null if the operator reported it
  * @param details reported time of the refund, and whether the gateway requested it, so that a time before the request is ignored

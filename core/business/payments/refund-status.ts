@@ -20,7 +20,7 @@ interface PendingRefund
     Fields<typeof RefundEntity, 'key' | 'amount' | 'currency' | 'reason' | 'failures'>,
     Fields<typeof PaymentAttempt, 'provider' | 'reference' | 'providerReference'> {
   readonly paymentId: string | null; // the provider's id
-  readonly isAccepted: boolean; // the provider has answered
+  readonly isAccepted: boolean; // by the provider
   readonly ageSeconds: number;
 }
 

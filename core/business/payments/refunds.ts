@@ -15,7 +15,7 @@ import { settleRefund } from './refund-status.ts';
 interface RefundOptions {
   /** In the currency's smallest unit; default: the remainder of the payment. */
   readonly amount?: number | undefined;
-  /** Days to take back. Default: the unused ones if the whole remainder of a payment that gave days is refunded, otherwise none. */
+  /** Days to take back. Default: the unused days if the payment gave days and its whole remainder is refunded, otherwise none. */
   readonly days?: DaysBack | undefined;
   readonly reason: string; // for the provider and for bookkeeping
   /** The operator has returned the money outside the provider. */
@@ -28,9 +28,9 @@ interface RefundResult {
 }
 
 /**
- * Refunds one payment in full or in part: the one that activated its order, a second one, a wrong amount, a late one, or one of a deleted
- * account. The days are taken back when the provider confirms the refund, at once or later (it is `asked` or `sent`). A failed refund flags
- * the order. Repeating the call while a refund is in progress reads its status.
+ * Refunds one payment in full or in part, including second, wrong and late payments, and payments of deleted accounts. The days are taken
+ * back when the provider confirms the refund; until then, it is `asked` or `sent`. A failed refund flags the order. Repeating the call while
+ * a refund is in progress reads its status.
  *
  * @param id the payment's id, ours or the provider's
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
@@ -110,7 +110,7 @@ async function requestRefund(
   options: RefundOptions,
 ): Promise<RefundResult> {
   const key = await host.database.fork().transactional(async (transaction) => {
-    const refundKey = await enterRefund(host, transaction, orderId, paymentId, options);
+    const refundKey = await insertOrReuseRefund(host, transaction, orderId, paymentId, options);
     if (options.isManual) await finishRefund(transaction, refundKey, null);
     return refundKey;
   });
@@ -128,7 +128,7 @@ interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'curren
 }
 
 /** Inserts a refund, or returns the key of the same refund in progress. */
-async function enterRefund(
+async function insertOrReuseRefund(
   host: Host,
   transaction: EntityManager,
   orderId: string,
@@ -186,7 +186,7 @@ function requireSameRefund(
   if (isSame && !isManual) return key;
   throw new CheckoutError(
     'refund_open',
-    `Refund ${key} of ${formatMoney(pendingAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider says what became of it.`,
+    `Refund ${key} of ${formatMoney(pendingAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider reports its result.`,
   );
 }
 

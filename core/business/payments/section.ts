@@ -11,6 +11,11 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 
+/** Value of `payments.provider` with which nothing is sold. */
+export const noProvider = 'none';
+/** Provider that is used by default, except in production. */
+export const defaultProvider = 'sandbox';
+
 /** The section `payments`: the payment provider. */
 export const paymentsSection = defineSection({
   name: 'payments',
@@ -26,7 +31,7 @@ export const paymentsSection = defineSection({
     ),
     qris_mark: string(
       { minLength: 1 },
-      'File with the QRIS mark, a PNG, relative to the data folder. It stands beside QR codes, on the page and on the saved picture. Get it from your payment provider; none is included.',
+      'File with the QRIS mark, a PNG, relative to the data folder. It is shown next to QR codes, on the page and in the saved picture. Get it from your payment provider; none is included.',
     ),
     decision_hours: integer(
       { minimum: 1, maximum: 720, default: 24 },
@@ -46,7 +51,7 @@ export const paymentsSection = defineSection({
     ),
     max_charges_per_hour_and_address: integer(
       { minimum: 1, maximum: 1_000_000, default: 500 },
-      'The same of all accounts at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
+      'The same for all accounts together at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
     ),
     keep_notifications_days: integer(
       { minimum: 400, maximum: 36_500, default: 730 },
@@ -131,11 +136,6 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
     'set service: { base_url: https://… }, the public URL of this gateway',
   );
 }
-
-/** Value of `payments.provider` with which nothing is sold. */
-export const noProvider = 'none';
-/** Provider that is used by default, except in production. */
-export const defaultProvider = 'sandbox';
 
 /**
  * Finds options that have no effect because their plugin's folder was deleted.

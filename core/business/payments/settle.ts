@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Fields, Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { addDays, lockAccount } from '../accounts/ledger.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decideEffects } from './decide.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 import { recordExpiry } from './expiry.ts';
 import { flagOrder } from './flags.ts';
@@ -42,8 +42,9 @@ interface Subject
 }
 
 /**
- * Applies a provider's report of a charge to its order and to the ledger, in one transaction and exactly once, however often, in any order
- * and from any number of processes it is called. Locks the order, then the account, so that two orders of one account add up.
+ * Applies a provider's report of a charge to its order and to the ledger, in one transaction. Each report takes effect exactly once, no
+ * matter how often, in which sequence and from how many processes it is called. Locks the order, then the account, so that two orders of one
+ * account add up.
  *
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
@@ -63,7 +64,7 @@ async function settleLocked(
   const chargeKind = await classifyReference(transaction, provider, subject, evidence);
   if (chargeKind !== 'own') {
     if (chargeKind === 'unseen' && evidence.paid !== undefined) {
-      await enterUnseenPayment(host, transaction, provider, subject, evidence);
+      await recordUnseenPayment(host, transaction, provider, subject, evidence);
     } else if (evidence.state === 'paid') {
       // The money may be missing from the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
@@ -72,7 +73,7 @@ async function settleLocked(
   }
   const recordedPayment = await readRecordedPayment(transaction, provider, subject, evidence);
   if (recordedPayment === 'other order') return { outcome: 'foreign', orderId, accountId };
-  const decision = decide({
+  const decision = decideEffects({
     orderState: subject.state,
     isLastAttempt: subject.isLast,
     expected: subject,
@@ -143,7 +144,7 @@ async function classifyReference(
 }
 
 /** Records money for a charge that the buyer never saw, for example after a lost response. It buys nothing. */
-async function enterUnseenPayment(
+async function recordUnseenPayment(
   host: Host,
   transaction: EntityManager,
   provider: string,
@@ -162,21 +163,22 @@ async function enterUnseenPayment(
 }
 
 /** Returns the provider's reference in the evidence if it differs from the attempt's, otherwise null. */
-function unseenReference(
+function findUnseenReference(
   { providerReference }: Subject,
   { providerReference: reported }: PaymentEvidence,
 ): string | null {
   return providerReference === null || reported === undefined || reported === providerReference ? null : reported;
 }
 
-/** Reads the recorded payment that evidence is about, and stores its id once the provider reports one. */
+/** Reads the recorded payment that evidence is about. If the evidence has its first id at the provider, the id is stored. */
 async function readRecordedPayment(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
   evidence: PaymentEvidence,
 ): Promise<RecordedPayment | 'other order' | undefined> {
-  const [paymentId, placeholder] = [paymentIdOf(subject, evidence), placeholderId(subject, evidence)];
+  const paymentId = paymentIdOf(subject, evidence);
+  const placeholder = buildPlaceholderId(subject, evidence);
   const [row] = await transaction.execute<(RecordedPayment & Row<typeof Payment, 'payment_id'>)[]>(
     `select id, order_id as "orderId", outcome, amount::float8 as amount, payment_id from payment
      where provider = ? and (payment_id = ? or (
@@ -186,7 +188,7 @@ async function readRecordedPayment(
       provider,
       paymentId,
       subject.reference,
-      unseenReference(subject, evidence),
+      findUnseenReference(subject, evidence),
       evidence.paymentId === undefined,
       placeholder,
       paymentId,
@@ -205,12 +207,12 @@ async function readRecordedPayment(
 }
 
 function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
-  return evidence.paymentId ?? placeholderId(subject, evidence);
+  return evidence.paymentId ?? buildPlaceholderId(subject, evidence);
 }
 
 /** Returns the id that a payment has until the provider reports one. */
-function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
-  return `charge:${unseenReference(subject, evidence) ?? subject.reference}`;
+function buildPlaceholderId(subject: Subject, evidence: PaymentEvidence): string {
+  return `charge:${findUnseenReference(subject, evidence) ?? subject.reference}`;
 }
 
 /** SQL columns: the provider's ids of a payment `p` and of its charge, the attempt `a`. */
@@ -272,7 +274,8 @@ async function recordPayment(
   const { orderId, accountId, reference } = subject;
   const { paid, paidAt, issuer = null, raw } = evidence;
   const { amount = 0, currency = '' } = paid ?? {};
-  const [id, paymentId] = [randomUUIDv7(), paymentIdOf(subject, evidence)];
+  const id = randomUUIDv7();
+  const paymentId = paymentIdOf(subject, evidence);
   await transaction.execute(
     `insert into payment (id, order_id, reference, provider, provider_reference, payment_id, amount, currency, paid_at, issuer,
        outcome, raw)
@@ -282,7 +285,7 @@ async function recordPayment(
       orderId,
       reference,
       provider,
-      unseenReference(subject, evidence),
+      findUnseenReference(subject, evidence),
       paymentId,
       amount,
       currency,

@@ -15,8 +15,8 @@ type RecordedRefund = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManu
 const reason = orderReason('orders.reason.at_provider');
 
 /**
- * Updates the recorded refunds of a payment to those that the provider reports. Refunds of the gateway are found by their key. Other
- * refunds are entered, because the books need them. The caller holds the order's lock.
+ * Brings the recorded refunds of a payment in line with the provider's report. Refunds of the gateway are found by their key. Other refunds
+ * are entered, because the books need them. The caller holds the order's lock.
  */
 export async function enterStatedRefunds(
   transaction: EntityManager,
@@ -35,15 +35,16 @@ async function enterListedRefunds(
 ): Promise<void> {
   if (stated.length === 0) return;
   const recordedRefunds = await readRefunds(transaction, payment.orderId);
-  const unmatched: StatedRefund[] = [];
+  const unmatchedRefunds: StatedRefund[] = [];
   for (const refund of stated) {
     const recorded =
       recordedRefunds.find(({ key }) => key === refund.key) ??
       recordedRefunds.find(({ providerRefundId }) => providerRefundId === refund.id);
-    if (recorded === undefined) unmatched.push(refund);
+    if (recorded === undefined) unmatchedRefunds.push(refund);
     else await updateRefund(transaction, recorded, refund, raw);
   }
-  for (const refund of unmatched) if (refund.state === 'done') await enterRefund(transaction, payment, refund, raw);
+  for (const refund of unmatchedRefunds)
+    if (refund.state === 'done') await enterRefund(transaction, payment, refund, raw);
 }
 
 async function readRefunds(transaction: EntityManager, orderId: string): Promise<RecordedRefund[]> {

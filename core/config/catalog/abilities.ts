@@ -4,7 +4,7 @@ import type { Model } from './catalog.ts';
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** Features that can be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
+/** Features that can be lost between a client and a route, as `daypass check` prints them. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',
@@ -58,7 +58,7 @@ export interface ModelAbilities {
 /** Determines what a model supports. The plugin `format` registers the reader. */
 export type AbilityReader = (model: Model) => ModelAbilities;
 
-const nothing: ModelAbilities = {
+const noAbilities: ModelAbilities = {
   conversations: [],
   others: [],
   inputs: [],
@@ -71,13 +71,14 @@ const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never c
 
 /** Reads what a model supports; empty if no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
-  const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? nothing;
+  const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? noAbilities;
   abilitiesByModel.set(model, abilities);
   return abilities;
 }
 
 /** Finds the best support of a feature in any format. */
-export function bestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
-  const all = new Set(conversations.map(({ features }) => features[feature]));
-  return all.has('yes') ? 'yes' : all.has('partly') ? 'partly' : 'no';
+export function findBestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
+  const support = new Set(conversations.map(({ features }) => features[feature]));
+  if (support.has('yes')) return 'yes';
+  return support.has('partly') ? 'partly' : 'no';
 }

@@ -22,11 +22,11 @@ export const costSchema = object(
     monthly: number(price, 'Flat, per calendar month in service.time_zone.'),
     tax: number(
       { minimum: 0, maximum: 100 },
-      'Percent that is paid on top of these prices, such as 11 where a vendor adds PPN; up to two decimals. Costs contain it. Default: none, because the prices contain it or none is paid.',
+      'Percent that is paid on top of these prices, such as 11 where a vendor adds PPN; up to two decimals. Computed costs include it. Default: none, because the prices include the tax or no tax is paid.',
     ),
     currency: string(
       { pattern: '^[A-Z]{3}$' },
-      'Currency of these prices. Default: that of plans. Any other needs its rate under exchange_rates.',
+      'Currency of these prices. Default: the currency of plans. Any other currency needs a rate under exchange_rates.',
     ),
   },
 );
@@ -34,12 +34,12 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * Reads the exact value of a number in gateway.yaml, as a multiple of 10^-`digits`. Up to 15 digits, the shortest text of a number equals
+ * Converts a number of gateway.yaml to its exact value, as a multiple of 10^-`digits`. Up to 15 digits, the shortest text of a number equals
  * the text in the file.
  *
  * @returns undefined if the number has more decimals
  */
-export function readDecimal(value: number, digits: number): bigint | undefined {
+export function parseDecimal(value: number, digits: number): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
   const missingDigits = digits - fraction.length - Number(exponent);
   return whole === '' || missingDigits < 0 ? undefined : BigInt(whole + fraction) * 10n ** BigInt(missingDigits);

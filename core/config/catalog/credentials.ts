@@ -5,16 +5,16 @@ const secret = { writeOnly: true } as const;
 /** Credentials of a cloud. Exactly one of the groups is set. */
 export const credentialsSchema = object(
   { minProperties: 1, maxProperties: 1 },
-  'Credentials of a cloud in place of api_keys: tokens are made of them, sent as bearer, and renewed before they end.',
+  'Credentials of a cloud in place of api_keys: tokens are created from them, sent as bearer tokens, and renewed before they expire.',
   {
     aws: object(
       ['region', 'access_key_id', 'secret_access_key'],
       'Amazon Bedrock: short-term API keys, signed with Signature Version 4.',
       {
         region: string('Region of the endpoint, such as us-east-1.'),
-        access_key_id: string(secret, 'Of a user or a role.'),
-        secret_access_key: string(secret, 'Of a user or a role.'),
-        session_token: string(secret, 'Of temporary credentials.'),
+        access_key_id: string(secret, 'Access key id of a user or a role.'),
+        secret_access_key: string(secret, 'Secret access key of a user or a role.'),
+        session_token: string(secret, 'Session token of temporary credentials.'),
       },
     ),
     google: object('Google Vertex AI.', {

@@ -8,7 +8,11 @@ interface Dependents {
   readonly backedModels: readonly Model[];
 }
 
-/** Finds the models that lose routes if these upstreams stop. @param upstreams names */
+/**
+ * Finds the models that lose routes if these upstreams stop.
+ *
+ * @param upstreams names
+ */
 export function findDependents({ models }: Pick<Catalog, 'models'>, upstreams: ReadonlySet<string>): Dependents {
   const affectedModels = models.filter(({ routes }) => routes.some(({ upstream }) => upstreams.has(upstream.name)));
   const isLost = ({ routes }: Model) => routes.every(({ upstream }) => upstreams.has(upstream.name));

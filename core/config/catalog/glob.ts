@@ -1,5 +1,5 @@
 /** Compiles a pattern for complete names, in which `*` matches any characters. Matching takes linear time, without backtracking. */
-export function glob(pattern: string): (name: string) => boolean {
+export function compileGlob(pattern: string): (name: string) => boolean {
   const [head = '', ...innerParts] = pattern.split('*');
   const tail = innerParts.pop();
   if (tail === undefined) return (name) => name === head;

@@ -16,7 +16,7 @@ interface Source {
 export const endSources: readonly Source[] = [
   {
     presets: ['anthropic'],
-    // A test compares this list with that of @anthropic-ai/sdk, `internal/data/deprecated-models`.
+    // A test compares this list with `internal/data/deprecated-models` of @anthropic-ai/sdk.
     page: 'https://platform.claude.com/docs/en/about-claude/model-deprecations',
     comparedOn: '2026-11-28',
     ends: {
@@ -101,7 +101,11 @@ interface ModelEnd {
 const dateSuffix = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const normalizeName = (name: string) => name.replace(dateSuffix, '').replaceAll('.', '-');
 
-/** Finds the published end of a model at an upstream with this preset. @param model the vendor's name of the model */
+/**
+ * Finds the published end of a model at an upstream with this preset.
+ *
+ * @param model the vendor's name of the model
+ */
 export function findModelEnd(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;
   const normalizedName = normalizeName(model);

@@ -1,12 +1,12 @@
 import type { Model } from './catalog.ts';
 
-/** Claude Code lists only models with such names. */
+/** Matches the names of models that Claude Code lists. */
 const claudeName = /^(?:claude|anthropic)/i;
 const pickerPrefix = 'anthropic/';
 
 /**
- * Creates the name of a model in the list for Claude Code: the public name without its prefix if Claude Code accepts that, or else the public
- * name after a prefix that Claude Code accepts.
+ * Creates the name of a model in the list for Claude Code: the public name without its prefix if Claude Code lists such a name, otherwise
+ * the public name with a prefix that Claude Code lists.
  */
 export function createPickerName(prefix: string, publicName: string): string {
   const shortName = publicName.slice(publicNameOf(prefix, '').length);
@@ -24,8 +24,8 @@ export function publicNameOf(prefix: string, name: string): string {
 }
 
 /**
- * Chooses the name of the model in a request's responses and record: the public name if the request has the short name of gateway.yaml, or
- * else the requested name.
+ * Chooses the name of the model in a request's responses and record: the public name if the request has the short name of gateway.yaml,
+ * otherwise the requested name.
  *
  * @param requested name that the catalog has resolved to this model
  */

@@ -1,6 +1,6 @@
 import { array, boolean, integer, object, string, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 
-/** Path of a request member: `store`, or `messages.name` for each entry of a list. */
+/** Schema of paths of request members: `store`, or `messages.name` for each entry of a list. */
 const memberPaths = array({ items: string({ pattern: '^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$' }) });
 
 const properties = {
@@ -37,7 +37,7 @@ const properties = {
     { items: string({ enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] }), minItems: 1 },
     'Supported reasoning efforts; others are mapped to the nearest lower one.',
   ),
-  default_effort: boolean('Chat Completions: true when reasoning_effort takes default; elsewhere it is left out.'),
+  default_effort: boolean('Chat Completions: true when reasoning_effort accepts default; otherwise it is left out.'),
   replay_reasoning: string(
     { enum: ['never', 'given', 'tool_turns', 'always'] },
     'When the reasoning of earlier turns is sent back: never, where the client has it (given), or because the vendor requires ' +
@@ -69,7 +69,7 @@ const properties = {
   schema_subset: string(
     { enum: ['format', 'any', 'anthropic', 'openai', 'gemini', 'groq', 'cerebras', 'mistral'] },
     'Whose subset of JSON Schema structured output and strict tools support; the other rules of a schema are moved into its ' +
-      'description in translated requests. format: that of Anthropic for Messages, of Google for Gemini, else any.',
+      'description in translated requests. format: Anthropic’s for Messages, Google’s for Gemini, otherwise any.',
   ),
   tool_call_ids: string(
     { enum: ['any', 'unique', 'nine_characters', 'functions'] },

@@ -44,10 +44,10 @@ export interface GatewayDocument {
   readonly secretFiles: readonly string[];
   /** Returns a new copy of the values, because validation fills in defaults. */
   values(): Record<string, unknown>;
-  /** Creates a mistake at the value of a path, or at its key with `atKey`, or else at its nearest existing ancestor. */
-  mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
+  /** Creates a mistake at the value of a path (or at its key, with `atKey`), or at its nearest existing ancestor. */
+  createMistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
   /** Returns the text of a value with its variables as `${NAME}`; undefined without variables. */
-  written(path: YamlPath): string | undefined;
+  findVariableText(path: YamlPath): string | undefined;
   /** Lists the values without variables at a path and below it, with their offsets in the text. */
   listLiterals(path: YamlPath): { readonly value: string; readonly start: number; readonly end: number }[];
   /** Returns true for a value with a variable that is set to the empty string. */
@@ -87,22 +87,36 @@ function* parseInSteps(
   const documents = yield* parseYaml(text, lines);
   yield;
   const reader = new Reader(file, lines);
-  if (documents.length === 0) throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
-  const [document, second] = documents;
-  const sourceMistakes = findSourceMistakes(text).map((mistake) => reader.at(mistake));
+  if (documents.length === 0)
+    throw new ConfigError([reader.createFileMistake('is empty', 'start from the included gateway.yaml')]);
+  const [document, secondDocument] = documents;
+  const sourceMistakes = findSourceMistakes(text).map((mistake) => reader.createMistake(mistake));
   if (sourceMistakes.length > 0) throw new ConfigError(sourceMistakes);
   const mistakes = selectPrimaryErrors(documents.flatMap(({ errors }) => errors)).map((error) =>
     reader.explainError(error, text, document),
   );
-  if (second !== undefined)
+  if (secondDocument !== undefined)
     mistakes.push(
-      reader.at({ offset: second.range[0], wrong: 'has a second document', right: 'keep one and remove the ---' }),
+      reader.createMistake({
+        offset: secondDocument.range[0],
+        wrong: 'has a second document',
+        right: 'keep one and remove the ---',
+      }),
     );
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const parsed = document as Document.Parsed;
-  const refused = findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path));
+  const refusedMistakes = findRefusedYaml(parsed, text).map((mistake) => reader.createMistake(mistake, mistake.path));
   yield;
-  return yield* reader.readContents(parsed, text, refused, environment);
+  return yield* reader.readContents(parsed, text, refusedMistakes, environment);
+}
+
+class DuplicateKey extends YAMLParseError {
+  readonly firstOffset: number;
+
+  constructor(offset: number, firstOffset: number) {
+    super([offset, offset + 1], 'DUPLICATE_KEY', 'Map keys must be unique');
+    this.firstOffset = firstOffset;
+  }
 }
 
 interface VariableText {
@@ -120,23 +134,23 @@ class Reader {
     this.#lines = lines;
   }
 
-  at({ offset, wrong, right }: TextMistake, path: YamlPath = []): Mistake {
+  createMistake({ offset, wrong, right }: TextMistake, path: YamlPath = []): Mistake {
     const { line, col } = this.#lines.linePos(offset);
     return { file: basename(this.#file), line: Math.max(1, line), column: Math.max(1, col), path, wrong, right };
   }
 
-  whole(wrong: string, right: string): Mistake {
+  createFileMistake(wrong: string, right: string): Mistake {
     return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
   }
 
   explainError(error: YAMLError, text: string, document: Document | undefined): Mistake {
     const mistake = explainSyntax(error, text, document);
     if (error instanceof DuplicateKey)
-      return this.at(
-        { ...mistake, wrong: `${mistake.wrong}: the other is in line ${this.#lines.linePos(error.first).line}` },
+      return this.createMistake(
+        { ...mistake, wrong: `${mistake.wrong}: the other is in line ${this.#lines.linePos(error.firstOffset).line}` },
         findPathOfKey(document, mistake.offset),
       );
-    return this.at(mistake);
+    return this.createMistake(mistake);
   }
 
   *readContents(
@@ -147,10 +161,12 @@ class Reader {
   ): Generator<undefined, GatewayDocument> {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) {
-      throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
+      throw new ConfigError([this.createFileMistake('is empty', 'start from the included gateway.yaml')]);
     }
     if (!isMap(contents))
-      throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
+      throw new ConfigError([
+        this.createFileMistake('is not a map', 'write sections such as "models:", each with its content'),
+      ]);
     const variableTexts = new Map<Node, VariableText>();
     const secretFiles = new Set<string>();
     const readSecret = (path: string) => {
@@ -172,12 +188,12 @@ class Reader {
       secretFiles: [...secretFiles],
       values: () => document.toJS() as Record<string, unknown>,
       listLiterals: (path) => collectLiterals(findNode(contents, path), variableTexts),
-      mistake: (path, wrong, right, atKey = false) =>
-        this.at(
+      createMistake: (path, wrong, right, atKey = false) =>
+        this.createMistake(
           { offset: findOffset(contents, path, atKey), wrong: maskVariables(wrong, findVariableText(path)), right },
           normalizePath(contents, path),
         ),
-      written: (path) => findVariableText(path)?.text,
+      findVariableText: (path) => findVariableText(path)?.text,
       hasEmptyVariable: (path) => findVariableText(path)?.filled.some(({ value }) => value === '') === true,
       hasThousandsDot: findDottedNumbers(contents, source),
       contains: (path) => findNode(contents, path) !== undefined,
@@ -196,7 +212,7 @@ class Reader {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string') return;
         const report = (wrong: string, right: string, isTransient = false) => {
-          const mistake = this.at({ offset: node.range?.[0] ?? 0, wrong, right }, readPath(ancestors, node));
+          const mistake = this.createMistake({ offset: node.range?.[0] ?? 0, wrong, right }, readPath(ancestors, node));
           mistakes.push(isTransient ? { ...mistake, isTransient } : mistake);
         };
         const programVariable = findProgramVariable(node.value);
@@ -205,19 +221,17 @@ class Reader {
           variableTexts.set(node, { text: node.value, filled: [], hasUnfilled: true });
         }
         if (!node.value.includes('$')) return;
-        const {
-          value,
-          unsetNames: unknown,
-          malformedStarts: malformed,
-          unusableFiles: unreadable,
-          variables: filled,
-        } = interpolate(node.value, environment, readSecret);
-        for (const start of malformed)
+        const { value, unsetNames, malformedStarts, unusableFiles, variables } = interpolate(
+          node.value,
+          environment,
+          readSecret,
+        );
+        for (const start of malformedStarts)
           report(
             `has "${start}", which is not a valid variable`,
             'write ${NAME}, ${NAME:-default} or ${file:/path}, or $${ for a literal ${',
           );
-        for (const name of unknown)
+        for (const name of unsetNames)
           report(
             `the variable ${name} is not set`,
             /KEY|SECRET|PASSWORD|TOKEN/.test(name)
@@ -225,10 +239,10 @@ class Reader {
               : `set it, or give it a default: \${${name}:-…}`,
           );
         // A missing file may appear later, because the provider of secrets may still be starting.
-        for (const { wrong, right, isMissing } of unreadable) report(wrong, right, isMissing);
-        const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;
-        if (isUnfilled || filled.length > 0)
-          variableTexts.set(node, { text: node.value, filled, hasUnfilled: isUnfilled });
+        for (const { wrong, right, isMissing } of unusableFiles) report(wrong, right, isMissing);
+        const hasUnfilled = unsetNames.length + malformedStarts.length + unusableFiles.length > 0;
+        if (hasUnfilled || variables.length > 0)
+          variableTexts.set(node, { text: node.value, filled: variables, hasUnfilled });
         node.value = value;
       },
     });
@@ -238,13 +252,19 @@ class Reader {
 
 function collectLiterals(
   node: Node | undefined,
-  written: ReadonlyMap<Node, VariableText>,
+  variableTexts: ReadonlyMap<Node, VariableText>,
 ): ReturnType<GatewayDocument['listLiterals']> {
   const literals: ReturnType<GatewayDocument['listLiterals']> = [];
   visit(node ?? null, {
     Scalar: (key, scalar) => {
       const [start, end] = scalar.range ?? [];
-      if (key === 'key' || start === undefined || end === undefined || written.has(scalar) || scalar.value === null)
+      if (
+        key === 'key' ||
+        start === undefined ||
+        end === undefined ||
+        variableTexts.has(scalar) ||
+        scalar.value === null
+      )
         return;
       literals.push({ value: String(scalar.value), start, end });
     },
@@ -279,15 +299,6 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   yield;
   for (const document of documents) document.errors.push(...findDuplicates(document));
   return documents;
-}
-
-class DuplicateKey extends YAMLParseError {
-  readonly first: number;
-
-  constructor(offset: number, first: number) {
-    super([offset, offset + 1], 'DUPLICATE_KEY', 'Map keys must be unique');
-    this.first = first;
-  }
 }
 
 /** Finds duplicate keys, and returns them as errors of the library. */

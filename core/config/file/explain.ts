@@ -5,7 +5,7 @@ import { hideCredentials, canContainSecret } from './hide-secrets.ts';
 import { findForeignVariable } from './interpolate.ts';
 import { findLineMistake } from './line-mistake.ts';
 import { findClosestName, suggest } from './mistake.ts';
-import { findIntendedNumber, readUnit } from './number-words.ts';
+import { findIntendedNumber, parseUnit } from './number-words.ts';
 
 interface ExplainedError {
   readonly path: YamlPath;
@@ -30,7 +30,7 @@ const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 /**
  * Converts ajv's errors to messages. Errors of alternatives that do not match the type of the value are omitted.
  *
- * @param isHidden returns true for values that no message may show, in addition to those of secret options
+ * @param isHidden returns true for values that no message may show, in addition to the values of secret options
  */
 export function explainErrors(
   errors: readonly ErrorObject[],
@@ -104,7 +104,7 @@ function explainError(error: ErrorObject, isHidden: (path: YamlPath) => boolean)
 /** @returns [wrong, right], and the name of the member if the mistake is in a member */
 function describeError(error: ErrorObject, canShow: boolean): [string, string, string?] {
   const { keyword, params, data, schema, parentSchema } = error;
-  const shown = canShow ? renderValue(data) : renderKind(data);
+  const shown = canShow ? describeValue(data) : describeKind(data);
   switch (keyword) {
     case 'additionalProperties': {
       const knownNames = listMemberNames(error);
@@ -135,7 +135,7 @@ function describeError(error: ErrorObject, canShow: boolean): [string, string, s
         ]),
       ];
     case 'const':
-      return [`is ${shown}`, `must be ${renderValue(schema)}`];
+      return [`is ${shown}`, `must be ${describeValue(schema)}`];
     case 'minimum':
       return [`is ${shown}`, `must be at least ${String(schema)}`];
     case 'maximum':
@@ -192,7 +192,7 @@ function explainType(error: ErrorObject, canShow: boolean): string {
   }
   if (types.has('boolean')) return explainBoolean(data, expected, canShow);
   if (!types.has('number') && !types.has('integer')) return expected;
-  const unit = readUnit(parentSchema?.['description'] as string | undefined);
+  const unit = parseUnit(parentSchema?.['description'] as string | undefined);
   const intended = canShow ? findIntendedNumber(data, unit, !types.has('number')) : undefined;
   const numberText = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
   return `${unit === undefined ? expected : numberText}${intended === undefined ? '' : `: ${intended}`}`;
@@ -211,12 +211,17 @@ function explainList(data: unknown, canShow: boolean): string {
   if (typeof data === 'object' && data !== null) return 'begin each entry with "- "';
   if (data === null) return 'write [a, b]';
   if (!canShow) return 'put brackets around it';
-  return `write [${typeof data === 'string' ? renderValue(data) : String(data)}]`;
+  return `write [${typeof data === 'string' ? describeValue(data) : String(data)}]`;
 }
 
 function explainBoolean(text: string, expected: string, canShow: boolean): string {
-  const intended = /^(true|yes|on|y)$/i.test(text) ? 'true' : /^(false|no|off|n)$/i.test(text) ? 'false' : undefined;
+  const intended = findIntendedBoolean(text);
   return intended === undefined || !canShow ? expected : `${expected}: write ${intended}, without quotes`;
+}
+
+function findIntendedBoolean(text: string): boolean | undefined {
+  if (/^(true|yes|on|y)$/i.test(text)) return true;
+  return /^(false|no|off|n)$/i.test(text) ? false : undefined;
 }
 
 function explainNameRule({ description, pattern }: JsonSchema): string {
@@ -228,7 +233,7 @@ function joinTypeNames(types: unknown): string {
   return [...new Set(names)].join(' or ');
 }
 
-function renderValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
@@ -237,8 +242,9 @@ function renderValue(value: unknown): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }
 
-function renderKind(value: unknown): string {
-  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : renderValue(value);
+function describeKind(value: unknown): string {
+  if (typeof value === 'string') return 'a string';
+  return typeof value === 'number' ? 'a number' : describeValue(value);
 }
 
 function findType(value: unknown): string {

@@ -1,5 +1,6 @@
 import type { SecretFile, UnusableFile } from './secret-file.ts';
 
+/** A text with its variables filled in, and the variables that could not be filled in. */
 export interface Interpolated {
   readonly value: string;
   /** Variables without a value and without a default. */
@@ -55,13 +56,16 @@ export function interpolate(
       if ('value' in secret) return fill(secret.value);
       if (secret.isMissing && fallback !== undefined) return fill(fallback);
       unusableFiles.push(secret);
-    } else if (name === undefined) malformedStarts.push(match);
-    else {
-      const setting = environment[name];
-      if (setting !== undefined && (setting !== '' || fallback === undefined)) return fill(setting);
-      if (fallback !== undefined) return fill(fallback);
-      unsetNames.push(name);
+      return match;
     }
+    if (name === undefined) {
+      malformedStarts.push(match);
+      return match;
+    }
+    const setting = environment[name];
+    if (setting !== undefined && (setting !== '' || fallback === undefined)) return fill(setting);
+    if (fallback !== undefined) return fill(fallback);
+    unsetNames.push(name);
     return match;
   });
   return { value, unsetNames, malformedStarts, unusableFiles, variables };

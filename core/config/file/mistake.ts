@@ -37,10 +37,11 @@ export function formatMistake({ file, line, column, path, wrong, right }: Mistak
 }
 
 function formatPath(path: YamlPath): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
+  return text.startsWith('.') ? text.slice(1) : text;
 }
 
-/** Returns `did you mean "x"?` if one of the names is similar, or else lists all names. */
+/** Returns `did you mean "x"?` if one of the names is similar, otherwise a list of all names. */
 export function suggest(name: string, names: readonly string[]): string {
   const similar = findClosestName(name, names);
   if (similar !== undefined) return `did you mean "${similar}"?`;
@@ -63,7 +64,7 @@ export function findClosestName(name: string, names: readonly string[]): string 
  * Returns true if an unknown name may belong to a plugin that could not be loaded. Returns false if it is probably a typo, that is, similar
  * to a known name that the file does not use.
  */
-export function canBelongToPlugin(name: string, known: readonly string[], used: readonly string[]): boolean {
-  const similar = findClosestName(name, known);
-  return similar === undefined || used.includes(similar);
+export function canBelongToPlugin(name: string, knownNames: readonly string[], usedNames: readonly string[]): boolean {
+  const similar = findClosestName(name, knownNames);
+  return similar === undefined || usedNames.includes(similar);
 }

@@ -11,8 +11,8 @@ const secondsByTargetUnit: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-/** Reads the unit of a number from the start of its description, such as `Maximum seconds that a client can request`. */
-export function readUnit(description: string | undefined): string | undefined {
+/** Parses the unit of a number from the start of its description, such as `Maximum seconds that a client can request`. */
+export function parseUnit(description: string | undefined): string | undefined {
   return /^(?:\S+ ){0,2}\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
     .exec(description ?? '')?.[1]
     ?.toLowerCase();
@@ -35,12 +35,12 @@ export function findIntendedNumber(text: string, unit: string | undefined, isWho
   const [, percent] = /^(\d+(?:\.\d+)?) ?%$/.exec(trimmed) ?? [];
   if (percent !== undefined) return String(Number(percent) / 100);
   const [, count = '1', word = ''] = /^(\d+(?:\.\d+)?)? ?([a-z]+)$/i.exec(trimmed) ?? [];
-  const size = unit === 'bytes' ? readByteSize(word) : convertDuration(word, unit);
+  const size = unit === 'bytes' ? parseByteSize(word) : convertDuration(word, unit);
   const number = size === undefined ? NaN : Number(count) * size;
   return Number.isFinite(number) ? String(Number(number.toFixed(6))) : undefined;
 }
 
-function readByteSize(word: string): number | undefined {
+function parseByteSize(word: string): number | undefined {
   const [, prefix] = /^([kmg]?)i?b?(?:ytes?)?$/i.exec(word) ?? [];
   return prefix === undefined ? undefined : bytesByPrefix[prefix.toLowerCase() || 'b'];
 }

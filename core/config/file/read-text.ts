@@ -2,6 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ConfigError, type Mistake } from './mistake.ts';
 
+const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
+  ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
+  EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
+};
+
 /**
  * Reads a UTF-8 file without its byte order mark.
  *
@@ -23,11 +28,6 @@ async function readBytes(file: string): Promise<Buffer> {
     throw new ConfigError([{ file, line: 0, column: 0, path: [], ...mistake }]);
   }
 }
-
-const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
-  ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
-  EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
-};
 
 function decodeUtf8(bytes: Buffer, file: string): string {
   const right = 'save the file as UTF-8';

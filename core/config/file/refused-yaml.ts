@@ -24,23 +24,18 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   });
   visit(document, {
     Alias: (_key, node, ancestors) => {
-      if (anchors.has(node.source))
-        report(node, ancestors, `refers to an anchor (*${node.source})`, 'write the value out');
-      else
-        report(
-          node,
-          ancestors,
-          'begins with *, which refers to an anchor in YAML',
-          `put it in quotes: "*${node.source}"`,
-        );
+      const [wrong, right] = anchors.has(node.source)
+        ? [`refers to an anchor (*${node.source})`, 'write the value out']
+        : ['begins with *, which refers to an anchor in YAML', `put it in quotes: "*${node.source}"`];
+      report(node, ancestors, wrong, right);
     },
     Pair: (_key, pair, ancestors) => {
       if (isScalar(pair.key) && pair.key.value === '<<')
         report(pair.key as Node, ancestors, 'merges another map', 'write the keys out');
     },
     Map: (_key, map, ancestors) => {
-      for (const pair of findSplitNumbers(map))
-        report(pair.node, [...ancestors, map, pair.pair], 'has a comma inside a number', `write ${pair.digits}`);
+      for (const { node, pair, digits } of findSplitNumbers(map))
+        report(node, [...ancestors, map, pair], 'has a comma inside a number', `write ${digits}`);
     },
     Scalar: (_key, node, ancestors) => {
       const mistake =

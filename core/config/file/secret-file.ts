@@ -13,6 +13,12 @@ export interface UnusableFile {
 /** The secret in a file, or the reason why the file cannot be used. */
 export type SecretFile = { readonly value: string } | UnusableFile;
 
+const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
+  ENOENT: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
+  ENOTDIR: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
+  EACCES: ['cannot be read (permission denied)', 'give the user of the gateway read permission'],
+};
+
 /**
  * Reads a secret in the form of Docker, Kubernetes and systemd, which is one file per secret. Trailing line breaks are removed, because
  * editors and `echo` add one. Every reload reads the file again, so a secret can be replaced without a restart.
@@ -23,7 +29,7 @@ export type SecretFile = { readonly value: string } | UnusableFile;
 export function readSecretFile(path: string, configFile: string): SecretFile {
   const file = resolveSecretPath(path, configFile);
   try {
-    return readText(file);
+    return readSecretText(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
@@ -37,7 +43,7 @@ export function resolveSecretPath(path: string, configFile: string): string {
   return resolve(dirname(configFile), path);
 }
 
-function readText(file: string): SecretFile {
+function readSecretText(file: string): SecretFile {
   // Non-blocking, because opening a named pipe would wait for a writer.
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -61,9 +67,3 @@ function readText(file: string): SecretFile {
     closeSync(handle);
   }
 }
-
-const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
-  ENOENT: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
-  ENOTDIR: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
-  EACCES: ['cannot be read (permission denied)', 'give the user of the gateway read permission'],
-};

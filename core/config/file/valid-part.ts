@@ -17,7 +17,7 @@ export interface ValidPart {
  * Finds the part of a section that is valid despite its errors.
  *
  * @param value the section, which is modified in place
- * @param errors its errors, without those of alternatives with a different type
+ * @param errors its errors, without the errors of alternatives with a different type
  */
 export function findValidPart(value: unknown, errors: readonly ErrorObject[], schema: JsonSchema): ValidPart {
   const isMap = isMapOfEntries(schema) && typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -33,9 +33,13 @@ export function findValidPart(value: unknown, errors: readonly ErrorObject[], sc
     if (keyword === 'additionalProperties') {
       Reflect.deleteProperty(findMember(value, path), String(params['additionalProperty']));
       strippedMaps.push(path);
-    } else if (isMap && path.length > 0) invalidEntries.add(String(path[0]));
-    else if (isMap && keyword === 'propertyNames') invalidEntries.add(String(params['propertyName']));
-    else isInvalid = true;
+    } else if (isMap && path.length > 0) {
+      invalidEntries.add(String(path[0]));
+    } else if (isMap && keyword === 'propertyNames') {
+      invalidEntries.add(String(params['propertyName']));
+    } else {
+      isInvalid = true;
+    }
   }
   // Removed last, because the paths of other errors may lead through these entries.
   if (isMap) for (const name of invalidEntries) Reflect.deleteProperty(value, name);

@@ -40,7 +40,7 @@ export class Validator {
   /** Reports a mistake, unless the value has a variable that could not be filled in, which has been reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
     if (!atKey && this.document.hasUnfilledVariable(path)) return;
-    this.mistakes.push(this.document.mistake(path, wrong, right, atKey));
+    this.mistakes.push(this.document.createMistake(path, wrong, right, atKey));
   }
 
   /** Returns the value with defaults, or undefined if it is invalid. */
@@ -55,10 +55,10 @@ export class Validator {
     let errors = runValidator(check, wrapper);
     if (errors.length > 0 && this.#convertVariables(errors, wrapper, path)) errors = runValidator(check, wrapper);
     const resolvePath = (innerPath: YamlPath) => [...path, ...innerPath.slice(1)];
-    const hasVariable = (inner: YamlPath) => this.document.written(resolvePath(inner)) !== undefined;
-    for (const { path: inner, wrong, right, atKey } of explainErrors(errors, hasVariable)) {
-      const fullPath = resolvePath(inner);
-      if (atKey || !hasVariable(inner)) this.report(fullPath, wrong, right, atKey);
+    const hasVariable = (innerPath: YamlPath) => this.document.findVariableText(resolvePath(innerPath)) !== undefined;
+    for (const { path: innerPath, wrong, right, atKey } of explainErrors(errors, hasVariable)) {
+      const fullPath = resolvePath(innerPath);
+      if (atKey || !hasVariable(innerPath)) this.report(fullPath, wrong, right, atKey);
       else this.report(fullPath, ...this.#explainVariable(fullPath, right));
     }
     const validPart = findValidPart(wrapper.value, selectMatchingBranches(errors), schema);
@@ -66,7 +66,7 @@ export class Validator {
   }
 
   #explainVariable(path: YamlPath, right: string): [string, string] {
-    const written = JSON.stringify(this.document.written(path));
+    const written = JSON.stringify(this.document.findVariableText(path));
     if (!this.document.hasEmptyVariable(path)) return [`does not accept the value of ${written}`, right];
     return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
@@ -85,7 +85,7 @@ export class Validator {
         .split('/')
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-      if (this.document.written([...path, ...parts.slice(1)]) === undefined) continue;
+      if (this.document.findVariableText([...path, ...parts.slice(1)]) === undefined) continue;
       const converted = convertText(data, [schema].flat());
       if (converted === undefined) continue;
       const parent = parts

@@ -3,7 +3,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-const settleMs = 100; // without a change, because editors write in several steps
+/** Time without a change before files are read, because editors write in several steps. */
+const settleMs = 100;
 
 interface FileWatch extends Disposable {
   refresh(): void;
@@ -88,7 +89,7 @@ export function watchFiles(
   };
 }
 
-/** Computes the digest of a file's content, or of a folder's names; undefined if unreadable. Thus no secrets stay in memory. */
+/** Computes the digest of a file's content, or of a folder's names; undefined if unreadable. A digest keeps no secrets in memory. */
 async function readDigest(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
@@ -100,8 +101,8 @@ async function readDigest(file: string): Promise<string | undefined> {
 const maxLinks = 40;
 
 /**
- * Finds the real folders in which a change can redirect a path to a different file: the folder of each symbolic link on the path, and last
- * the folder of the file itself.
+ * Finds the real folders in which a change can redirect a path to a different file: the folder of each symbolic link on the path and, as
+ * the last one, the folder of the file itself.
  */
 export async function findWatchedFolders(file: string): Promise<string[]> {
   const folders = new Set<string>();
@@ -126,7 +127,9 @@ export async function findWatchedFolders(file: string): Promise<string[]> {
     } else if (followingNames.length === 0) {
       folders.delete(folder);
       folders.add(folder);
-    } else folder = path;
+    } else {
+      folder = path;
+    }
   }
   return [...folders];
 }

@@ -13,6 +13,7 @@ export function findNode(root: Node, path: YamlPath): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
+/** Finds the path of the scalar at an offset; empty if there is none. */
 export function findPathOfKey(document: Document | undefined, offset: number): YamlPath {
   let path: YamlPath = [];
   visit(document ?? null, {
@@ -30,7 +31,7 @@ export function normalizePath(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
-/** Finds the offset of a path's value, or of its key with `atKey`, or else of its nearest existing ancestor. */
+/** Finds the offset of a path's value (or of its key, with `atKey`), or of its nearest existing ancestor. */
 export function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
   const keyOffset = atKey ? findKey(root, path) : undefined;
   if (keyOffset !== undefined) return keyOffset;
@@ -50,7 +51,11 @@ function findKey(root: Node, path: YamlPath): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/** Returns the path of a node. @param ancestors as passed by `visit` */
+/**
+ * Returns the path of a node.
+ *
+ * @param ancestors as passed by `visit`
+ */
 export function readPath(ancestors: readonly unknown[], node: Node): YamlPath {
   const path: (string | number)[] = [];
   const nodes = [...ancestors, node];

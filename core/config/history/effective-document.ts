@@ -2,7 +2,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type GatewayDocument, parseDocument } from '../file/document.ts';
-import { ConfigHistory, type Rollback, RollbackRefused, type Served } from './history.ts';
+import { ConfigHistory, type Rollback, RollbackRefused, type StoredConfiguration } from './history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 
 /** The configuration in effect, which is the file or a rollback target. */
@@ -11,7 +11,7 @@ export interface EffectiveConfiguration {
   /** Undefined if the file is in effect. */
   readonly rollback: Rollback | undefined;
   /** Text and digest for the history; undefined while the database does not respond. */
-  readonly kept: { readonly text: string; readonly digest: string } | undefined;
+  readonly storedForm: { readonly text: string; readonly digest: string } | undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export class EffectiveDocuments {
   readonly #schemas: SecretSchemas;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #log: Logger;
-  #lastRead: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
+  #lastRead: { readonly rollback: Rollback; readonly served: StoredConfiguration; readonly secret: string } | undefined;
 
   constructor(
     database: Queries,
@@ -38,18 +38,18 @@ export class EffectiveDocuments {
 
   /** @throws ConfigError, or Error if the rollback target cannot be read */
   async resolve(file: GatewayDocument): Promise<EffectiveConfiguration> {
-    let stored: EffectiveConfiguration['kept'];
+    let stored: EffectiveConfiguration['storedForm'];
     try {
-      stored = await this.history.describe(file);
+      stored = await this.history.createStoredForm(file);
       this.#lastRead = await this.#readRollback();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
       // It is unknown whether the file has changed. The last known rollback target is better than the rolled-back file.
-      if (this.#lastRead === undefined) return { document: file, rollback: undefined, kept: undefined };
+      if (this.#lastRead === undefined) return { document: file, rollback: undefined, storedForm: undefined };
     }
     const lastRead = this.#lastRead;
     if (lastRead === undefined || (stored !== undefined && stored.digest !== lastRead.rollback.fileDigest))
-      return { document: file, rollback: undefined, kept: stored };
+      return { document: file, rollback: undefined, storedForm: stored };
     const { rollback, served, secret } = lastRead;
     return {
       document: parseServed({ name: describeServed(served), text: served.text }, file, {
@@ -58,19 +58,22 @@ export class EffectiveDocuments {
         environment: this.#environment,
       }),
       rollback,
-      kept: served,
+      storedForm: served,
     };
   }
 
   /**
    * Parses a stored configuration, with its secrets from the file.
    *
-   * @param kept stored text, and a name for messages
+   * @param stored text of the configuration, and its name for messages
    * @throws ConfigError; RollbackRefused if the file lacks a secret of the stored configuration
    */
-  async read(kept: { readonly name: string; readonly text: string }, file: GatewayDocument): Promise<GatewayDocument> {
+  async read(
+    stored: { readonly name: string; readonly text: string },
+    file: GatewayDocument,
+  ): Promise<GatewayDocument> {
     const parts = { schemas: this.#schemas, secret: await this.history.readSecret(), environment: this.#environment };
-    return parseServed(kept, file, parts);
+    return parseServed(stored, file, parts);
   }
 
   /**
@@ -78,8 +81,8 @@ export class EffectiveDocuments {
    *
    * @throws RollbackRefused if the file is equal or has different secrets; ConfigError
    */
-  async readRollback(target: Served, file: GatewayDocument) {
-    const { digest: fileDigest, text: fileText } = await this.history.describe(file);
+  async readRollback(target: StoredConfiguration, file: GatewayDocument) {
+    const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);
     if (target.digest === fileDigest)
       throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
     const document = await this.read({ name: describeServed(target), text: target.text }, file);
@@ -87,7 +90,7 @@ export class EffectiveDocuments {
   }
 
   async #readRollback() {
-    const rollback = await this.history.rollback();
+    const rollback = await this.history.findRollback();
     if (rollback === undefined) return undefined;
     const served = await this.history.find(rollback.configurationId);
     if (served !== undefined) return { rollback, served, secret: await this.history.readSecret() };
@@ -106,7 +109,7 @@ function parseServed(
   file: GatewayDocument,
   parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },
 ): GatewayDocument {
-  const { text, missing } = fillLiterals(maskedText, findLiterals(file, parts.schemas), parts.secret);
+  const { text, missingLines: missing } = fillLiterals(maskedText, findLiterals(file, parts.schemas), parts.secret);
   if (missing.length === 0) return parseDocument(text, file.file, parts.environment);
   const lines = `${missing.length === 1 ? 'line' : 'lines'} ${new Intl.ListFormat('en-GB').format(missing.map(String))}`;
   throw new RollbackRefused(
@@ -115,6 +118,6 @@ function parseServed(
   );
 }
 
-function describeServed({ id }: Served): string {
+function describeServed({ id }: StoredConfiguration): string {
   return `configuration ${id}`;
 }

@@ -18,7 +18,7 @@ type ServedRow = Row<typeof ServedConfiguration, (typeof servedColumns)[number]>
 const selectServed = `select ${selected(servedColumns)} from served_configuration`;
 
 /** A configuration that has been in effect, with its number. */
-export type Served = RecordOf<ServedRow>;
+export type StoredConfiguration = RecordOf<ServedRow>;
 
 const rollbackColumns = ['file_digest', 'configuration_id', 'operator', 'note', 'created_at'] as const;
 type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[number]> & {
@@ -32,20 +32,28 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
 export type Rollback = RecordOf<RollbackRow>;
 
 /** Creates the name of a variant. */
-export const variantName = (number: number) => `canary ${number}`;
+export const createVariantName = (number: number) => `canary ${number}`;
 
 /** Returns true if the `broughtBy` of a configuration is the name of a variant. */
 export function isVariantName(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
 
-/** Reports why a rollback, or its end, was rejected, in a message for the operator. The configuration is unchanged. */
+/** Error of a rollback, or of ending one, with a message for the operator. The configuration is unchanged. */
 export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
 
-/** Lists configurations, newest first. @param before only configurations with a smaller number */
-export async function listServed(database: Queries, limit: number, before: number | undefined): Promise<Served[]> {
+/**
+ * Lists configurations, newest first.
+ *
+ * @param before lists only configurations with a smaller number
+ */
+export async function listConfigurations(
+  database: Queries,
+  limit: number,
+  before: number | undefined,
+): Promise<StoredConfiguration[]> {
   const rows = await database.query<ServedRow>(
     `${selectServed} where ?::integer is null or id < ? order by id desc limit ?`,
     [before ?? null, before ?? null, limit],
@@ -69,7 +77,7 @@ export class ConfigHistory {
   }
 
   /** Creates the stored form of a file, in which secrets are masked, and its digest. */
-  async describe(document: GatewayDocument): Promise<{ readonly text: string; readonly digest: string }> {
+  async createStoredForm(document: GatewayDocument): Promise<{ readonly text: string; readonly digest: string }> {
     const secret = await this.readSecret();
     const text = maskLiterals(document.source, findLiterals(document, this.#schemas), secret);
     return { text, digest: createHmac('sha256', secret).update(text).digest('hex') };
@@ -96,12 +104,17 @@ export class ConfigHistory {
     );
   }
 
-  /** Lists configurations, newest first. @param before only configurations with a smaller number */
-  list(limit: number, before?: number): Promise<Served[]> {
-    return listServed(this.#database, limit, before);
+  /**
+   * Lists configurations, newest first.
+   *
+   * @param before lists only configurations with a smaller number
+   */
+  list(limit: number, before?: number): Promise<StoredConfiguration[]> {
+    return listConfigurations(this.#database, limit, before);
   }
 
-  async find(id: number): Promise<Served | undefined> {
+  /** Finds a configuration by its number. */
+  async find(id: number): Promise<StoredConfiguration | undefined> {
     const [row] = await this.#database.query<ServedRow>(`${selectServed} where id = ?`, [id]);
     return row && toRecord(row);
   }
@@ -111,8 +124,8 @@ export class ConfigHistory {
    *
    * @param fileDigest digest of gateway.yaml, which may have changed since the rollback
    */
-  async previous(fileDigest: string): Promise<Served | undefined> {
-    const rollback = await this.rollback(fileDigest);
+  async findPrevious(fileDigest: string): Promise<StoredConfiguration | undefined> {
+    const rollback = await this.findRollback(fileDigest);
     const [current] = rollback === undefined ? await this.list(1) : [await this.find(rollback.configurationId)];
     if (current === undefined) return undefined;
     const [row] = await this.#database.query<ServedRow>(
@@ -122,8 +135,12 @@ export class ConfigHistory {
     return row && toRecord(row);
   }
 
-  /** Reads the rollback in effect. @param fileDigest digest of the overridden file; default: any file */
-  async rollback(fileDigest?: string): Promise<Rollback | undefined> {
+  /**
+   * Finds the rollback in effect.
+   *
+   * @param fileDigest digest of the overridden file; default: any file
+   */
+  async findRollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
       `select ${selected(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
       [fileDigest ?? null],
@@ -155,7 +172,11 @@ export class ConfigHistory {
     await this.#database.query(`select pg_notify('${rollbackChannel}', '')`);
   }
 
-  /** Ends the rollback, so that the file is in effect again. @returns false if no rollback was in effect */
+  /**
+   * Ends the rollback, so that the file is in effect again.
+   *
+   * @returns false if no rollback was in effect
+   */
   async release(): Promise<boolean> {
     const rows = await this.#database.query(
       `with changed as (delete from configuration_rollback returning id)

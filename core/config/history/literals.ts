@@ -16,7 +16,7 @@ export interface SecretSchemas {
   readonly stages: ReadonlyMap<string, { readonly options: JsonSchema }>;
 }
 
-const mask = /"\*\*\*([\da-f]{16})"/g;
+const maskPattern = /"\*\*\*([\da-f]{16})"/g;
 
 /** Finds the literal secrets of a file, in order. Sections without a schema have no known secrets. */
 export function findLiterals(document: GatewayDocument, schemas: SecretSchemas): Literal[] {
@@ -63,22 +63,22 @@ export function maskLiterals(text: string, literals: readonly Literal[], secret:
 /**
  * Restores the secrets of a text that the current file still contains.
  *
- * @returns the text, and in `missing` the lines (from 1) of the other secrets
+ * @returns the text, and the lines (from 1) of the secrets that the file no longer contains
  */
 export function fillLiterals(
   masked: string,
   literals: readonly Literal[],
   secret: string,
-): { readonly text: string; readonly missing: readonly number[] } {
+): { readonly text: string; readonly missingLines: readonly number[] } {
   const valueByDigest = new Map(literals.map(({ value }) => [computeDigest(value, secret), value]));
   const missingLines: number[] = [];
-  const text = masked.replace(mask, (match, digest: string, offset: number) => {
+  const text = masked.replace(maskPattern, (match, digest: string, offset: number) => {
     const value = valueByDigest.get(digest);
     if (value !== undefined) return JSON.stringify(value);
     missingLines.push(masked.slice(0, offset).split('\n').length);
     return match;
   });
-  return { text, missing: missingLines };
+  return { text, missingLines: missingLines };
 }
 
 function computeDigest(value: string, secret: string): string {

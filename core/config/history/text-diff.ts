@@ -19,12 +19,14 @@ export function diffLines(before: string, after: string): string[] {
       if (isGap && output.length > 0) output.push('  …');
       output.push(`${mark} ${text}`.trimEnd());
       isGap = false;
-    } else isGap = true;
+    } else {
+      isGap = true;
+    }
   }
   return output;
 }
 
-function keepLines(lines: readonly string[]): Line[] {
+function toUnchangedLines(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
 
@@ -46,8 +48,8 @@ function compareLines(before: string, after: string): Line[] {
   const changes = [...removed.map((text) => [1, text] as const), ...added.map((text) => [-1, text] as const)];
   const orderedChanges = isOneSided ? changes : (diff(removed, added) as [number, string][]);
   return [
-    ...keepLines(oldLines.slice(0, prefixLength)),
+    ...toUnchangedLines(oldLines.slice(0, prefixLength)),
     ...orderedChanges.map(([kind, text]): Line => ({ mark: kind === 0 ? ' ' : kind > 0 ? '-' : '+', text })),
-    ...keepLines(oldLines.slice(oldLines.length - suffixLength)),
+    ...toUnchangedLines(oldLines.slice(oldLines.length - suffixLength)),
   ];
 }

@@ -4,7 +4,7 @@ import { canHaveBackup, findModelsWithoutBackup } from '../catalog/backups.ts';
 import type { Capacity, Catalog, ListedModel, Model, Route, Upstream, Vendor } from '../catalog/catalog.ts';
 import { hasCompleteCredentials } from '../catalog/credentials.ts';
 import type { WireFormats } from '../catalog/formats.ts';
-import { glob } from '../catalog/glob.ts';
+import { compileGlob } from '../catalog/glob.ts';
 import { inferKind, type ModelKind } from '../catalog/kinds.ts';
 import { parsePickerName, nameInReply, publicNameOf } from '../catalog/model-name.ts';
 import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
@@ -14,8 +14,10 @@ import { service } from './core-sections.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 
-/** Limit of cached names that were matched with patterns, because clients can send any number of names. */
+/** Maximum number of cached names that were matched with patterns, because clients can send any number of names. */
 const maxCachedNames = 10_000;
+/** Maximum characters of a name that is matched with patterns. */
+const maxMatchedLength = 256;
 
 const modelsPerStep = 1_000;
 
@@ -45,7 +47,7 @@ export function* buildCatalogInSteps(
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [
       name,
-      reuseEqual(readUpstream(name, value, vendors), baseUpstreams.get(name), name, variant),
+      reuseEqual(createUpstream(name, value, vendors), baseUpstreams.get(name), name, variant),
     ]),
   );
   const context: BuildContext = {
@@ -59,7 +61,7 @@ export function* buildCatalogInSteps(
   };
   const allModels: Model[] = [];
   for (const [id, value] of Object.entries(config.get(models))) {
-    if (allModels.push(readModel(id, value, context)) % modelsPerStep === 0) yield;
+    if (allModels.push(createModel(id, value, context)) % modelsPerStep === 0) yield;
   }
   yield;
   return new ImmutableCatalog([...upstreamsByName.values()], allModels, config.get(aliases), context.prefix);
@@ -67,15 +69,15 @@ export function* buildCatalogInSteps(
 
 /** Returns the equal object of the base, or the created object with separate health. */
 function reuseEqual<T extends Upstream | Route>(
-  made: T,
+  created: T,
   candidates: readonly T[] | undefined,
   name: string,
   variant: VariantBase | undefined,
 ): T {
-  if (variant === undefined) return made;
+  if (variant === undefined) return created;
   return (
-    candidates?.find((candidate) => isDeepStrictEqual(candidate, made)) ?? {
-      ...made,
+    candidates?.find((candidate) => isDeepStrictEqual(candidate, created)) ?? {
+      ...created,
       healthName: `${name} (${variant.name})`,
     }
   );
@@ -122,14 +124,19 @@ class ImmutableCatalog implements Catalog {
   readonly #unavailableNames: ReadonlySet<string>;
   readonly #unavailablePatterns: readonly ((name: string) => boolean)[];
 
-  constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>, prefix: string) {
+  constructor(
+    allUpstreams: readonly Upstream[],
+    allModels: readonly Model[],
+    aliasTargets: SectionValue<typeof aliases>,
+    prefix: string,
+  ) {
     this.#prefix = publicNameOf(prefix, '');
-    this.upstreams = all;
-    this.models = every.filter(({ routes }) => routes.length > 0);
-    this.unavailable = every.filter(({ routes }) => routes.length === 0);
+    this.upstreams = allUpstreams;
+    this.models = allModels.filter(({ routes }) => routes.length > 0);
+    this.unavailable = allModels.filter(({ routes }) => routes.length === 0);
     const byId = new Map(this.models.map((model) => [model.id, model]));
-    const resolvedAliases = Object.keys(names).flatMap((name) => {
-      const model = byId.get(followAlias(name, names));
+    const resolvedAliases = Object.keys(aliasTargets).flatMap((name) => {
+      const model = byId.get(followAlias(name, aliasTargets));
       return model === undefined ? [] : [{ name, model }];
     });
     const exactAliases = resolvedAliases.filter(({ name }) => !name.includes('*'));
@@ -142,15 +149,17 @@ class ImmutableCatalog implements Catalog {
       ...[...this.listed, ...exactAliases].map(({ name, model }) => [name, model] as const),
     ]);
     const unavailableIds = new Set(this.unavailable.map(({ id }) => id));
-    const unavailableAliases = Object.keys(names).filter((name) => unavailableIds.has(followAlias(name, names)));
+    const unavailableAliases = Object.keys(aliasTargets).filter((name) =>
+      unavailableIds.has(followAlias(name, aliasTargets)),
+    );
     this.#unavailableNames = new Set(
       [...unavailableIds, ...unavailableAliases].flatMap((name) => [name, this.#withPrefix(name)]),
     );
-    this.#unavailablePatterns = unavailableAliases.filter((name) => name.includes('*')).map(glob);
+    this.#unavailablePatterns = unavailableAliases.filter((name) => name.includes('*')).map(compileGlob);
     this.#byAlias = new Map(resolvedAliases.map(({ name, model }) => [name, model]));
     this.#patterns = resolvedAliases
       .filter(({ name }) => name.includes('*'))
-      .map(({ name, model }) => ({ matches: glob(name), model }));
+      .map(({ name, model }) => ({ matches: compileGlob(name), model }));
   }
 
   resolve(name: string): Model | undefined {
@@ -159,7 +168,7 @@ class ImmutableCatalog implements Catalog {
     const exactMatch = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
     const pickedModel = exactMatch === undefined ? this.#byName.get(parsePickerName(name) ?? '') : undefined;
     if (pickedModel !== undefined) return pickedModel;
-    if (exactMatch !== undefined || this.#patterns.length === 0 || name.length > 256) return exactMatch;
+    if (exactMatch !== undefined || this.#patterns.length === 0 || name.length > maxMatchedLength) return exactMatch;
     if (this.#patternResults.has(name)) return this.#patternResults.get(name);
     const model = this.#patterns.find(({ matches }) => matches(name) || (alias !== undefined && matches(alias)))?.model;
     if (this.#patternResults.size < maxCachedNames) this.#patternResults.set(name, model);
@@ -168,7 +177,7 @@ class ImmutableCatalog implements Catalog {
 
   isUnavailable(name: string): boolean {
     if (this.#unavailableNames.has(name) || this.#unavailableNames.has(parsePickerName(name) ?? '')) return true;
-    if (name.length > 256) return false;
+    if (name.length > maxMatchedLength) return false;
     const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name;
     return this.#unavailablePatterns.some((matches) => matches(name) || matches(alias));
   }
@@ -192,7 +201,7 @@ function followAlias(alias: string, aliasTargets: Readonly<Record<string, string
   return target;
 }
 
-function readUpstream(
+function createUpstream(
   name: string,
   value: SectionValue<typeof upstreams>[string],
   vendors: ReadonlyMap<string, Vendor>,
@@ -213,7 +222,7 @@ function readUpstream(
     isolatesCache: value.cache_isolation === 'account',
     customerChoices: value.customer_choices,
     continuesTraces: value.trace_context,
-    capacity: readCapacity(value.capacity),
+    capacity: toCapacity(value.capacity),
     credentials,
     isDemo: vendor?.isDemo === true,
     // A self-hosted endpoint may work without a key, a vendor's endpoint does not.
@@ -226,7 +235,7 @@ function readUpstream(
 
 const periods = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-function readCapacity(value: SectionValue<typeof upstreams>[string]['capacity']): Capacity | undefined {
+function toCapacity(value: SectionValue<typeof upstreams>[string]['capacity']): Capacity | undefined {
   if (value === undefined) return undefined;
   const { concurrent = Infinity, requests = Infinity, per = 'minute' } = value;
   return { concurrent, requests, period: periods[per] };
@@ -246,8 +255,8 @@ interface BuildContext {
   readonly baseRoutes: ReadonlyMap<string, readonly Route[]>;
 }
 
-function readModel(id: string, value: SectionValue<typeof models>[string], context: BuildContext): Model {
-  const allRoutes = value.routes.map((route, index) => readRoute(route, index, value, context));
+function createModel(id: string, value: SectionValue<typeof models>[string], context: BuildContext): Model {
+  const allRoutes = value.routes.map((route, index) => createRoute(route, index, value, context));
   const routes = allRoutes.filter(({ upstream }) => upstream.isEnabled);
   return {
     id,
@@ -271,14 +280,16 @@ function findKind(routes: readonly Route[], { vendors, formats }: BuildContext):
 }
 
 function findVendorKind(vendor: Vendor | undefined, model: string): ModelKind | undefined {
-  return vendor?.models?.findLast(({ match, kind }) => kind !== undefined && glob(match)(model))?.kind;
+  return vendor?.models?.findLast(({ match, kind }) => kind !== undefined && compileGlob(match)(model))?.kind;
 }
 
-function readRoute(
+type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
+
+function createRoute(
   value: RouteSettings | string,
   position: number,
   modelSettings: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
-  { upstreams: upstreamsByName, vendors, profiles, variant, baseRoutes: known }: BuildContext,
+  { upstreams: upstreamsByName, vendors, profiles, variant, baseRoutes }: BuildContext,
 ): Route {
   const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
   const [name, model] = splitRoute(options.to);
@@ -296,14 +307,12 @@ function readRoute(
     maxInputTokens: options.max_input_tokens ?? modelSettings.max_input_tokens,
     profile: profiles.merge(...listVendorProfiles(vendor, model), modelSettings, options),
   };
-  return reuseEqual(route, known.get(route.id), route.id, variant);
+  return reuseEqual(route, baseRoutes.get(route.id), route.id, variant);
 }
-
-type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
 
 /** Lists the vendor's profile settings for a model, general settings first. */
 function listVendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
-  const modelProfiles = vendor.models?.filter(({ match }) => glob(match)(model)) ?? [];
+  const modelProfiles = vendor.models?.filter(({ match }) => compileGlob(match)(model)) ?? [];
   return [vendor, ...modelProfiles];
 }

@@ -19,6 +19,7 @@ interface Target {
   readonly preset: { readonly title: Vendor['title']; readonly baseUrl?: string | undefined } | undefined;
 }
 
+/** Reports a placeholder that was copied from documentation, such as REGION. */
 export function checkPlaceholder(baseUrl: string | undefined, path: YamlPath, report: Report): void {
   const [word] = placeholder.exec(baseUrl ?? '') ?? [];
   if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'write your own in its place');
@@ -49,7 +50,11 @@ export function checkCredentials(
       );
 }
 
-/** Lists warnings about valid settings that are probably unintended. @param name name of the upstream */
+/**
+ * Lists warnings about valid settings that are probably unintended.
+ *
+ * @param name name of the upstream
+ */
 export function listCredentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [

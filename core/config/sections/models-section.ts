@@ -102,7 +102,7 @@ export const models = defineSection({
     for (const [key, model] of Object.entries(value)) {
       checkName(key, publicPrefix, report);
       const { routes, resume } = model;
-      refuseRepeatedRoutes(routes, ['models', key, 'routes'], report);
+      reportRepeatedRoutes(routes, ['models', key, 'routes'], report);
       checkQuirks(model, ['models', key], all, report);
       if (resume && routes.length < 2) {
         report(
@@ -157,30 +157,49 @@ export const aliases = defineSection({
     const modelNames = all.names(models);
     const aliasNames = all.names(aliases) ?? Object.keys(value);
     const publicNames = modelNames?.map((name) => publicNameOf(readPrefix(all), name));
-    for (const [alias, target] of Object.entries(value)) {
-      const path = ['aliases', alias];
-      if (modelNames?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
-      else if (publicNames?.includes(alias) === true)
-        report(path, 'is the name under which clients see a model', 'give the alias another name');
-      else if (isRegularExpression(alias)) {
-        const pattern = alias.replace(/\.[*+]/g, '*').replace(/[\^$\\]/g, '');
-        const wrong = 'looks like a regular expression, and would match these characters only';
-        report(path, wrong, `write a pattern in which * stands for any characters, such as "${pattern}"`, true);
-      } else if (modelNames?.includes(target) === false && !aliasNames.includes(target)) {
-        const intendedName = modelNames.find((name) => publicNameOf(readPrefix(all), name) === target);
-        const right =
-          intendedName === undefined ? suggest(target, modelNames) : `write "${intendedName}", without the prefix`;
-        report(path, `refers to the model "${target}", which does not exist`, right);
-      } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
-    }
+    const names = { modelNames, publicNames, aliasNames };
+    for (const alias of Object.keys(value)) checkAlias(alias, value, names, report);
   },
 });
+
+interface KnownNames {
+  readonly modelNames: readonly string[] | undefined; // undefined if a model's name is invalid
+  readonly publicNames: readonly string[] | undefined; // of the models, in the same order
+  readonly aliasNames: readonly string[];
+}
+
+function checkAlias(
+  alias: string,
+  aliasTargets: Readonly<Record<string, string>>,
+  { modelNames, publicNames, aliasNames }: KnownNames,
+  report: Report,
+): void {
+  const path = ['aliases', alias];
+  if (modelNames?.includes(alias) === true)
+    return report(path, 'is the name of a model', 'give the alias another name');
+  if (publicNames?.includes(alias) === true)
+    return report(path, 'is the name under which clients see a model', 'give the alias another name');
+  if (isRegularExpression(alias)) {
+    const pattern = alias.replace(/\.[*+]/g, '*').replace(/[\^$\\]/g, '');
+    const wrong = 'looks like a regular expression, and would match these characters only';
+    return report(path, wrong, `write a pattern in which * stands for any characters, such as "${pattern}"`, true);
+  }
+  const target = aliasTargets[alias] as string;
+  if (modelNames?.includes(target) === false && !aliasNames.includes(target)) {
+    const intendedName = modelNames[publicNames?.indexOf(target) ?? -1];
+    const right =
+      intendedName === undefined ? suggest(target, modelNames) : `write "${intendedName}", without the prefix`;
+    return report(path, `refers to the model "${target}", which does not exist`, right);
+  }
+  if (isLoop(alias, aliasTargets)) report(path, 'refers back to itself', 'point one of the aliases to a model');
+}
 
 /** Returns true for `gpt-.*`, `^gpt` and `(a|b)`. The dot in `gpt-4.*` belongs to the name. */
 function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
 
+/** The sections from which the catalog is built. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
 function readPrefix(all: CheckContext): string {
@@ -190,7 +209,7 @@ function readPrefix(all: CheckContext): string {
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** Reports a pattern, and a name with the public prefix, which the public name would repeat. */
+/** Reports a pattern, and a name that begins with the public prefix, because its public name would repeat the prefix. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
@@ -203,19 +222,18 @@ function checkName(name: string, publicPrefix: string, report: Report): void {
 
 function checkRoute(to: string, path: YamlPath, upstreamNames: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);
-  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-6-sol');
-  else if (model.includes('*'))
-    report(
-      path,
-      `is "${to}", and the upstream would get the * in the name`,
-      'write the name of one model of the upstream',
-    );
-  else if (upstreamNames?.includes(upstream) === false)
+  if (upstream === '' || model === '')
+    return report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-6-sol');
+  if (model.includes('*')) {
+    const wrong = `is "${to}", and the upstream would get the * in the name`;
+    return report(path, wrong, 'write the name of one model of the upstream');
+  }
+  if (upstreamNames?.includes(upstream) === false)
     report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, upstreamNames));
 }
 
 /** Reports repeated routes, because a second attempt would go to the route that has failed. */
-function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
+function reportRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
   const seenRoutes = new Set<string>();
   for (const [index, route] of routes.entries()) {
     const to = typeof route === 'string' ? route : route.to;

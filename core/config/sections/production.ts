@@ -9,20 +9,20 @@ const publicUrlReason: Production = {
 };
 
 /**
- * Finds the reason for refusing demos: strangers may reach this gateway with NODE_ENV=production, and if `service.base_url` is not this
+ * Finds the reason for refusing demos: strangers may reach this gateway, because NODE_ENV is production or `service.base_url` is not this
  * machine. Sandbox payments, demo upstreams, test credentials and local sign-in are then refused, and there is no demo account, because
  * anyone could confirm their own payment (docs/decisions/0032-a-public-url-is-production.md).
  *
  * @returns undefined if demos are allowed
  */
-export function productionOf(values: SectionValues, isProductionEnvironment: boolean): Production | undefined {
+export function findProductionReason(values: SectionValues, isProductionEnvironment: boolean): Production | undefined {
   if (isProductionEnvironment) return environmentReason;
   return isPublic(values) && !values.get(service).unsafe_public_demo ? publicUrlReason : undefined;
 }
 
 /** Returns true if the operator has allowed demos on a public gateway. Every page then shows a notice. */
 export function isPublicDemo(values: SectionValues, isProductionEnvironment: boolean): boolean {
-  return isPublic(values) && productionOf(values, isProductionEnvironment) === undefined;
+  return isPublic(values) && findProductionReason(values, isProductionEnvironment) === undefined;
 }
 
 /** Returns true unless the public URL is empty, or a loopback address or name. LAN addresses count as public. */

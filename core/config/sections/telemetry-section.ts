@@ -1,6 +1,7 @@
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
+/** Kinds of data that can be sent. */
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
 

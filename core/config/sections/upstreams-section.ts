@@ -1,6 +1,6 @@
 import { array, boolean, integer, object, string, type JsonSchema } from '#core/platform/schema.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
-import { type Cost, costSchema, priceDecimals, readDecimal, taxDecimals } from '../catalog/cost.ts';
+import { type Cost, costSchema, priceDecimals, parseDecimal, taxDecimals } from '../catalog/cost.ts';
 import { credentialsSchema } from '../catalog/credentials.ts';
 import { customerChoices } from '../catalog/customer-choices.ts';
 import type { WireFormats } from '../catalog/formats.ts';
@@ -60,17 +60,18 @@ export const upstreams = defineSection({
       end_user: string(
         { enum: ['client', 'hash'], default: 'client' },
         'End user named in requests, if the vendor has a field for it: the user that the client names, or the account, by a keyed ' +
-          'hash that `daypass account find` takes.',
+          'hash that `daypass account find` accepts.',
       ),
       cache_isolation: string(
         { enum: ['none', 'account'], default: 'none' },
-        'account: no account reads from the prompt cache of the vendor what another one has written there, which the time to the first ' +
-          'token would tell it. Prompts begin with a mark of the account, so that instructions and tools are not shared either.',
+        'account: accounts share no entries in the vendor’s prompt cache, where the time to the first token can reveal what others have ' +
+          'sent. Prompts begin with a mark of the account, so that instructions and tools are not shared either.',
       ),
       customer_choices: array(
         { items: string({ enum: customerChoices }), default: [] },
         'Fields by which customers may choose what this account pays for: billing_policy, user_profile_id, workspace_id, speed (fast), ' +
-          'service_tier (dearer than the default), inference_geo. Others are removed, with a note; inference_geo is answered with 400.',
+          'service_tier (more expensive than the default), inference_geo. Others are removed, with a note; a request with inference_geo ' +
+          'is refused with 400.',
       ),
       trace_context: boolean(
         { default: false },
@@ -128,7 +129,7 @@ function checkUpstream(
 ): void {
   const { vendor, format, base_url, capacity } = upstream;
   if (capacity?.per !== undefined && capacity.requests === undefined)
-    report([...path, 'capacity', 'per'], 'stands without requests', 'add requests, or remove per');
+    report([...path, 'capacity', 'per'], 'is set without requests', 'add requests, or remove per');
   if (vendor !== undefined && hasAllPlugins && !vendors.has(vendor)) {
     report(
       [...path, 'vendor'],
@@ -145,7 +146,7 @@ function checkUpstream(
   checkHeaders(upstream, path, report);
   checkCost(upstream.cost, [...path, 'cost'], report);
   if (upstream.credentials !== undefined && upstream.api_keys.length > 0)
-    report([...path, 'credentials'], 'stands beside api_keys', 'keep one of them');
+    report([...path, 'credentials'], 'is set together with api_keys', 'keep one of them');
   checkPlaceholder(base_url, path, report);
   const preset = vendor === undefined ? undefined : vendors.get(vendor);
   if (upstream.credentials !== undefined)
@@ -184,11 +185,11 @@ function checkVendorFormat(
   { format }: UpstreamValue,
   { title, formats }: Vendor,
   path: YamlPath,
-  known: WireFormats,
+  knownFormats: WireFormats,
   report: Report,
 ): void {
   for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
-    if (!known.has(name) || formats.includes(name)) continue;
+    if (!knownFormats.has(name) || formats.includes(name)) continue;
     const wrong = `is "${name}", which ${title} does not speak at its usual URL`;
     const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
     report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
@@ -199,7 +200,7 @@ function checkVendorFormat(
 export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
   for (const [name, value] of Object.entries(cost ?? {})) {
     const [decimals, maxDigits] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
-    if (typeof value === 'number' && readDecimal(value, decimals) === undefined)
+    if (typeof value === 'number' && parseDecimal(value, decimals) === undefined)
       report([...path, name], `is ${value}`, `write at most ${maxDigits} digits after the decimal point`);
   }
 }

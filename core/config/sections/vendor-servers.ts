@@ -19,7 +19,7 @@ export class VendorServers implements AsyncDisposable {
    *
    * @param undo stops the servers that this call has started
    */
-  async running(config: SectionValues, undo: AsyncDisposableStack): Promise<ReadonlyMap<string, Vendor>> {
+  async startServers(config: SectionValues, undo: AsyncDisposableStack): Promise<ReadonlyMap<string, Vendor>> {
     const usedVendors = new Set(Object.values(config.get(upstreams)).map(({ vendor }) => vendor));
     const vendors = new Map(this.#vendors);
     for (const [name, vendor] of this.#vendors) {

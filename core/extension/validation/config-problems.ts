@@ -1,4 +1,4 @@
-import { variantName } from '#core/config/history/history.ts';
+import { createVariantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
 import { configLoadState } from './load-state.ts';
 
@@ -33,7 +33,10 @@ const rolledBack: ProblemKind = {
     const [title, text] =
       variant === undefined
         ? [t('operator.configuration_taken_back'), t('problem.rolled_back', { number })]
-        : [t('operator.configuration_behind'), t('problem.variant_full', { number, variant: variantName(variant) })];
+        : [
+            t('operator.configuration_behind'),
+            t('problem.variant_full', { number, variant: createVariantName(variant) }),
+          ];
     const author = note === '' ? operator : `${operator}: ${note}`;
     return [
       {

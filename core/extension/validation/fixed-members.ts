@@ -42,7 +42,13 @@ export function findAddedPlugins(document: GatewayDocument, loadedSpecifiers: re
   return specifiers.flatMap((specifier, index) =>
     loadedSpecifiers.includes(specifier)
       ? []
-      : [document.mistake(['plugins', index], 'takes effect at the next start', 'restart the gateway to load it')],
+      : [
+          document.createMistake(
+            ['plugins', index],
+            'takes effect at the next start',
+            'restart the gateway to load it',
+          ),
+        ],
   );
 }
 

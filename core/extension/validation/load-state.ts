@@ -1,6 +1,6 @@
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import type { EffectiveDocuments } from '#core/config/history/effective-document.ts';
-import type { Rollback, Served } from '#core/config/history/history.ts';
+import type { Rollback, StoredConfiguration } from '#core/config/history/history.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
@@ -28,7 +28,7 @@ export interface ConfigChanges {
   /** Applies the current state in the database to this instance. */
   follow(): Promise<void>;
   /** Returns the configuration in effect on this instance; undefined while the database does not respond. */
-  serving(): Pick<Served, 'text' | 'digest'> | undefined;
+  serving(): Pick<StoredConfiguration, 'text' | 'digest'> | undefined;
   /**
    * Serves an earlier configuration instead of the file, on all instances that have this file.
    *

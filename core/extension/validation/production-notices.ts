@@ -1,13 +1,13 @@
 import type { SectionValues } from '#core/config/section.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
-import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { isPublicDemo, findProductionReason } from '#core/config/sections/production.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 
 /** Returns warnings about a valid configuration that serves demos to strangers, probably unintended. */
 export function findProductionNotices(values: SectionValues, isProductionEnvironment: boolean): string[] {
   const { base_url: url = '' } = values.get(service);
   const { host } = values.get(listen);
-  if (productionOf(values, isProductionEnvironment) !== undefined) return [];
+  if (findProductionReason(values, isProductionEnvironment) !== undefined) return [];
   if (isPublicDemo(values, isProductionEnvironment))
     return [
       'service.unsafe_public_demo is true: strangers may sign in, get answers that no model gave, and pay without money; every page says so',

@@ -7,7 +7,7 @@ import { readDefaults, Validator } from '#core/config/file/validator.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
-import { productionOf } from '#core/config/sections/production.ts';
+import { findProductionReason } from '#core/config/sections/production.ts';
 import { upstreams, createUpstreamsSchema } from '#core/config/sections/upstreams-section.ts';
 import { type FolderFiles, emptyFolder, readFolder } from '#core/platform/read-folder.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
@@ -57,7 +57,7 @@ export function* validateInSteps(
     values['pipeline'] === undefined && isMisspelled('pipeline', values, registry)
       ? []
       : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
-  const production = productionOf(sectionValues, document.isProduction);
+  const production = findProductionReason(sectionValues, document.isProduction);
   const context: CheckContext = {
     ...sectionValues,
     formats: registry.formats,

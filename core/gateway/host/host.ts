@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
-import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { isPublicDemo, findProductionReason } from '#core/config/sections/production.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Job } from '#core/platform/jobs/job.ts';
 import type { Jobs } from '#core/platform/jobs/jobs.ts';
@@ -93,7 +93,7 @@ export function createHost(
   const publicUrl = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   const host: Host = {
     ...services,
-    isProduction: productionOf(config, services.isProduction) !== undefined,
+    isProduction: findProductionReason(config, services.isProduction) !== undefined,
     service: {
       name,
       prefix,

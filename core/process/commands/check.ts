@@ -5,7 +5,7 @@ import type { Capacity, Catalog, Model } from '#core/config/catalog/catalog.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
-import { sectionNotices, type YamlPath } from '#core/config/section.ts';
+import { listSectionNotices, type YamlPath } from '#core/config/section.ts';
 import { buildCatalog, listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
@@ -50,7 +50,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...findPipelineNotices(config.stages, registry, config),
           ...findProductionNotices(config, document.isProduction),
           ...listPriceWarnings(config),
-          ...sectionNotices(registry.sections.values(), config),
+          ...listSectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...listCatalogNotices(writtenCatalog),
           ...uncheckedNotes,
@@ -115,7 +115,7 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
 /** Replaces values from variables by their text in gateway.yaml, because a variable may hold a secret. */
 function restoreVariables(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
   if (Array.isArray(value)) return value.map((item, index) => restoreVariables(item, [...path, index], document));
-  if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
+  if (typeof value !== 'object' || value === null) return document.findVariableText(path) ?? value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, restoreVariables(member, [...path, name], document)]),
   );
@@ -125,7 +125,7 @@ function restoreCatalogVariables(catalog: Catalog, config: Config, document: Gat
   return {
     upstreams: catalog.upstreams.map((upstream) => ({
       ...upstream,
-      baseUrl: document.written(['upstreams', upstream.name, 'base_url']) ?? upstream.baseUrl,
+      baseUrl: document.findVariableText(['upstreams', upstream.name, 'base_url']) ?? upstream.baseUrl,
     })),
     models: catalog.models.map((model) => ({
       ...model,
@@ -146,7 +146,7 @@ function restoreRouteVariables(model: string, id: string, config: Config, docume
   const routes = config.get(models)[model]?.routes ?? [];
   const index = routes.findIndex((route) => (typeof route === 'string' ? route : route.to) === id);
   const path = ['models', model, 'routes', index];
-  return document.written(path) ?? document.written([...path, 'to']) ?? id;
+  return document.findVariableText(path) ?? document.findVariableText([...path, 'to']) ?? id;
 }
 
 function describeCatalog({ models: catalogModels, upstreams }: Catalog, prefix: string): string[] {

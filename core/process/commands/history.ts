@@ -4,7 +4,12 @@ import type { ActionKind } from '#core/business/operator-actions/action-kind.ts'
 import { getCommandOperator } from '#core/business/operator-actions/actions.ts';
 import { type ActionDetails, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readDocument } from '#core/config/file/document.ts';
-import { ConfigHistory, type Rollback, type Served, variantName } from '#core/config/history/history.ts';
+import {
+  ConfigHistory,
+  type Rollback,
+  type StoredConfiguration,
+  createVariantName,
+} from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -42,10 +47,10 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
       const page = await configurations.list(host, query, { limit: options.limit, timeZone: zoneOf(host, options) });
       await printEntries(context, host, configurations, page, options);
       if (options.json || page.entries.length === 0) return;
-      const { digest } = await history.describe(await readDocument(context.file(), process.env));
+      const { digest } = await history.createStoredForm(await readDocument(context.file(), process.env));
       const variantLines = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
       for (const line of [
-        ...describeRollbackLines(await history.rollback(digest)),
+        ...describeRollbackLines(await history.findRollback(digest)),
         ...(variantLines.length > 0 ? ['', ...variantLines] : []),
       ])
         context.print(line);
@@ -98,7 +103,7 @@ async function runRollback(
 ): Promise<void> {
   await withHistory(context, async ({ history, host, registry }) => {
     if (options.release === true) {
-      if ((await history.rollback()) === undefined)
+      if ((await history.findRollback()) === undefined)
         return context.print('Nothing to release: gateway.yaml serves; no change was rolled back.');
       await recordConfigAction(host, releaseAction, { note: options.note }, () => history.release());
       return context.print('gateway.yaml serves again.');
@@ -107,8 +112,8 @@ async function runRollback(
     if (await variants?.end(host, userInfo().username, options.note))
       return context.print(`The ${registry.variantSource?.name} has ended.`);
     const file = await readDocument(context.file(), process.env);
-    const { digest } = await history.describe(file);
-    const target = id === undefined ? await history.previous(digest) : await requireServed(history, id);
+    const { digest } = await history.createStoredForm(file);
+    const target = id === undefined ? await history.findPrevious(digest) : await requireServed(history, id);
     if (target === undefined) throw createNotFound();
     const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
@@ -157,18 +162,18 @@ function describeRollbackLines(rollback: Rollback | undefined): string[] {
   if (rollback === undefined) return [];
   const { variant, operator, configurationId } = rollback;
   const why =
-    variant === undefined ? `rolled back by ${operator}` : `${variantName(variant)} of ${operator} became full`;
+    variant === undefined ? `rolled back by ${operator}` : `${createVariantName(variant)} of ${operator} became full`;
   return ['', `${why}: configuration ${configurationId} serves until the file changes`];
 }
 
-async function requireServed(history: ConfigHistory, id: number): Promise<Served> {
+async function requireServed(history: ConfigHistory, id: number): Promise<StoredConfiguration> {
   const served = await history.find(id);
   if (served === undefined)
     throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);
   return served;
 }
 
-async function findPrevious(history: ConfigHistory, { id, digest }: Served): Promise<Served> {
+async function findPrevious(history: ConfigHistory, { id, digest }: StoredConfiguration): Promise<StoredConfiguration> {
   const before = (await history.list(1, id)).find((configuration) => configuration.digest !== digest);
   if (before === undefined) throw createNotFound();
   return before;

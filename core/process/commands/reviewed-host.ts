@@ -1,5 +1,5 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { productionOf } from '#core/config/sections/production.ts';
+import { findProductionReason } from '#core/config/sections/production.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import type { LoadedGateway } from './context.ts';
 
@@ -12,7 +12,7 @@ export function createReviewedHost(
     section: (section) => config.get(section),
     files: (section) => config.files?.(section) ?? new Map(),
     stages: config.stages,
-    isProduction: productionOf(config, document.isProduction) !== undefined,
+    isProduction: findProductionReason(config, document.isProduction) !== undefined,
     catalog,
   };
 }

@@ -1,4 +1,4 @@
-import { isVariantName, listServed, type Served } from '#core/config/history/history.ts';
+import { isVariantName, listConfigurations, type StoredConfiguration } from '#core/config/history/history.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from './field.ts';
 import { defineResource } from './resource.ts';
@@ -16,7 +16,7 @@ export const configurations = defineResource({
       description: 'The number of the last configuration of the page before.',
     },
   }),
-  view: defineView<Pick<Served, 'id' | 'servedAt' | 'broughtBy'>>()({
+  view: defineView<Pick<StoredConfiguration, 'id' | 'servedAt' | 'broughtBy'>>()({
     configuration: {
       type: 'id',
       heading: '',
@@ -39,7 +39,7 @@ export const configurations = defineResource({
   }),
   none: 'No configuration has served yet.',
   async list({ database }, { after }, { limit }) {
-    const served = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));
+    const served = await listConfigurations(database, limit + 1, after === undefined ? undefined : Number(after));
     const entries = served.slice(0, limit).map(({ text: _text, ...entry }) => entry);
     return { entries, next: served.length > limit ? String(entries.at(-1)?.id) : null };
   },

@@ -2,7 +2,7 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { hasOpenCode } from '#core/business/payments/order-codes.ts';
-import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
+import { listOrders, type Order, computeRefundable } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { formatContact } from '#core/gateway/host/contact.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -90,7 +90,7 @@ function describeLoss(order: Order, { t, format, host }: PageRequest): string[] 
     const isFlagged = flags.some(
       ({ subject, resolvedAt }) => subject === payment.paymentId && resolvedAt === undefined,
     );
-    const refundableAmount = isFlagged ? refundable(order, payment) : 0;
+    const refundableAmount = isFlagged ? computeRefundable(order, payment) : 0;
     if (refundableAmount <= 0) return [];
     const amount = format.money(refundableAmount, payment.currency);
     const contact = formatContact(host.service);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
+import { type ConfigHistory, rollbackChannel, createVariantName } from '#core/config/history/history.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
@@ -121,7 +121,7 @@ export class Canaries {
    * @returns false if the canary had already ended
    */
   async makeFull({ id, text, digest }: Canary, fileDigest: string, reason: string): Promise<boolean> {
-    await this.#history.record({ text, digest }, variantName(id));
+    await this.#history.record({ text, digest }, createVariantName(id));
     const rows = await this.#database.query(
       `with ended as (
          update configuration_canary set ended_at = clock_timestamp(), outcome = 'full', reason = ?

@@ -31,9 +31,9 @@ export async function startCanary(
   options: Pick<Canary, 'share' | 'note' | 'operator'> & { readonly seconds: number },
 ): Promise<{ readonly canary: Canary; readonly accounts: ActiveAccounts }> {
   const { share } = options;
-  const { kept: base, document } = await documents.resolve(file);
+  const { storedForm: base, document } = await documents.resolve(file);
   if (base === undefined) throw new VariantRefused('The serving configuration cannot be read from the database.');
-  const candidate = await documents.history.describe(next);
+  const candidate = await documents.history.createStoredForm(next);
   if (candidate.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
   await documents.read({ name: 'the canary', text: candidate.text }, file);

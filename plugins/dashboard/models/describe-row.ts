@@ -1,4 +1,4 @@
-import { bestSupport, type ModelAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, type ModelAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
@@ -114,12 +114,12 @@ export function listVendors({ conversations, others }: ModelAbilities): string[]
 /** Lists a chat model's capabilities besides text, or another model's purpose. */
 export function listCapabilities({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
-  const has = (feature: Parameters<typeof bestSupport>[1]) => bestSupport(abilities, feature) !== 'no';
+  const has = (feature: Parameters<typeof findBestSupport>[1]) => findBestSupport(abilities, feature) !== 'no';
   return [
     ...(has('tools') ? ['tools'] : []),
     ...(has('images') ? ['images'] : []),
     ...abilities.inputs,
     ...(has('reasoning') ? ['reasoning'] : []),
-    ...(bestSupport(abilities, 'structured output') === 'yes' ? ['json'] : []),
+    ...(findBestSupport(abilities, 'structured output') === 'yes' ? ['json'] : []),
   ].map((word) => t(`models.can.${word}`));
 }

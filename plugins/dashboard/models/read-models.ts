@@ -6,7 +6,7 @@ import {
 } from '#core/business/model-health/days.ts';
 import { type ModelHealth, readModelHealth } from '#core/business/model-health/model-health.ts';
 import { getHealthReadings, historyDays } from '#core/business/model-health/readings.ts';
-import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
 import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -115,5 +115,5 @@ function compareValues(a: number | string, b: number | string): number {
 /** Returns true if a model passes the filter. */
 export function passesFilter({ abilities }: ModelReading, filter: ModelFilter): boolean {
   if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= minLongContext;
-  return bestSupport(abilities, filter) !== 'no';
+  return findBestSupport(abilities, filter) !== 'no';
 }

@@ -1,4 +1,4 @@
-import { bestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, type ModelAbilities, readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { type ModelKind, modelKinds } from '#core/config/catalog/kinds.ts';
 import type { Registry } from '#core/extension/registry.ts';
@@ -43,7 +43,7 @@ export function describeModels(gateway: AbilitySource, models: readonly Model[],
 }
 
 function describeFacts(abilities: ModelAbilities): ModelFacts {
-  const supports = (feature: 'images' | 'tools') => bestSupport(abilities, feature) !== 'no';
+  const supports = (feature: 'images' | 'tools') => findBestSupport(abilities, feature) !== 'no';
   return {
     images: supports('images'),
     files: abilities.inputs.includes('files'),
@@ -51,7 +51,7 @@ function describeFacts(abilities: ModelAbilities): ModelFacts {
     tools: supports('tools'),
     sampling: abilities.settings.sampling,
     efforts: abilities.settings.efforts,
-    json: bestSupport(abilities, 'structured output') !== 'no',
+    json: findBestSupport(abilities, 'structured output') !== 'no',
     maxOutput: abilities.maxOutputTokens,
   };
 }

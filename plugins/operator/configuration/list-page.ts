@@ -1,6 +1,6 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
-import { type Rollback, type Served, variantName } from '#core/config/history/history.ts';
+import { type Rollback, type StoredConfiguration, createVariantName } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -62,7 +62,7 @@ export function chooseRollbackTitle(rollback: Rollback | undefined): string {
 export async function readEffectiveConfiguration({
   documents: { history },
   serving,
-}: ConfigChanges): Promise<Pick<Served, 'text' | 'digest'> | undefined> {
+}: ConfigChanges): Promise<Pick<StoredConfiguration, 'text' | 'digest'> | undefined> {
   return serving() ?? (await history.list(1))[0];
 }
 
@@ -77,7 +77,7 @@ function describeRollback({ host, t, format }: PageRequest): string {
   const { operator, configurationId, createdAt, variant } = rollback;
   return t(variant === undefined ? 'operator.configuration_rolled_back' : 'operator.variant_became_full', {
     operator,
-    variant: variant === undefined ? '' : variantName(variant),
+    variant: variant === undefined ? '' : createVariantName(variant),
     number: configurationId,
     time: format.time(createdAt).text,
   });
@@ -85,12 +85,12 @@ function describeRollback({ host, t, format }: PageRequest): string {
 
 /** @param serving digest of the configuration in effect, if it is among the newest */
 function describeDocuments(
-  documents: readonly Served[],
+  documents: readonly StoredConfiguration[],
   serving: string | undefined,
   request: PageRequest,
 ): TableSection {
   const servingDocument = documents.find(({ digest }) => digest === serving);
-  const state: ShownField<Served> = {
+  const state: ShownField<StoredConfiguration> = {
     name: 'state',
     type: 'state',
     at: 'end',

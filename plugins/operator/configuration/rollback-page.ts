@@ -1,5 +1,5 @@
 import { note as reason } from '#core/business/operator-actions/action-kind.ts';
-import type { Served } from '#core/config/history/history.ts';
+import type { StoredConfiguration } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
@@ -57,14 +57,14 @@ export const configurationPage: Page = {
 };
 
 /** Returns true if the target is the content of gateway.yaml, which another configuration overrides. */
-function isFileContent({ digest }: Served, { host }: PageRequest): boolean {
+function isFileContent({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
   return configLoadState(host).rollback?.fileDigest === digest;
 }
 
 async function requireConfiguration(
   { documents: { history } }: ConfigChanges,
   { params }: PageRequest,
-): Promise<Served> {
+): Promise<StoredConfiguration> {
   const id = parseNumber(params['number']);
   const target = id === undefined ? undefined : await history.find(id);
   return (

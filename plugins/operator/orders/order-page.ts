@@ -3,7 +3,7 @@ import { severityOf } from '#core/business/payments/flags.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { isRefundInProgress } from '#core/business/payments/order-types.ts';
-import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
+import { type Order, readOrder, computeRefundable } from '#core/business/payments/order.ts';
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
@@ -87,7 +87,7 @@ function describeActions(order: Order, { t, format }: PageRequest) {
   const worstFirst = openFlags.toSorted((a, b) => severityOf(a.kind).localeCompare(severityOf(b.kind)));
   const closableRefunds = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
   const refundablePayments = payments.filter(
-    (payment) => refundable(order, payment) > 0 && !isRefundInProgress(order, payment),
+    (payment) => computeRefundable(order, payment) > 0 && !isRefundInProgress(order, payment),
   );
   return [
     ...worstFirst.map(({ id, kind }) =>
@@ -105,7 +105,7 @@ function describeActions(order: Order, { t, format }: PageRequest) {
       : []),
     // If several payments can be refunded, the label identifies the payment.
     ...refundablePayments.map((payment) => {
-      const amount = format.money(refundable(order, payment), payment.currency);
+      const amount = format.money(computeRefundable(order, payment), payment.currency);
       const values = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };
       const label = t(refundablePayments.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', values);
       return createLink(`${path}/refund/${payment.id}`, label, true);

@@ -1,6 +1,6 @@
 import { getCoreAction } from '#core/business/operator-actions/actions.ts';
 import { isRefundInProgress } from '#core/business/payments/order-types.ts';
-import { refundable } from '#core/business/payments/order.ts';
+import { computeRefundable } from '#core/business/payments/order.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -21,7 +21,7 @@ async function findPayment(request: PageRequest): Promise<PageSubject> {
   const order = await requireOrder(request);
   const path = `/operator/orders/${order.code}`;
   const payment = order.payments.find(({ id }) => id === request.params['payment']);
-  const refundableAmount = payment === undefined ? 0 : refundable(order, payment);
+  const refundableAmount = payment === undefined ? 0 : computeRefundable(order, payment);
   const action = { path, label: 'operator.order' } as const;
   if (payment === undefined || refundableAmount === 0)
     throw new PageError(payment === undefined ? 404 : 409, 'operator.not_paid', { action });

@@ -1,7 +1,7 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { getPaymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
 import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
-import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, computeRefundable } from '#core/business/payments/order.ts';
 import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { contactLink } from '#core/gateway/host/contact.ts';
@@ -67,7 +67,7 @@ export function describeState(order: Order, view: OrderView, request: PageReques
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
   // Once the money is refunded or being refunded, the buyer need not read about a pending search or decision.
-  const isDecided = endedViews.has(view) || order.payments.every((payment) => refundable(order, payment) === 0);
+  const isDecided = endedViews.has(view) || order.payments.every((payment) => computeRefundable(order, payment) === 0);
   return { ...note, text: isDecided ? refunds : `${note.text} ${refunds}` };
 }
 

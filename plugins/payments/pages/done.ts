@@ -1,7 +1,7 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { isDecisionPromised } from '#core/business/payments/flags.ts';
-import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, computeRefundable } from '#core/business/payments/order.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
@@ -140,7 +140,7 @@ function getPassState(period: Order['period'], now: Date): 'added' | 'paid' | 'o
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = findExtraPayments(order);
-  const refundablePayments = extra.filter((payment) => refundable(order, payment) > 0);
+  const refundablePayments = extra.filter((payment) => computeRefundable(order, payment) > 0);
   const openSubjects = new Set(
     order.flags.flatMap((flag) => (isDecisionPromised(flag.kind) && !flag.resolvedAt ? [flag.subject] : [])),
   );
@@ -172,7 +172,7 @@ function formatRefundable(order: Order, payments: readonly Payment[], { format }
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, group]) =>
     format.money(
-      group.reduce((sum, payment) => sum + refundable(order, payment), 0),
+      group.reduce((sum, payment) => sum + computeRefundable(order, payment), 0),
       currency,
     ),
   ).join(' + ');

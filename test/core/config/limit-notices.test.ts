@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
-import { sectionNotices, type Section, type SectionValues } from '#core/config/section.ts';
+import { listSectionNotices, type Section, type SectionValues } from '#core/config/section.ts';
 import { listen, memory } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
@@ -14,7 +14,7 @@ const valuesOf = (...entries: readonly [Section, unknown][]): SectionValues => (
   get: (section) => new Map(entries).get(section) as never,
 });
 const noticesOf = (section: Section, value: unknown, ...others: readonly [Section, unknown][]) =>
-  sectionNotices([section], valuesOf([section, value], ...others));
+  listSectionNotices([section], valuesOf([section, value], ...others));
 const limits = { limit: 60, period: 60, burst: 20, concurrent: 8 };
 const ofCalls = (change: object, plans: readonly object[] = []) =>
   rateLimitStage.notices?.({ ...limits, ...change } as never, valuesOf([plansSection, plans]));

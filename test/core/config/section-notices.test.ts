@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sectionNotices, type Section } from '#core/config/section.ts';
+import { listSectionNotices, type Section } from '#core/config/section.ts';
 import { telemetrySection } from '#core/config/sections/telemetry-section.ts';
 
 /** The warnings of a section about a value. */
-const noticesOf = (section: Section, value: unknown) => sectionNotices([section], { get: () => value as never });
+const noticesOf = (section: Section, value: unknown) => listSectionNotices([section], { get: () => value as never });
 
 describe('a valid value that is probably not meant is noted', () => {
   it.each([

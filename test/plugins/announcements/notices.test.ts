@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
-import { sectionNotices } from '#core/config/section.ts';
+import { listSectionNotices } from '#core/config/section.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -66,7 +66,7 @@ function mistakes(entry: string): string {
 /** The warnings about an announcement that begins at a time. */
 function noticesOf(from: string): string[] {
   const value = [{ from, until: '2026-12-02T08:00:00Z' }];
-  return sectionNotices([announcementsSection], { get: () => value as never });
+  return listSectionNotices([announcementsSection], { get: () => value as never });
 }
 
 describe('announcements', () => {

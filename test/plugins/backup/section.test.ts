@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { sectionNotices } from '#core/config/section.ts';
+import { listSectionNotices } from '#core/config/section.ts';
 import { backupSection } from '../../../plugins/backup/section.ts';
 
-const noticesOf = (to: string) => sectionNotices([backupSection], { get: () => ({ to }) as never });
+const noticesOf = (to: string) => listSectionNotices([backupSection], { get: () => ({ to }) as never });
 
 it('a backup to a bucket is noted', () => {
   expect(noticesOf('s3://bucket/backups')).toEqual([expect.stringMatching(/^backup\.to is a folder, and "s3:/)]);

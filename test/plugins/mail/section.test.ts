@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { wakeAlertSenders, wakeMailSender } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
-import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
+import { type CheckContext, type Section, listSectionNotices } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 
 /** Paths of what a section finds wrong with its values. */
@@ -53,7 +53,7 @@ describe('alerts in gateway.yaml', () => {
     [undefined, []],
   ])('signed with the secret %s have the notices %j', (given, notices) => {
     const value = given === undefined ? {} : { webhook: { secret: given } };
-    expect(sectionNotices([alertsSection], { get: () => value as never })).toEqual(notices);
+    expect(listSectionNotices([alertsSection], { get: () => value as never })).toEqual(notices);
   });
 
   it('are signed with a secret of 24 characters at least', () => {

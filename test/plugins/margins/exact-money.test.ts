@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readDecimal } from '#core/config/catalog/cost.ts';
+import { parseDecimal } from '#core/config/catalog/cost.ts';
 import { fromSmallest, share, spread, toDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
 
 describe('a price of gateway.yaml', () => {
@@ -12,7 +12,7 @@ describe('a price of gateway.yaml', () => {
     [1e-7, undefined],
     [0.1234567, undefined],
   ])('%d is exact or refused', (written, expected) => {
-    expect(readDecimal(written, 6)).toBe(expected);
+    expect(parseDecimal(written, 6)).toBe(expected);
   });
 });
 

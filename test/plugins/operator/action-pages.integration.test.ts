@@ -309,8 +309,8 @@ const pages: readonly ActionPage[] = [
       await gateway.write(`${yaml}# ${crypto.randomUUID()}\n`);
       await gateway.gateway.reload();
       await expect.poll(async () => (await history.list(1))[0]?.digest).toBe(changes.serving()?.digest);
-      const before = await history.previous(changes.serving()?.digest ?? '');
-      const state = async () => (await history.rollback())?.note;
+      const before = await history.findPrevious(changes.serving()?.digest ?? '');
+      const state = async () => (await history.findRollback())?.note;
       const path = `/operator/configuration/${before?.id}`;
       // Each line of the difference on a line of the page.
       expect((await ops.get(path)).text).toMatch(/\n<span class="(?:added|removed)">/);

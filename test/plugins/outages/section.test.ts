@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sectionNotices } from '#core/config/section.ts';
+import { listSectionNotices } from '#core/config/section.ts';
 import { outagesSection } from '../../../plugins/outages/section.ts';
 
 it.each([
@@ -7,5 +7,5 @@ it.each([
   [false, []],
 ])('outages longer than what is given back are noted while credit is %s', (credit, notices) => {
   const value = { credit, from_minutes: 60, max_minutes_per_day: 30, mail: false };
-  expect(sectionNotices([outagesSection], { get: () => value as never })).toEqual(notices);
+  expect(listSectionNotices([outagesSection], { get: () => value as never })).toEqual(notices);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Section, sectionNotices } from '#core/config/section.ts';
+import { type Section, listSectionNotices } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { probesSection } from '../../../plugins/probes/section.ts';
 
@@ -9,7 +9,7 @@ const noticesOf = (probes: object) => {
     [probesSection, { every_hours: 240, context_every_days: 7, ...probes }],
     [models, catalog],
   ]);
-  return sectionNotices([probesSection], { get: (section) => values.get(section) as never });
+  return listSectionNotices([probesSection], { get: (section) => values.get(section) as never });
 };
 
 it('a window that probes cannot fill, and a day on which none comes, are noted', () => {

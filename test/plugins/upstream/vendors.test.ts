@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { glob } from '#core/config/catalog/glob.ts';
+import { compileGlob } from '#core/config/catalog/glob.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
 import { Connections, getTarget } from '../../../plugins/upstream/connections/connections.ts';
@@ -37,7 +37,7 @@ describe('the table of vendors', () => {
 /** The quirks of a vendor's model, by the rows that match its name. */
 function quirksOf(vendor: string, model: string) {
   const found = vendors.find(({ name }) => name === vendor);
-  const rows = (found?.models ?? []).filter(({ match }) => glob(match)(model));
+  const rows = (found?.models ?? []).filter(({ match }) => compileGlob(match)(model));
   return mergeProfiles(found ?? {}, ...rows).quirks;
 }
 

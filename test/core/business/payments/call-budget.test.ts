@@ -156,7 +156,7 @@ describe('a budget of calls', () => {
   it('is known to another instance, which stops as well', async () => {
     const shared = new MemoryShared();
     const [one, other] = [new CallBudget('key', shared), new CallBudget('key', shared)];
-    await shared.events.subscribe('payments:rate', (message) => other.adapt(JSON.parse(message)));
+    await shared.events.subscribe('payments:rate', (message) => other.applyChange(JSON.parse(message)));
     one.pause(60);
     await vi.advanceTimersByTimeAsync(1);
     await expect(other.waitForTurn(10, 'charge', CallBudget.turnDeadline('charge'))).rejects.toBeInstanceOf(

@@ -3,7 +3,7 @@ import { grantDays } from '#core/business/accounts/ledger.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
-import { type Order, type Payment, readOrder, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, readOrder, computeRefundable } from '#core/business/payments/order.ts';
 import { type Money, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { closeRefund, refundOrder, refundPayment } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
@@ -339,7 +339,7 @@ describe('a refund that is under way', () => {
     const payment = await pay();
     fake.refundState = 'pending';
     await refundPayment(host, payment.id, { ...asked, amount: 30_000 });
-    expect(refundable(await reread(), payment)).toBe(65_000);
+    expect(computeRefundable(await reread(), payment)).toBe(65_000);
   });
 
   it('is asked about more rarely the older it is', async () => {

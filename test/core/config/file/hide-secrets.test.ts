@@ -4,7 +4,7 @@ import { hideCredentials, maskSecrets, canContainSecret } from '#core/config/fil
 
 describe('a message about a value with variables', () => {
   const environment = { SHORT: 'sk-1', LONG: 'sk-1-and-more' };
-  const { mistake } = parseDocument('plugins: ["${SHORT} ${LONG}"]', 'gateway.yaml', environment);
+  const { createMistake: mistake } = parseDocument('plugins: ["${SHORT} ${LONG}"]', 'gateway.yaml', environment);
 
   it('shows their names, where it contains their values without quotes', () => {
     const { wrong } = mistake(['plugins', 0], 'cannot read sk-1-and-more', '');

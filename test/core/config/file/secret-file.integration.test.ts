@@ -77,10 +77,10 @@ describe('a secret in a file', () => {
   it('is in no message, where the name of its file is', async () => {
     await write('openai', 'sk-secret');
     const document = documentWith('${file:./openai}');
-    expect(formatMistake(document.mistake(['key'], 'is "sk-secret"', 'no'))).toBe(
+    expect(formatMistake(document.createMistake(['key'], 'is "sk-secret"', 'no'))).toBe(
       'gateway.yaml:1:6 key: is "${file:./openai}"; no',
     );
-    expect(document.written(['key'])).toBe('${file:./openai}');
+    expect(document.findVariableText(['key'])).toBe('${file:./openai}');
   });
 
   it('changes the fingerprint when it changes, so that a reload applies it', async () => {

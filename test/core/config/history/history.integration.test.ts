@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
-import { ConfigHistory, isVariantName, rollbackChannel, type Served } from '#core/config/history/history.ts';
+import {
+  ConfigHistory,
+  isVariantName,
+  rollbackChannel,
+  type StoredConfiguration,
+} from '#core/config/history/history.ts';
 import type { SecretSchemas } from '#core/config/history/literals.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -28,11 +33,11 @@ beforeEach(async () => {
 
 /** Serves these files one after the other. */
 async function serve(...texts: readonly string[]): Promise<void> {
-  for (const text of texts) await history.record(await history.describe(read(text)), 'file');
+  for (const text of texts) await history.record(await history.createStoredForm(read(text)), 'file');
 }
 
-const digestOf = async (text: string) => (await history.describe(read(text))).digest;
-const numbers = (served: readonly Served[]) => served.map(({ id }) => id);
+const digestOf = async (text: string) => (await history.createStoredForm(read(text))).digest;
+const numbers = (served: readonly StoredConfiguration[]) => served.map(({ id }) => id);
 
 async function takeBack(text: string, configurationId: number, note?: string): Promise<void> {
   await history.rollBack({ fileDigest: await digestOf(text), configurationId, operator: 'ani', note });
@@ -48,14 +53,14 @@ describe('the history of gateway.yaml', () => {
   });
 
   it('gives one number to what two instances begin to serve at once', async () => {
-    const described = await history.describe(read(yamlOf('a')));
+    const described = await history.createStoredForm(read(yamlOf('a')));
     const other = new ConfigHistory(database, schemas);
     await Promise.all([history, other, history, other].map((one) => one.record(described, 'file')));
     expect(numbers(await history.list(10))).toEqual([1]);
   });
 
   it('gives numbers of their own to what instances begin to serve at once', async () => {
-    const described = await Promise.all(['a', 'b', 'c'].map((model) => history.describe(read(yamlOf(model)))));
+    const described = await Promise.all(['a', 'b', 'c'].map((model) => history.createStoredForm(read(yamlOf(model)))));
     await Promise.all(described.map((one) => history.record(one, 'file')));
     const all = await history.list(10);
     expect(numbers(all)).toEqual([3, 2, 1]);
@@ -82,25 +87,25 @@ describe('the history of gateway.yaml', () => {
   it('goes back to the one before, past equal ones, and from there to the one before that', async () => {
     await serve(yamlOf('a'), yamlOf('b'), yamlOf('c'));
     const file = await digestOf(yamlOf('c'));
-    expect((await history.previous(file))?.id).toBe(2);
+    expect((await history.findPrevious(file))?.id).toBe(2);
     await takeBack(yamlOf('c'), 2);
-    expect((await history.previous(file))?.id).toBe(1);
+    expect((await history.findPrevious(file))?.id).toBe(1);
     // The file has changed since: what was taken back does not count.
     await serve(yamlOf('d'));
-    expect((await history.previous(await digestOf(yamlOf('d'))))?.id).toBe(3);
+    expect((await history.findPrevious(await digestOf(yamlOf('d'))))?.id).toBe(3);
     await takeBack(yamlOf('d'), 1);
-    expect(await history.previous(await digestOf(yamlOf('d')))).toBeUndefined();
+    expect(await history.findPrevious(await digestOf(yamlOf('d')))).toBeUndefined();
   });
 
   it('has one rollback at most: the last one, until it is released', async () => {
-    expect(await history.rollback()).toBeUndefined();
+    expect(await history.findRollback()).toBeUndefined();
     await takeBack(yamlOf('a'), 1, 'wrong model');
     await takeBack(yamlOf('b'), 2);
-    expect(await history.rollback()).toMatchObject({ configurationId: 2, operator: 'ani', note: undefined });
-    expect(await history.rollback(await digestOf(yamlOf('a')))).toBeUndefined();
+    expect(await history.findRollback()).toMatchObject({ configurationId: 2, operator: 'ani', note: undefined });
+    expect(await history.findRollback(await digestOf(yamlOf('a')))).toBeUndefined();
     expect(await history.release()).toBe(true);
     expect(await history.release()).toBe(false);
-    expect(await history.rollback()).toBeUndefined();
+    expect(await history.findRollback()).toBeUndefined();
   });
 
   it('announces a rollback and its release to all instances', async () => {
@@ -145,7 +150,7 @@ describe('the configuration in effect', () => {
     expect(modelOf(await open().resolve(read(yamlOf('b'))))).toBe('b');
     await takeBack(yamlOf('b'), 1);
     const effective = await open().resolve(read(yamlOf('c')));
-    expect([modelOf(effective), effective.rollback, effective.kept?.digest]).toEqual([
+    expect([modelOf(effective), effective.rollback, effective.storedForm?.digest]).toEqual([
       'c',
       undefined,
       await digestOf(yamlOf('c')),
@@ -185,7 +190,7 @@ describe('the configuration in effect', () => {
 
   it('cannot be one with a secret that the file does not have, whose line is named', async () => {
     await serve(yamlOf('a', 'sk-old'), yamlOf('b'));
-    const target = (await history.find(1)) as Served;
+    const target = (await history.find(1)) as StoredConfiguration;
     await expect(open().readRollback(target, read(yamlOf('b')))).rejects.toThrow(
       'configuration 1 has a secret in line 2 that gateway.yaml does not have, and secrets are not kept. Write it as ${NAME}',
     );
@@ -193,7 +198,7 @@ describe('the configuration in effect', () => {
 
   it('cannot be what the file says already', async () => {
     await serve(yamlOf('a'));
-    const target = (await history.find(1)) as Served;
+    const target = (await history.find(1)) as StoredConfiguration;
     await expect(open().readRollback(target, read(yamlOf('a')))).rejects.toThrow(
       'configuration 1 is what gateway.yaml says already',
     );

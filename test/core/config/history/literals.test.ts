@@ -46,7 +46,7 @@ pipeline: [auth, { sign: { key: _, name: me } }]
   it('come from the file of today again, wherever they are in it', () => {
     const masked = maskLiterals(text, literalsOf(text), 'secret');
     const today = text.replace('sk-plain, "${KEY}"', '"${KEY}", sk-plain');
-    const { text: filled, missing } = fillLiterals(masked, literalsOf(today), 'secret');
+    const { text: filled, missingLines: missing } = fillLiterals(masked, literalsOf(today), 'secret');
     expect(missing).toEqual([]);
     expect(read(filled).values()).toEqual(read(text).values());
   });
@@ -54,7 +54,7 @@ pipeline: [auth, { sign: { key: _, name: me } }]
   it('are missing, with their lines, where the file of today has others', () => {
     const masked = maskLiterals(text, literalsOf(text), 'secret');
     const today = text.replace('sk-plain', 'sk-new').replace('sk-stage', 'sk-newer');
-    expect(fillLiterals(masked, literalsOf(today), 'secret').missing).toEqual([3, 10]);
+    expect(fillLiterals(masked, literalsOf(today), 'secret').missingLines).toEqual([3, 10]);
   });
 
   it('have other digests with another secret', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
+import { isPublicDemo, findProductionReason } from '#core/config/sections/production.ts';
 import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import { read } from '../fixture.ts';
 
@@ -22,19 +22,19 @@ describe('a public URL', () => {
     ['http://[::]:8080', false],
   ])('%s is this machine: %s', (url, isThisMachine) => {
     const config = read(`service: { base_url: "${url}" }`);
-    expect(productionOf(config, false)).toEqual(
+    expect(findProductionReason(config, false)).toEqual(
       isThisMachine ? undefined : expect.objectContaining({ because: 'while service.base_url is not this machine' }),
     );
   });
 
   it('is this machine when it is empty or not set', () => {
-    expect(productionOf(read('service: { base_url: "" }'), false)).toBeUndefined();
-    expect(productionOf(read(''), false)).toBeUndefined();
+    expect(findProductionReason(read('service: { base_url: "" }'), false)).toBeUndefined();
+    expect(findProductionReason(read(''), false)).toBeUndefined();
   });
 
   it('of another machine has demos only by an explicit option', () => {
     const config = read('service: { base_url: "https://ai.example.com", unsafe_public_demo: true }');
-    expect(productionOf(config, false)).toBeUndefined();
+    expect(findProductionReason(config, false)).toBeUndefined();
     expect(isPublicDemo(config, false)).toBe(true);
   });
 
@@ -43,7 +43,7 @@ describe('a public URL', () => {
   });
 
   it('counts for nothing with NODE_ENV=production, which refuses demos anyway', () => {
-    expect(productionOf(read(''), true)).toMatchObject({ because: 'with NODE_ENV=production' });
+    expect(findProductionReason(read(''), true)).toMatchObject({ because: 'with NODE_ENV=production' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { glob } from '#core/config/catalog/glob.ts';
+import { compileGlob } from '#core/config/catalog/glob.ts';
 import { mergeProfiles, profileIn, type Profile } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
@@ -19,7 +19,7 @@ type Name = keyof typeof formats;
 function profileOf(vendorName: string, model: string, format: Name): Profile {
   const vendor = vendors.find(({ name }) => name === vendorName);
   if (vendor === undefined) throw new Error(vendorName);
-  const matching = (vendor.models ?? []).filter(({ match }) => glob(match)(model));
+  const matching = (vendor.models ?? []).filter(({ match }) => compileGlob(match)(model));
   return profileIn(format, mergeProfiles(vendor, ...matching));
 }
 

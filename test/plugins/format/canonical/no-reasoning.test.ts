@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { glob } from '#core/config/catalog/glob.ts';
+import { compileGlob } from '#core/config/catalog/glob.ts';
 import { mergeProfiles, profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
@@ -31,7 +31,7 @@ const unreasoned: readonly (readonly [Name, JsonObject])[] = [
 function sent(from: Name, body: JsonObject, [vendorName, model, to]: readonly [string, string, Name]) {
   const vendor = vendors.find(({ name }) => name === vendorName);
   if (vendor === undefined) throw new Error(vendorName);
-  const matching = (vendor.models ?? []).filter(({ match }) => glob(match)(model));
+  const matching = (vendor.models ?? []).filter(({ match }) => compileGlob(match)(model));
   const profile = profileIn(to, mergeProfiles(vendor, ...matching));
   const notes = new Notes();
   const conversation = formats[from].client.text.decodeRequest(body, notes);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
+import { findBestSupport, type ModelFeature, readAbilities } from '#core/config/catalog/abilities.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import { describeCapabilities } from '../../../../plugins/format/catalog/model-capabilities.ts';
 import type { Format } from '../../../support/formats.ts';
@@ -89,11 +89,11 @@ describe('the abilities of a model', () => {
 
   it('a model can do what its best format supports', () => {
     const noReasoning = abilities(routeOf(['chat'], 0, { quirks: { reasoning: 'none' } }));
-    expect(['tools', 'reasoning'].map((feature) => bestSupport(noReasoning, feature as ModelFeature))).toEqual([
+    expect(['tools', 'reasoning'].map((feature) => findBestSupport(noReasoning, feature as ModelFeature))).toEqual([
       'yes',
       'partly',
     ]);
-    expect(bestSupport(abilities(routeOf(['chat'], 0, blind)), 'images')).toBe('no');
+    expect(findBestSupport(abilities(routeOf(['chat'], 0, blind)), 'images')).toBe('no');
   });
 
   it('abilities are computed once per model, and are empty without a plugin that provides them', () => {

@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { scalarText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
+import { omitRepeatedAnswer } from './repeated-answer.ts';
 import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
 
 interface ReferenceLookup {
@@ -49,19 +50,21 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
   }
   const items = readInputItems(body.input);
   const previousId = body.previous_response_id;
-  const prefix = typeof previousId === 'string' ? listConversationItems(await findPrevious(previousId, lookup)) : [];
+  if (typeof previousId !== 'string') {
+    const resolved = await resolveReferences(items, [], lookup);
+    return { items: resolved, isExpanded: resolved !== items };
+  }
+  const { input, response } = await findPrevious(previousId, lookup);
+  const answer = outputOf(response);
+  const prefix = [...input, ...answer];
   const resolved = await resolveReferences(items, prefix, lookup);
-  return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== items };
+  return { items: [...prefix, ...omitRepeatedAnswer(resolved, answer)], isExpanded: true };
 }
 
 /** Reads the input as a list of items. A string is a user message. */
 function readInputItems(input: JsonValue | undefined): readonly JsonValue[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : [];
-}
-
-function listConversationItems({ input, response }: StoredResponse): JsonValue[] {
-  return [...input, ...outputOf(response)];
 }
 
 async function findPrevious(id: string, { rows, accountId, now }: ReferenceLookup): Promise<StoredResponse> {

@@ -74,6 +74,60 @@ describe('a response that is continued', () => {
   });
 });
 
+function callOf(id: string, city: string) {
+  const input = JSON.stringify({ city, day: 1 });
+  return { type: 'function_call', id: `fc_${id}`, call_id: id, name: 'look', arguments: input, status: 'completed' };
+}
+
+/** The same call as CAMEL sends it. */
+function repeatedCall(id: string, city: string) {
+  return { type: 'function_call', call_id: id, name: 'look', arguments: `{"day": 1, "city": "${city}"}` };
+}
+
+function resultOf(id: string, output = 'rain') {
+  return { type: 'function_call_output', call_id: id, output };
+}
+
+/** The items that an upstream gets behind the first question, where a response with this output is continued with this input. */
+async function continueWith(output: readonly object[], input: readonly object[]) {
+  await using calling = await responsesUpstream({ output });
+  await using store = await startStore(calling);
+  const first = await store.create({ input: 'one' });
+  await store.create({ input, previous_response_id: first.id });
+  return (await store.sent(2)).slice(1);
+}
+
+describe('a request that repeats calls of the response that it continues', () => {
+  it('the calls and the text before them stand once', async () => {
+    const output = [outputItem(1), callOf('a', 'Bern'), callOf('b', 'Basel')];
+    const text = { role: 'assistant', content: 'answer 1' };
+    const input = [text, repeatedCall('a', 'Bern'), resultOf('a'), repeatedCall('b', 'Basel'), resultOf('b')];
+    expect(await continueWith(output, input)).toEqual([...output, resultOf('a'), resultOf('b')]);
+  });
+
+  it('a call of a freeform tool stands once', async () => {
+    const patch = { type: 'custom_tool_call', call_id: 'p', name: 'patch', input: '*** Begin' };
+    const result = { type: 'custom_tool_call_output', call_id: 'p', output: 'done' };
+    expect(await continueWith([{ ...patch, id: 'ctc_p' }], [patch, result])).toEqual([
+      { ...patch, id: 'ctc_p' },
+      result,
+    ]);
+  });
+
+  it('two calls with one id stand once each', async () => {
+    const output = [callOf('a', 'Bern'), callOf('a', 'Bern')];
+    const input = [repeatedCall('a', 'Bern'), repeatedCall('a', 'Bern'), resultOf('a', 'sun'), resultOf('a', 'rain')];
+    const sent = await continueWith(output, input);
+    const called = ['function_call', 'function_call'];
+    expect(sent.map(({ type }) => type)).toEqual([...called, 'function_call_output', 'function_call_output']);
+  });
+
+  it('a call with other arguments and a text after the results stay', async () => {
+    const input = [repeatedCall('a', 'Basel'), resultOf('a'), { role: 'assistant', content: 'answer 1' }];
+    expect(await continueWith([outputItem(1), callOf('a', 'Bern')], input)).toHaveLength(5);
+  });
+});
+
 describe('a reference to an item', () => {
   it('a reference becomes the output item of the continued response', async () => {
     const first = await gateway.create({ input: 'one' });

@@ -14,7 +14,7 @@ import { asJsonArray } from './formats/gemini/reply/json-array.ts';
 import { type ClientRequest, readClientRequest, findModel } from './request/client-request.ts';
 import { respondWithTokenEstimate } from './request/count-tokens.ts';
 import { respondToUnavailableTools, addModelName } from './request/hosted-tools.ts';
-import { bodyToCheck, threadNotFound } from './request/thread.ts';
+import { prepareBodyForCheck, createThreadNotFoundError } from './request/thread.ts';
 import { requireKind } from './request/upstream-format.ts';
 import { isPassedToAllRoutes, openCall, openLongCall } from './routes/model-call.ts';
 import { isUpload, openUpload } from './routes/upload/open-upload.ts';
@@ -22,7 +22,7 @@ import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
-/** Request to count tokens that was sent to a route. */
+/** The client's request, if it counts tokens and was sent to a route. */
 const countRequestFact = defineFact<ClientRequest>('count_request');
 
 /**
@@ -33,29 +33,28 @@ function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequestFact);
   const isFailed = reply.status === 404 || reply.status >= 500;
   const isTrial = exchange.find(trialModel) !== undefined;
-  return request !== undefined && isFailed && !isTrial && !exchange.isAborted
-    ? respondWithTokenEstimate(request)
-    : reply;
+  if (request === undefined || !isFailed || isTrial || exchange.isAborted) return reply;
+  return respondWithTokenEstimate(request);
 }
 
-/** True if the model has other routes than the only one that can continue the thread. */
+/** True if the model has more routes than the one that stores the thread. */
 const hasBackups = defineFact<boolean>('has_backups');
 
 /** Asks the client for the whole conversation if the thread's route failed, so that another route can serve it. */
 function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
-  return renderError(threadNotFound(), exchange);
+  return renderError(createThreadNotFoundError(), exchange);
 }
 
 /**
  * Creates the stage `format` of one pipeline. Commands that serve no requests do not load this module.
  *
- * @param hours retention of reasoning before tool calls
+ * @param retentionHours retention of reasoning before tool calls
  */
-export function createFormatStage(hours: number, host: Host): Stage {
+export function createFormatStage(retentionHours: number, host: Host): Stage {
   const responses = new ResponsesStore(host);
-  const reasoning = new ReasoningStore(host, hours);
+  const reasoning = new ReasoningStore(host, retentionHours);
   const threads = new ThreadStore(host);
   const endUsers = getEndUserIds(host);
   return {
@@ -84,10 +83,10 @@ export function createFormatStage(hours: number, host: Host): Stage {
       const { content } = request;
       const { isLong } = content;
       if (isLong) await nextTurn();
-      checkParameters(bodyToCheck(request.outline), format.client.parameters, endpoint.required);
+      checkParameters(prepareBodyForCheck(request.outline), format.client.parameters, endpoint.required);
       if (content.bodyOutline !== undefined && !isPassedToAllRoutes(model, request)) await content.load(exchange.body);
-      const opening = threads.open(exchange, request, model);
-      const threaded = opening instanceof Promise ? await opening : opening;
+      const openingThread = threads.open(exchange, request, model);
+      const threaded = openingThread instanceof Promise ? await openingThread : openingThread;
       const restoring = reasoning.attachReasoning(exchange, threaded, model);
       const restored = restoring instanceof Promise ? await restoring : restoring;
       const findingUser = endUsers.computeId(exchange, model);

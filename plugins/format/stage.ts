@@ -18,6 +18,6 @@ export const formatStage = defineStage({
       'Hours for which the reasoning before tool calls is kept for clients that do not return it: Chat clients, and Messages clients that did not request thinking; 0 keeps none.',
     ),
   }),
-  create: async ({ keep_reasoning_hours: hours }, host) =>
-    (await import('./create-stage.ts')).createFormatStage(hours, host),
+  create: async ({ keep_reasoning_hours: retentionHours }, host) =>
+    (await import('./create-stage.ts')).createFormatStage(retentionHours, host),
 });

@@ -4,6 +4,9 @@ import type { MediaSource, StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHead } from './reply.ts';
 import type { ToolReference } from './tool-names.ts';
 
+/** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
+export type StateTagger = (kind: StateKind, data: string) => string;
+
 interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
   readonly tag: StateTagger;
@@ -29,7 +32,7 @@ export class BlockQueue {
   }
 
   /** The block that began last; undefined once it has been emitted in full. */
-  get last(): OpenBlock | undefined {
+  get lastBlock(): OpenBlock | undefined {
     return this.#open.at(-1);
   }
 
@@ -45,7 +48,7 @@ export class BlockQueue {
 
   /** Begins a block and closes the previous one. A call is closed only once its input is complete. */
   add<B extends OpenBlock>(block: B): B {
-    const { last } = this;
+    const { lastBlock: last } = this;
     if (last instanceof CallBlock) last.isClosed ||= last.hasWholeInput;
     else if (last !== undefined) last.isClosed = true;
     this.#open.push(block);
@@ -98,7 +101,7 @@ export class BlockQueue {
 
   #closeLive(live: OpenBlock): void {
     const block = live.complete(this.#options.tag);
-    const unsent = live.unsentText(block);
+    const unsent = live.getUnsentText(block);
     if (unsent === '') this.#emitStart(live);
     else this.#emitDelta(live, unsent);
     this.#emit(live.head, { type: 'block_stop', index: this.#emittedCount, block });
@@ -133,9 +136,6 @@ export class BlockQueue {
   }
 }
 
-/** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
-export type StateTagger = (kind: StateKind, data: string) => string;
-
 /** A block whose content is still arriving or waits for earlier blocks. */
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
@@ -162,7 +162,7 @@ export abstract class OpenBlock {
   abstract complete(tag: StateTagger): Block;
 
   /** Returns the part of the complete block that was not emitted as deltas. */
-  unsentText(_block: Block): string {
+  getUnsentText(_block: Block): string {
     return '';
   }
 }
@@ -228,13 +228,17 @@ export class CallBlock extends OpenBlock {
     return this.isWrapped;
   }
 
+  get #expectsJson(): boolean {
+    return this.head.form !== 'freeform' || this.isWrapped;
+  }
+
   get hasWholeInput(): boolean {
-    return this.head.form !== 'freeform' || this.isWrapped ? parseCompleteObject(this.text) !== undefined : false;
+    return this.#expectsJson && parseCompleteObject(this.text) !== undefined;
   }
 
   /** True if the input so far is not a complete object. */
   get hasPartialInput(): boolean {
-    if (this.isClosed || (this.head.form === 'freeform' && !this.isWrapped)) return false;
+    if (this.isClosed || !this.#expectsJson) return false;
     return this.text.trim() !== '' && !this.hasWholeInput;
   }
 
@@ -242,7 +246,7 @@ export class CallBlock extends OpenBlock {
     return { ...this.head, input: this.#readInput() };
   }
 
-  override unsentText(block: Block): string {
+  override getUnsentText(block: Block): string {
     if (block.type !== 'tool_call') return '';
     return this.isWrapped ? block.input : block.input.slice(this.text.length);
   }

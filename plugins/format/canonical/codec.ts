@@ -61,21 +61,21 @@ export interface EncodeTarget {
 /** Reads a reply of an upstream. Tolerates deviations from the format and never throws. */
 export interface ReplyDecoder {
   /**
-   * Takes one event of a stream.
+   * Reads one event of a stream.
    *
    * @param name value of the `event:` line; undefined if there is none
    * @param event the parsed event, if the caller only skims. All readers share it, and its large numbers may lose digits
    */
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
-   * Takes an event after the first content, usually without parsing it and without emitting a fragment for its text.
+   * Reads an event after the first content, usually without parsing it and without emitting a fragment for its text.
    * Missing in formats that have no clients.
    *
    * @param content receives the text; if present, an event whose text cannot be found by skimming must be read with `readEvent`
    * @returns undefined if the event must be read with `readEvent`
    */
   skimEvent?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
-  /** Takes a non-streaming reply. The fragments end with `end` or `error`. */
+  /** Reads a non-streaming reply. The fragments end with `end` or `error`. */
   readWhole(body: JsonObject): Fragment[];
 }
 
@@ -86,6 +86,7 @@ export interface SkimmedContent {
   addInput(key: string | number, text: string): void;
 }
 
+/** Properties of the exchange that a rendered reply contains. */
 export interface ReplyContext {
   /** Id of the exchange; ids in the reply are derived from it. */
   readonly id: string;

@@ -13,22 +13,22 @@ const endsInWord = /[\p{L}\p{N}_]$/u;
 export class ContinuationSeam {
   readonly #tail: string;
   #heldText = '';
-  #isPassed = false;
+  #isSeamPassed = false;
   #hasContent = false;
 
-  constructor(sent: string) {
-    this.#tail = sent.slice(-maxOverlap);
+  constructor(sentText: string) {
+    this.#tail = sentText.slice(-maxOverlap);
   }
 
   get hasContent(): boolean {
     return this.#hasContent;
   }
 
-  take(fragments: readonly Fragment[]): Fragment[] {
-    return fragments.flatMap((fragment) => this.#takeFragment(fragment));
+  filter(fragments: readonly Fragment[]): Fragment[] {
+    return fragments.flatMap((fragment) => this.#filterFragment(fragment));
   }
 
-  #takeFragment(fragment: Fragment): Fragment[] {
+  #filterFragment(fragment: Fragment): Fragment[] {
     switch (fragment.type) {
       case 'text':
         return this.#join(fragment.text);
@@ -60,7 +60,7 @@ export class ContinuationSeam {
 
   /** Removes the repetition from the start of the text, or holds the text back while it may be one. */
   #join(text: string): Fragment[] {
-    if (this.#isPassed) return this.#pass(text);
+    if (this.#isSeamPassed) return this.#emitText(text);
     this.#heldText += text;
     const repeated = countRepeated(this.#tail, this.#heldText);
     if (repeated === undefined) return [];
@@ -71,11 +71,11 @@ export class ContinuationSeam {
   #release(): Fragment[] {
     const text = this.#heldText;
     this.#heldText = '';
-    this.#isPassed = true;
-    return this.#pass(text);
+    this.#isSeamPassed = true;
+    return this.#emitText(text);
   }
 
-  #pass(text: string): Fragment[] {
+  #emitText(text: string): Fragment[] {
     if (text === '') return [];
     this.#hasContent = true;
     return [{ type: 'text', text }];
@@ -92,7 +92,7 @@ function countRepeated(tail: string, text: string): number | undefined {
   return 0;
 }
 
-/** Excludes short overlaps, especially of digits, which may be coincidence. White space counts, because models do not begin with it. */
+/** Excludes short overlaps, especially of digits, which may be coincidences. White space counts, because no answer begins with it. */
 function isRepetition(tail: string, start: number): boolean {
   const overlap = tail.slice(start);
   if (overlap.length >= certainOverlap || overlap.trim() === '') return true;

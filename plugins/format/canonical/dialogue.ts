@@ -91,7 +91,7 @@ function toUserMessage({ parts }: ToolResult): Item[] {
 }
 
 /** Groups normalized items into turns by combining adjacent items of the same side. */
-export function toTurns(items: readonly Item[]): DialogueTurn[] {
+export function groupIntoTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
     if (item.type === 'tool_result') openUserTurn(turns).results.push(item);
@@ -128,7 +128,7 @@ export function collectResultMedia(results: readonly ToolResult[], notes: Notes)
 /** Writes a tool result as text, for formats without media and error flags in results. Never empty, because some vendors refuse that. */
 export function writeResultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
-  const text = [textOf(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
+  const text = [joinTexts(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
 }
 
@@ -154,7 +154,7 @@ export function writeReminder(text: string): string {
 }
 
 /** Joins the text and refusal parts; media are skipped. */
-export function textOf(parts: readonly Part[]): string {
+export function joinTexts(parts: readonly Part[]): string {
   const texts = parts.filter((part) => !isMedia(part));
   return texts.map(({ text }) => text).join('\n\n');
 }

@@ -34,10 +34,10 @@ export function estimateTokens(characters: number): number {
 }
 
 /**
- * Removes counts of zero tokens, which cannot be those of an answer with content. Ollama 0.17.4 reports them for an answer that it aborts
+ * Removes counts of zero tokens, which an answer with content cannot have. Ollama 0.17.4 reports them for an answer that it aborts
  * because it repeats itself, LiteLLM 1.108.7 in a stream of Completions whose client requested no usage.
  */
-export function withoutEmptyCounts(reported: Usage): Usage {
+export function removeEmptyCounts(reported: Usage): Usage {
   const { input, output, cacheRead = 0, ...others } = reported;
   return input === 0 && output === 0 && cacheRead === 0 ? others : reported;
 }

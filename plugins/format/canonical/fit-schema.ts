@@ -23,7 +23,7 @@ type ClosedObjects = 'always' | 'unspecified' | 'never';
  * under the result, unless the vendor allows listed members only.
  *
  * @param notes gets an entry for each kind of rule that is no longer enforced
- * @returns undefined if the subset cannot express the schema, because it contains itself or allows any value
+ * @returns undefined if the subset cannot express the schema, because the schema contains itself or allows any value
  */
 export function fitSchema(
   schema: JsonObject,
@@ -36,6 +36,16 @@ export function fitSchema(
     subset.requiresTypes === true && Object.keys(schema).every((name) => annotationKeywords.has(name));
   return allowsAnything ? undefined : new Fitter(schema, subset, notes, closing).fit(schema);
 }
+
+const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
+/** Keywords that apply to values of one type, and so imply the type. */
+const impliedTypes: readonly (readonly [readonly string[], string])[] = [
+  [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
+  [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
+  [['pattern', 'minLength', 'maxLength', 'format'], 'string'],
+  [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], 'number'],
+];
+const plainTypes = ['string', 'number', 'boolean', 'null'];
 
 class Fitter {
   readonly #root: JsonObject;
@@ -52,7 +62,7 @@ class Fitter {
     this.#closing = closing;
   }
 
-  /** Translates a schema. One that is not an object, such as `true`, allows any value. */
+  /** Translates a schema. A schema that is not an object, such as `true`, allows any value. */
   fit(value: JsonValue | undefined): JsonObject {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
@@ -187,21 +197,12 @@ class Fitter {
   }
 }
 
-const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
-/** Keywords that apply to values of one type, and so imply the type. */
-const impliedTypes: readonly (readonly [readonly string[], string])[] = [
-  [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
-  [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
-  [['pattern', 'minLength', 'maxLength', 'format'], 'string'],
-  [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], 'number'],
-];
-const plainTypes = ['string', 'number', 'boolean', 'null'];
-
 /** True if a part of an `allOf` must be merged with the other parts into one object. */
 function isStructured(schema: JsonObject): boolean {
   return describesObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
+/** True if a schema allows objects. */
 export function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }

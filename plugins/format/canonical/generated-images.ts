@@ -12,7 +12,7 @@ export function describeImage(source: MediaSource): string {
 }
 
 /** Returns the size of an image in characters. */
-export function imageSize(source: MediaSource): number {
+export function measureImage(source: MediaSource): number {
   return source.type === 'url' ? source.url.length : source.data.length;
 }
 

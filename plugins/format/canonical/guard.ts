@@ -6,7 +6,7 @@ import { BlockQueue, CallBlock, OpenImage, type OpenBlock, ReasoningBlock, TextB
 import { UniqueIds } from './call-ids.ts';
 import type { MediaSource } from './conversation.ts';
 import { charactersPerImage } from './estimate.ts';
-import { describeImage, imageSize } from './generated-images.ts';
+import { describeImage, measureImage } from './generated-images.ts';
 import type { GuardedRoute, GuardOptions } from './guard-options.ts';
 import { Notes } from './notes.ts';
 import { RepeatedCalls } from './repeated-calls.ts';
@@ -18,7 +18,7 @@ import {
   charactersPerBlock,
   type ReplyEvent,
   resolveFinish,
-  truncatedCallError,
+  createTruncatedCallError,
 } from './reply.ts';
 import { normalizeInput } from './stored-reasoning.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -37,7 +37,7 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
-  /** Parts of the answer that could not be passed on. */
+  /** Notes on parts of the answer that the client does not get. */
   readonly notes = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
@@ -221,8 +221,9 @@ export class GrammarGuard {
 
   #appendText(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     if (text === '') return;
-    const tail = this.#queue.last;
-    if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#appendToBlock(tail, text);
+    const lastBlock = this.#queue.lastBlock;
+    if (lastBlock !== undefined && !lastBlock.isClosed && lastBlock.head.type === type)
+      return this.#appendToBlock(lastBlock, text);
     if (!this.#reserve(charactersPerBlock)) return;
     this.#appendToBlock(
       this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : this.#createTextBlock(type)),
@@ -242,10 +243,10 @@ export class GrammarGuard {
       this.notes.drop('signature at the end of the answer');
       return;
     }
-    const tail = this.#queue.last;
-    const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
+    const lastBlock = this.#queue.lastBlock;
+    const isOpen = lastBlock instanceof ReasoningBlock && !lastBlock.isClosed && kind !== 'redacted';
     if (!this.#reserve(data.length + (isOpen ? 0 : charactersPerBlock))) return;
-    const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
+    const block = isOpen ? lastBlock : this.#queue.add(new ReasoningBlock());
     block.state = { kind, data };
     if (!isOpen) this.#usage.addWritten(data.length / 4);
     this.#queue.close(block);
@@ -255,7 +256,7 @@ export class GrammarGuard {
   #addImage(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
-      if (this.#reserve(charactersPerBlock + imageSize(source))) this.#queue.add(new OpenImage(source));
+      if (this.#reserve(charactersPerBlock + measureImage(source))) this.#queue.add(new OpenImage(source));
       this.#usage.addWritten(charactersPerImage);
       return;
     }
@@ -267,17 +268,17 @@ export class GrammarGuard {
   }
 
   #addCitation({ citation: reported, isForWholeText }: Extract<Fragment, { type: 'citation' }>): void {
-    const tail = this.#queue.last;
-    if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
-    const citation = isForWholeText === true ? { ...reported, start: 0, end: tail.text.length } : reported;
-    if (this.#reserve(JSON.stringify(citation).length)) this.#queue.addCitation(tail, citation);
+    const lastBlock = this.#queue.lastBlock;
+    if (!(lastBlock instanceof TextBlock) || lastBlock.head.type !== 'text' || lastBlock.isClosed) return;
+    const citation = isForWholeText === true ? { ...reported, start: 0, end: lastBlock.text.length } : reported;
+    if (this.#reserve(JSON.stringify(citation).length)) this.#queue.addCitation(lastBlock, citation);
   }
 
   /** Closes the last open block, so that a new block follows. A call stays open until its own end. */
   #closeLastBlock(): void {
-    const tail = this.#queue.last;
-    if (tail === undefined || tail instanceof CallBlock) return;
-    this.#queue.close(tail);
+    const lastBlock = this.#queue.lastBlock;
+    if (lastBlock === undefined || lastBlock instanceof CallBlock) return;
+    this.#queue.close(lastBlock);
   }
 
   #startCall(fragment: CallFragment): void {
@@ -366,7 +367,7 @@ export class GrammarGuard {
 
   #complete(isUnfinished = false): void {
     if (this.#finish === undefined && [...this.#calls.values()].some(({ hasPartialInput }) => hasPartialInput)) {
-      this.failure = truncatedCallError();
+      this.failure = createTruncatedCallError();
       return;
     }
     for (const call of this.#calls.values()) this.#queueCall(call);

@@ -23,8 +23,12 @@ export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Par
   return parts;
 }
 
-/** @param content name of the content, such as `audio` */
-export function unsupportedContent(content: string, part: Part): GatewayError {
+/**
+ * Creates the error for a part that the model does not accept.
+ *
+ * @param content name of the content, such as `audio`
+ */
+export function createUnsupportedContentError(content: string, part: Part): GatewayError {
   return createPartError(`This model does not accept ${content}.`, part);
 }
 
@@ -59,14 +63,14 @@ export function createMediaPart(
   return { type: 'file', source, name };
 }
 
-/** Returns the name that all formats except Google's use: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
+/** Returns an audio format's name in all formats except Google's: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function toAudioFormat(subtype: string): string {
   const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
   return format === 'mpeg' ? 'mp3' : format === 'wave' ? 'wav' : format;
 }
 
 /** Returns a name for a file that has none, because vendors rely on the extension. */
-export function defaultFileName(mediaType: string): string {
+export function createFileName(mediaType: string): string {
   if (mediaType.startsWith('text/')) return 'document.txt';
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
 }
@@ -86,7 +90,7 @@ export function checkImageType(source: Source, allowsOnlyCommon: boolean, part: 
   const isRefused = allowsOnlyCommon
     ? type.startsWith('image/') && !commonImageTypes.has(type)
     : type === 'image/svg+xml';
-  if (isRefused) throw unsupportedContent(`images of the type ${type}`, part);
+  if (isRefused) throw createUnsupportedContentError(`images of the type ${type}`, part);
 }
 
 /** Decodes a text file, which even models without file support can read; undefined for other files. */
@@ -115,7 +119,7 @@ export function dropAssistantMedia(parts: readonly Part[], notes: Notes): (TextP
  *
  * @param isBreakpoint true to cache the prompt up to this part
  */
-export function textParts(text: string, isBreakpoint = false): Part[] {
+export function toTextParts(text: string, isBreakpoint = false): Part[] {
   if (text === '') return [];
   return isBreakpoint ? [{ type: 'text', text, isBreakpoint }] : [{ type: 'text', text }];
 }
@@ -123,7 +127,7 @@ export function textParts(text: string, isBreakpoint = false): Part[] {
 /** Reads a data URL; undefined for any other URL, and for data that is not base64. */
 export function readDataUrl(url: string): { mediaType: string; data: string } | undefined {
   const comma = url.indexOf(',');
-  if (!/^data:/i.test(url) || comma === -1) return undefined;
+  if (!isDataUrl(url) || comma === -1) return undefined;
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
   if (!parameters.some((parameter) => parameter.trim() === 'base64')) return undefined;
   return { mediaType: correctMediaType(mediaType.trim()), data: url.slice(comma + 1) };
@@ -143,7 +147,7 @@ export function correctMediaType(mediaType: string): string {
 }
 
 /**
- * Converts to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe
+ * Converts data to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe
  * alphabet, which Gemini also accepts; white space and missing padding are common. Standard data is returned unchanged.
  *
  * @param path path of the member, for errors

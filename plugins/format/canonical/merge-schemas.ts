@@ -25,6 +25,12 @@ function decodeStep(step: string): string {
 /** Keywords that hold alternatives. */
 export const alternativeKeywords = ['anyOf', 'oneOf'] as const;
 
+/** Selects the stricter of two limits, by keyword. */
+const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
+  ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
+  ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
+]);
+
 /** Combines the rules of two schemas. If both set a keyword that cannot be merged, the second wins. */
 export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
   const merged: Editable<GeminiSchema> = { ...first, ...second };
@@ -40,12 +46,6 @@ export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObj
   const description = mergeDescriptions(first.description, second.description);
   return mergeAlternatives(first, second, description === undefined ? merged : { ...merged, description });
 }
-
-/** Selects the stricter of two limits, by keyword. */
-const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
-  ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
-  ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
-]);
 
 function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | undefined): string | undefined {
   if (typeof first !== 'string' || typeof second !== 'string' || first === second) return undefined;

@@ -20,20 +20,21 @@ const kindLetters: Readonly<Record<StateKind, string>> = {
 };
 const kindsByLetter = new Map(Object.entries(kindLetters).map(([kind, letter]) => [letter, kind as StateKind]));
 const tagPattern = /^dps1[sxetn][0-9a-f]{8}\./;
-const tagLength = prefix.length + 1 + 8 + 1;
+const originLength = 8; // hex digits
+const tagLength = prefix.length + 1 + originLength + 1;
 
-/** Derives eight hex digits from an upstream's name and URL, so that another account of the same vendor is a different origin. */
-export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
+/** Cache of origins: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
+const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
+
+/** Derives the origin from an upstream's name and URL, so that another account of the same vendor is a different origin. */
+export function deriveOrigin(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   let origin = origins.get(upstream);
   if (origin === undefined) {
-    origin = createHash('sha256').update(`${upstream.name}\n${upstream.baseUrl}`).digest('hex').slice(0, 8);
+    origin = createHash('sha256').update(`${upstream.name}\n${upstream.baseUrl}`).digest('hex').slice(0, originLength);
     origins.set(upstream, origin);
   }
   return origin;
 }
-
-/** Cache of origins: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
-const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
 /** Writes opaque state in the form that clients get. */
 export function tagState({ kind, origin, data }: OpaqueState): string {

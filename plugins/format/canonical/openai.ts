@@ -5,15 +5,15 @@ import { invalidValue, isMissing, type BodyObject } from '../wire/read.ts';
 import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
-import { textOf } from './dialogue.ts';
+import { joinTexts } from './dialogue.ts';
 import {
   toStandardBase64,
   isDataUrl,
   createMediaPart,
   readDataUrl,
   placeParts,
-  textParts,
-  unsupportedContent,
+  toTextParts,
+  createUnsupportedContentError,
 } from './media.ts';
 import type { Notes } from './notes.ts';
 
@@ -57,22 +57,22 @@ export function readContentParts<T extends object>(
   readPart: (part: BodyObject) => Part[],
 ): Part[] {
   const value = holder.get(member);
-  if (typeof value === 'string') return textParts(value);
+  if (typeof value === 'string') return toTextParts(value);
   if (isMissing(value)) return [];
   if (!Array.isArray(value)) throw invalidValue(holder.pathOf(member), 'a string or a list of parts');
   return value.flatMap((part, index) => {
-    if (typeof part === 'string') return textParts(part);
+    if (typeof part === 'string') return toTextParts(part);
     const placed = holder.place(member, part, index);
     return placeParts(readPart(placed), placed);
   });
 }
 
 /** Wraps a refusal in a list of parts, which is empty for an empty text. */
-export function refusalParts(text: string | undefined): Part[] {
+export function toRefusalParts(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** True if a part has OpenAI's cache breakpoint, or Anthropic's, which OpenRouter and LiteLLM pass on. */
+/** True if a part has OpenAI's cache breakpoint, or Anthropic's, which OpenRouter and LiteLLM forward. */
 export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
@@ -84,11 +84,12 @@ export function readInstructions(
   notes: Notes,
 ): void {
   if (parts.some((part) => part.type === 'text' && part.isBreakpoint === true)) target.areInstructionsCached = true;
-  const text = textOf(parts);
+  const text = joinTexts(parts);
   if (text !== '') target.instructions.push(text);
   if (parts.some(({ type }) => type !== 'text')) notes.drop('images and files in instructions');
 }
 
+/** @throws GatewayError `invalid_request` for data that is not base64 */
 export function readAudio(audio: BodyObject<ChatAudio>): AudioPart {
   return {
     type: 'audio',
@@ -106,9 +107,9 @@ export function writeAudio(
   { profile }: EncodeTarget,
 ): { type: 'input_audio'; input_audio: ChatAudio } {
   const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupportedContent('audio', audio);
+  if (!profile.capabilities.audio) throw createUnsupportedContentError('audio', audio);
   if (profile.quirks.betas && !openaiAudioFormats.has(format))
-    throw unsupportedContent(`audio of the type ${format}`, audio);
+    throw createUnsupportedContentError(`audio of the type ${format}`, audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
@@ -144,14 +145,14 @@ export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean
   throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
-/** Reads a data URL, a URL or bare base64. The last has no media type; clients send PDF files this way. */
+/** Reads a data URL, a URL or bare base64. Bare base64 has no media type; clients send PDF files this way. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readMediaUrl(data, path);
   return { type: 'base64', mediaType: 'application/pdf', data: toStandardBase64(data, path) };
 }
 
-/** OpenAI's limits; it refuses requests that exceed them. */
+/** Limits of metadata. OpenAI refuses requests that exceed them. */
 const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
@@ -191,6 +192,6 @@ export function toNineCharacterId(id: string): string {
 }
 
 /** Returns the requested cache retention if the model accepts it. */
-export function acceptedRetention(requested: string, { profile }: EncodeTarget): string | undefined {
+export function selectRetention(requested: string, { profile }: EncodeTarget): string | undefined {
   return profile.quirks.cache_retention.find((accepted) => accepted === requested);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
-import { textOf } from './dialogue.ts';
+import { joinTexts } from './dialogue.ts';
 import { enforceSchema } from './enforce-schema.ts';
 import { selectSubset } from './schema-subsets.ts';
 
@@ -67,11 +67,12 @@ function toSchemaName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
+/** Writes the instruction that requests an output format from a model without a parameter for it. */
 export function writeInstruction(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;
 }
 
 function mentionsJson({ items }: Conversation): boolean {
-  return items.some((item) => 'parts' in item && /json/i.test(textOf(item.parts)));
+  return items.some((item) => 'parts' in item && /json/i.test(joinTexts(item.parts)));
 }

@@ -19,7 +19,7 @@ export function budgetForEffort(effort: Effort): number {
   return budgets[effort];
 }
 
-/** Tokens. Source: Anthropic API reference, "Create a Message". */
+/** Minimum thinking budget, in tokens. Source: Anthropic API reference, "Create a Message". */
 export const minBudget = 1_024;
 
 /** Fits a thinking budget into the token limit of the answer; undefined if the limit leaves no room for thinking. */
@@ -80,6 +80,7 @@ export function requiresReasoning({ capabilities, quirks }: Profile, hasCalls: b
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
 }
 
+/** True if the model can reason and its effort can be set. */
 export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
@@ -93,11 +94,11 @@ export function noteUnsupportedEffort(
   else if (profile.capabilities.reasoning) notes.drop('reasoning effort none');
 }
 
-/** True if the model does not support this effort, or does not support efforts. */
+/** True if the model does not support this effort, or no efforts at all. */
 export function isUnsupportedEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   if (effort === 'default') return !quirks.default_effort;
-  const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);
   if (quirks.reasoning === 'enable_thinking' || quirks.reasoning === 'thinking_off') return true;
+  const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);
   return isUnknown || (quirks.reasoning === 'thinking' && quirks.efforts.length === efforts.length);
 }

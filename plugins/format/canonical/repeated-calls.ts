@@ -12,7 +12,7 @@ interface PossibleRepeat {
 }
 
 /**
- * Removes repeated calls from an answer, which have the id, name and arguments of an earlier, complete call. A call with different
+ * Removes repeated calls from an answer. A repeated call has the id, name and arguments of an earlier, complete call. A call with different
  * arguments is a new call and gets a new id from the guard. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
@@ -50,8 +50,8 @@ export class RepeatedCalls {
     return [fragment];
   }
 
-  /** Stops holding a call back, and returns its fragments. */
-  stopHolding(): readonly Fragment[] {
+  /** Stops holding the call back. Returns its fragments. */
+  releaseHeldCall(): readonly Fragment[] {
     const { fragments = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
     return fragments;
@@ -77,19 +77,19 @@ export class RepeatedCalls {
         return [{ type: 'held', characters: fragment.text.length }];
       case 'call_end':
         if (fragment.key !== possibleRepeat.key) break;
-        return this.#endHolding(fragment.input ?? possibleRepeat.input)
+        return this.#resolveHeldCall(fragment.input ?? possibleRepeat.input)
           ? []
           : [...possibleRepeat.fragments, ...this.filter(fragment)];
       case 'finish':
       case 'end':
-        return this.#endHolding(possibleRepeat.input) ? [fragment] : [...possibleRepeat.fragments, fragment];
+        return this.#resolveHeldCall(possibleRepeat.input) ? [fragment] : [...possibleRepeat.fragments, fragment];
       default:
     }
-    return [...this.stopHolding(), ...this.filter(fragment)];
+    return [...this.releaseHeldCall(), ...this.filter(fragment)];
   }
 
-  /** Stops holding the call back; returns true if it is a repetition. */
-  #endHolding(input: string): boolean {
+  /** Stops holding the call back. Returns true if the call is a repetition, which is dropped. */
+  #resolveHeldCall(input: string): boolean {
     const { earlierKeys = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
     return earlierKeys.some((key) => this.#hasInput(key, input));

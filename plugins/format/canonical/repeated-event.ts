@@ -1,8 +1,8 @@
 import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
-import { type DeltaFragment, type Fragment, onlyDelta, progress, withText } from './reply.ts';
+import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText } from './reply.ts';
 
-/** Failed attempts before giving up, because some vendors put a different number into each event. */
+/** Failed attempts after which no event is learned any more, because some vendors put a different number into each event. */
 const maxAttempts = 8;
 /** Characters that a JSON string must escape. */
 const escapedCharacter = /["\\\p{Cc}]/u;
@@ -41,7 +41,11 @@ const padding = '"obfuscation":"';
 /** Tail of an event, split in two around padding, whose text is ignored. */
 export type EventTail = readonly [string, string?];
 
-/** @param searchStart start of the search for padding */
+/**
+ * Reads the tail of an event.
+ *
+ * @param searchStart start of the search for padding
+ */
 export function readTail(data: string, start: number, searchStart = start): EventTail {
   const memberStart = data.indexOf(padding, searchStart);
   if (memberStart === -1) return [data.slice(start)];
@@ -49,6 +53,7 @@ export function readTail(data: string, start: number, searchStart = start): Even
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
+/** True if an event has this tail at `start`, whatever its padding. */
 export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
@@ -121,11 +126,11 @@ function toAscii(json: string): string {
 /** Reads the fragments of repeated events that carry only text. */
 export class RepeatedDelta {
   readonly #event = new RepeatedEvent();
-  #last: DeltaFragment | undefined;
+  #lastDelta: DeltaFragment | undefined;
 
   /** Reads an event like `RepeatedEvent`. */
   read(name: string | undefined, data: string, number?: number): [DeltaFragment | typeof progress] | undefined {
-    const last = this.#last;
+    const last = this.#lastDelta;
     const text = last && this.#event.read(name, data, number);
     if (last === undefined || text === undefined) return undefined;
     return [text === '' ? progress : withText(last, text)];
@@ -133,8 +138,8 @@ export class RepeatedDelta {
 
   /** Learns the last parsed event. Returns its fragments. */
   learn(name: string | undefined, data: string, fragments: Fragment[], readText: ReadText): Fragment[] {
-    this.#last = onlyDelta(fragments);
-    this.#event.learn(name, data, this.#last?.text, readText);
+    this.#lastDelta = selectOnlyDelta(fragments);
+    this.#event.learn(name, data, this.#lastDelta?.text, readText);
     return fragments;
   }
 }

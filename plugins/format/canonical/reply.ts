@@ -89,6 +89,7 @@ const asideTypes: ReadonlySet<Fragment['type']> = new Set([
   'other',
 ]);
 
+/** True for a fragment about the reply that is not a part of its content. */
 export function isAside({ type }: Fragment): boolean {
   return asideTypes.has(type);
 }
@@ -166,13 +167,13 @@ export type BlockHead =
   | { readonly type: 'image' }
   | CallHead;
 
-/** `isParagraph`: formats with a single text insert `paragraph` before this text. */
+/** `isParagraph`: formats with a single text insert `paragraphBreak` before this text. */
 export interface TextHead {
   readonly type: 'text';
   readonly isParagraph?: true;
 }
 
-export const paragraph = '\n\n';
+export const paragraphBreak = '\n\n';
 
 export type CallHead = Omit<ToolCall, 'input'>;
 
@@ -229,27 +230,29 @@ export function readFailure(body: JsonObject, isCertain = false): GatewayError |
 }
 
 /** Creates the fragment of an error that the upstream sent instead of a reply. */
-export function errorFragment(body: JsonObject): Fragment {
+export function createErrorFragment(body: JsonObject): Fragment {
   return { type: 'error', error: readFailure(body, true) };
 }
 
-/** Creates the fragment of an unusable reply, with the sentence about it. */
-export function failureFragment(...reason: Parameters<typeof upstreamReason>): Extract<Fragment, { type: 'error' }> {
+/** Creates the fragment of an unusable reply, with a sentence that gives the reason. */
+export function createFailureFragment(
+  ...reason: Parameters<typeof upstreamReason>
+): Extract<Fragment, { type: 'error' }> {
   return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason(...reason)) };
 }
 
 /** Wraps reported counts in a list of fragments, which is empty without counts. */
-export function usageFragment(usage: Usage | undefined): Fragment[] {
+export function toUsageFragments(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
 /** Wraps an id in a list of fragments, which is empty for any other value. */
-export function idFragment(id: JsonValue | undefined): Fragment[] {
+export function toIdFragments(id: JsonValue | undefined): Fragment[] {
   return typeof id === 'string' ? [{ type: 'id', id }] : [];
 }
 
 /** Wraps the name of a model in a list of fragments, which is empty for any other value. */
-export function modelFragment(model: JsonValue | undefined): Fragment[] {
+export function toModelFragments(model: JsonValue | undefined): Fragment[] {
   return typeof model === 'string' && model !== '' ? [{ type: 'model', model }] : [];
 }
 
@@ -257,7 +260,7 @@ export function modelFragment(model: JsonValue | undefined): Fragment[] {
  * Wraps the tier that an upstream reports in a list of fragments, which is empty for a vendor-specific tier. Anthropic and Google call
  * OpenAI's `default` "standard".
  */
-export function tierFragment(reported: JsonValue | undefined): Fragment[] {
+export function toTierFragments(reported: JsonValue | undefined): Fragment[] {
   if (typeof reported !== 'string' || reported === '' || reported.length > 32) return [];
   const name = reported.toLowerCase();
   const tier = name === 'standard' ? 'default' : name;
@@ -265,7 +268,7 @@ export function tierFragment(reported: JsonValue | undefined): Fragment[] {
 }
 
 /** Wraps a text in a list of fragments, which is empty for an empty text. */
-export function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
+export function toTextFragments(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
   return text === '' ? [] : [{ type, text }];
 }
 
@@ -273,7 +276,7 @@ export function textFragment(type: 'text' | 'reasoning' | 'refusal', text: strin
 export type DeltaFragment = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
 
 /** Returns the only fragment of an event if it carries only text, without log probabilities. */
-export function onlyDelta(fragments: readonly Fragment[]): DeltaFragment | undefined {
+export function selectOnlyDelta(fragments: readonly Fragment[]): DeltaFragment | undefined {
   const [only] = fragments;
   const isDelta = only?.type === 'text' || only?.type === 'reasoning' || only?.type === 'input';
   return fragments.length === 1 && isDelta && !('logprobs' in only) ? only : undefined;
@@ -292,7 +295,7 @@ export function resolveFinish(reported: FinishReason | undefined, hasCalls: bool
 }
 
 /** Creates the error of a reply that ends inside a tool call without a finish reason, because a client might run half a command. */
-export function truncatedCallError(): GatewayError {
+export function createTruncatedCallError(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.in_call'));
 }
 
@@ -307,6 +310,6 @@ const plainType = /^[a-z][a-z0-9_]{0,63}$/;
  * @param type the upstream's name for the part; only a plain name is repeated, because notes travel in a header
  * @param fallback name to use if `type` is not plain
  */
-export function droppedPart(type: string, fallback: string): Fragment {
+export function createDroppedPart(type: string, fallback: string): Fragment {
   return { type: 'dropped', feature: `${plainType.test(type) ? type : fallback} in the answer` };
 }

@@ -12,7 +12,7 @@ export interface SchemaSubset {
   readonly refused?: ReadonlySet<string>;
   /** Checks of values, by keyword; other keywords accept any value. */
   readonly valueChecks?: Readonly<Record<string, (value: JsonValue) => boolean>>;
-  /** True if every schema is compiled, false if only those marked `strict` are. */
+  /** True if every schema is compiled, false if only schemas marked `strict` are. */
   readonly isAlwaysEnforced: boolean;
   /** True if a tool's schema is compiled even without `strict`. */
   readonly compilesEveryTool?: boolean;
@@ -56,6 +56,7 @@ function isStringFormat(value: JsonValue): boolean {
   return typeof value === 'string' && stringFormats.has(value);
 }
 
+/** The subsets of vendors, each with its source. */
 export const schemaSubsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'>, SchemaSubset>> = {
   // Anthropic docs, "Structured outputs", "JSON Schema limitations"; @anthropic-ai/sdk 1.14.0, lib/transform-json-schema.
   anthropic: {

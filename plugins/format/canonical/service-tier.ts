@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** OpenAI's service tiers. Clients get no others, because some of their decoders accept only a fixed list. */
+/** OpenAI's service tiers. Clients get no other tiers, because some of their decoders accept only a fixed list. */
 export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
   'auto',
   'default',
@@ -27,7 +27,7 @@ export function namesOtherTier(text: string): boolean {
 }
 
 /** Removes a tier unknown to OpenAI, such as Groq's `on_demand`, from a reply; otherwise returns the same object. */
-export function withoutOtherTier<T extends { readonly service_tier?: JsonValue | undefined }>(reply: T): T {
+export function removeOtherTier<T extends { readonly service_tier?: JsonValue | undefined }>(reply: T): T {
   const { service_tier: tier } = reply;
   if (typeof tier !== 'string' || openaiTiers.has(tier)) return reply;
   const { service_tier: _, ...others } = reply;

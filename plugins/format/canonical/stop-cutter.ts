@@ -1,7 +1,13 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
-import { droppedPart, type Fragment, isAside, textFragment } from './reply.ts';
+import { createDroppedPart, type Fragment, isAside, toTextFragments } from './reply.ts';
+
+/** A stop sequence in a text. */
+interface Match {
+  readonly position: number;
+  readonly sequence: string;
+}
 
 /**
  * Truncates the answer before the first stop sequence, for upstreams that do not support stop sequences. The remainder of the
@@ -21,21 +27,21 @@ export class StopCutter implements ReplyDecoder {
   }
 
   readEvent(name: string | undefined, data: string): Fragment[] {
-    return this.#decoder.readEvent(name, data).flatMap((fragment) => this.#takeFragment(fragment));
+    return this.#decoder.readEvent(name, data).flatMap((fragment) => this.#cutFragment(fragment));
   }
 
   readWhole(body: JsonObject): Fragment[] {
-    return this.#decoder.readWhole(body).flatMap((fragment) => this.#takeFragment(fragment));
+    return this.#decoder.readWhole(body).flatMap((fragment) => this.#cutFragment(fragment));
   }
 
-  #takeFragment(fragment: Fragment): Fragment[] {
+  #cutFragment(fragment: Fragment): Fragment[] {
     if (isAside(fragment)) return this.#isTruncated && fragment.type === 'dropped' ? [] : [fragment];
     if (this.#isTruncated) return isEnding(fragment) ? [{ type: 'end' }] : [];
     // Log probabilities are dropped: tokens may span the cut.
     if (fragment.type === 'text') return [...noteLogprobs(fragment), ...this.#cutText(fragment.text)];
     const heldText = this.#heldText;
     this.#heldText = '';
-    return [...textFragment('text', heldText), fragment];
+    return [...toTextFragments('text', heldText), fragment];
   }
 
   #cutText(newText: string): Fragment[] {
@@ -45,13 +51,13 @@ export class StopCutter implements ReplyDecoder {
       this.#isTruncated = true;
       this.#heldText = '';
       return [
-        ...textFragment('text', text.slice(0, match.position)),
+        ...toTextFragments('text', text.slice(0, match.position)),
         { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
       ];
     }
     const heldFrom = this.#findPartial(text);
     this.#heldText = text.slice(heldFrom);
-    return textFragment('text', text.slice(0, heldFrom));
+    return toTextFragments('text', text.slice(0, heldFrom));
   }
 
   /** Finds the sequence that is completed first. The upstream would have stopped there. */
@@ -73,12 +79,7 @@ export class StopCutter implements ReplyDecoder {
 }
 
 function noteLogprobs({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): Fragment[] {
-  return logprobs.length > 0 ? [droppedPart('logprobs', '')] : [];
-}
-
-interface Match {
-  readonly position: number;
-  readonly sequence: string;
+  return logprobs.length > 0 ? [createDroppedPart('logprobs', '')] : [];
 }
 
 function endOf({ position, sequence }: Match): number {

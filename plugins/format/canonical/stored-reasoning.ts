@@ -6,7 +6,7 @@ import type { CompleteReply } from './reply.ts';
 /** Access to the reasoning that the gateway stores for clients that do not send it back. Each request has its own object. */
 export interface StoredReasoning {
   /** True if reasoning was found for any call in the request's history. */
-  readonly hasFound: boolean;
+  readonly hasStored: boolean;
   /**
    * Returns the reasoning before each call of a history; empty if there was none or it has expired.
    *
@@ -30,7 +30,7 @@ export interface HistoryCall extends CallIdentity {
 export interface Thought extends Reasoning {
   /** Opaque state, whose tag names the upstream that created it. */
   readonly state: OpaqueState;
-  /** True if text of the answer preceded it. */
+  /** True if text of the answer preceded the reasoning, since the previous call. */
   readonly followsText: boolean;
 }
 
@@ -47,14 +47,14 @@ export function listThoughtsByCall({
 }: CompleteReply): [call: CallIdentity, thoughts: readonly StoredThought[]][] {
   const calls: [CallIdentity, readonly StoredThought[]][] = [];
   let thoughts: StoredThought[] = [];
-  let isLate = false;
+  let hasText = false;
   for (const block of blocks) {
-    if (block.type === 'reasoning') thoughts.push({ text: block.text, state: block.state, isLate });
-    else if (block.type !== 'tool_call') isLate = true;
+    if (block.type === 'reasoning') thoughts.push({ text: block.text, state: block.state, isLate: hasText });
+    else if (block.type !== 'tool_call') hasText = true;
     else {
       calls.push([block, thoughts]);
       thoughts = [];
-      isLate = false;
+      hasText = false;
     }
   }
   return calls;

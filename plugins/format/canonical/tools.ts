@@ -101,6 +101,11 @@ export function toObjectInput({ form, input }: ToolCall, notes: Notes): JsonObje
   return parsed ?? { _raw: input };
 }
 
+/** Returns the input of a generated call as an object, for formats that require one. Malformed input is put under `_raw`. */
+export function toArgumentsObject({ form, input }: Pick<ToolCall, 'form' | 'input'>): JsonObject {
+  return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
+}
+
 /** True if the client wants the schema of the tool's input enforced. */
 export function wantsEnforcedInput({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;

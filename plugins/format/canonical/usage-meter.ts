@@ -2,9 +2,9 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readMember } from '../wire/members.ts';
-import { estimateTokens, estimatePromptTokens, withoutEmptyCounts } from './estimate.ts';
+import { estimateTokens, estimatePromptTokens, removeEmptyCounts } from './estimate.ts';
 
-/** Number of deltas with text that are measured, and of deltas that are parsed at most to find them. */
+/** Maximum number of deltas with text that are measured, and of deltas that are parsed to find them. */
 const maxDeltas = { measured: 4, parsed: 16 };
 /** Members of a reply that hold the model's text, in all formats. */
 const textMembers = ['choices', 'content', 'output', 'candidates'] as const;
@@ -27,7 +27,7 @@ export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
   #input: number | undefined;
   #characters = 0;
-  #frame = Number.POSITIVE_INFINITY; // characters that surround the text of an event
+  #frameLength = Number.POSITIVE_INFINITY; // characters that surround the text of an event
   #parsedDeltas = 0;
   #measuredDeltas = 0;
   #wholeTokens: number | undefined;
@@ -40,7 +40,7 @@ export class UsageMeter {
 
   addDelta(event: StreamEvent): void {
     if (this.#measuredDeltas < maxDeltas.measured && this.#parsedDeltas < maxDeltas.parsed) this.#measure(event);
-    else this.#characters += Math.max(1, event.text.length - this.#frame);
+    else this.#characters += Math.max(1, event.text.length - this.#frameLength);
   }
 
   /** Counts the whole answer, which takes precedence over its deltas. */
@@ -68,7 +68,7 @@ export class UsageMeter {
    * @param isOver false for a truncated reply, whose counts are not final
    */
   complete(reported: Usage | undefined, isOver: boolean): Usage {
-    const counted = reported !== undefined && this.output > 0 ? withoutEmptyCounts(reported) : reported;
+    const counted = reported !== undefined && this.output > 0 ? removeEmptyCounts(reported) : reported;
     const { input, output } = counted ?? {};
     const isFinal = isOver && !this.#isOutputUnreliable;
     if (isFinal && input !== undefined && output !== undefined) return reported as Usage;
@@ -83,7 +83,7 @@ export class UsageMeter {
     if (characters === 0) return;
     this.#measuredDeltas++;
     this.#characters += characters;
-    this.#frame = Math.min(this.#frame, event.text.length - characters);
+    this.#frameLength = Math.min(this.#frameLength, event.text.length - characters);
   }
 }
 

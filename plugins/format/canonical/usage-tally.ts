@@ -1,5 +1,5 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { estimateTokens, withoutEmptyCounts } from './estimate.ts';
+import { estimateTokens, removeEmptyCounts } from './estimate.ts';
 import type { CompleteUsage } from './reply.ts';
 
 /**
@@ -36,7 +36,7 @@ export class UsageTally {
   }
 
   get reported(): Usage {
-    return this.#writtenCharacters > 0 ? withoutEmptyCounts(this.#reported) : this.#reported;
+    return this.#writtenCharacters > 0 ? removeEmptyCounts(this.#reported) : this.#reported;
   }
 
   get input(): number {
@@ -51,19 +51,19 @@ export class UsageTally {
   /** Usage for the client. The prompt counts once, and the outputs of all routes are added up. */
   get clientUsage(): CompleteUsage {
     const routes = [...this.#truncatedRoutes, this.#routeUsage];
-    const { output, reasoning } = sum(routes);
+    const { output, reasoning } = sumUsages(routes);
     return { ...(routes[0] as CompleteUsage), output, reasoning };
   }
 
   /** Usage for accounting: the sum of all routes. */
   get accountedUsage(): CompleteUsage {
-    return sum([...this.#truncatedRoutes, this.#routeUsage]);
+    return sumUsages([...this.#truncatedRoutes, this.#routeUsage]);
   }
 
   /** Usage for accounting of a truncated answer that no route continues. */
   get interruptedUsage(): CompleteUsage {
     const isCounted = this.#hasProgress || this.#truncatedRoutes.length === 0;
-    return sum(isCounted ? [...this.#truncatedRoutes, this.#truncatedUsage] : this.#truncatedRoutes);
+    return sumUsages(isCounted ? [...this.#truncatedRoutes, this.#truncatedUsage] : this.#truncatedRoutes);
   }
 
   /** False if the route has neither reported nor written anything. */
@@ -89,13 +89,13 @@ export class UsageTally {
   }
 }
 
-function sum(routes: readonly CompleteUsage[]): CompleteUsage {
-  const sumOf = (member: keyof CompleteUsage) => routes.reduce((count, usage) => count + usage[member], 0);
+function sumUsages(routes: readonly CompleteUsage[]): CompleteUsage {
+  const sumMember = (member: keyof CompleteUsage) => routes.reduce((count, usage) => count + usage[member], 0);
   return {
-    input: sumOf('input'),
-    output: sumOf('output'),
-    cacheRead: sumOf('cacheRead'),
-    cacheWrite: sumOf('cacheWrite'),
-    reasoning: sumOf('reasoning'),
+    input: sumMember('input'),
+    output: sumMember('output'),
+    cacheRead: sumMember('cacheRead'),
+    cacheWrite: sumMember('cacheWrite'),
+    reasoning: sumMember('reasoning'),
   };
 }

@@ -52,6 +52,14 @@ function readLocation(location: JsonObject | undefined): SearchLocation | undefi
   );
 }
 
+const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
+  contextSize: 'search_context_size',
+  maxUses: 'max_uses',
+  allowedDomains: 'allowed_domains',
+  blockedDomains: 'blocked_domains',
+  location: 'user_location',
+};
+
 /**
  * Notes the options that a format cannot express.
  *
@@ -68,14 +76,7 @@ export function noteSearchOptions(
   }
 }
 
-const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
-  contextSize: 'search_context_size',
-  maxUses: 'max_uses',
-  allowedDomains: 'allowed_domains',
-  blockedDomains: 'blocked_domains',
-  location: 'user_location',
-};
-
+/** Writes the tool for the Responses endpoint, and notes the options that it lacks. */
 export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['contextSize', 'allowedDomains', 'location'], notes);
   const { contextSize, allowedDomains, location } = tool.options ?? {};
@@ -87,6 +88,7 @@ export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonOb
   });
 }
 
+/** Writes the tool for the Messages endpoint, and notes the options that it lacks. */
 export function writeMessagesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['maxUses', 'allowedDomains', 'blockedDomains', 'location'], notes);
   const { maxUses, allowedDomains, blockedDomains, location } = tool.options ?? {};

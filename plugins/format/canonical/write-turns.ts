@@ -7,8 +7,8 @@ import {
   normalizeCalls,
   collectResultMedia,
   splitAssistantTurn,
-  textOf,
-  toTurns,
+  joinTexts,
+  groupIntoTurns,
   type UserTurn,
 } from './dialogue.ts';
 import { moveGeneratedImages } from './generated-images.ts';
@@ -38,15 +38,15 @@ export function writeAsMessages<M>(
   writer: MessageWriter<M>,
 ): M[] {
   const moved = moveGeneratedImages(items, profile.capabilities.images, notes);
-  return toTurns(normalizeCalls(moved)).flatMap((turn): M[] => {
-    if (turn.role === 'system') return [writer.system(textOf(turn.parts))];
+  return groupIntoTurns(normalizeCalls(moved)).flatMap((turn): M[] => {
+    if (turn.role === 'system') return [writer.system(joinTexts(turn.parts))];
     if (turn.role === 'user') {
       const input = [...collectResultMedia(turn.results, notes), ...turn.parts];
       const results = turn.results.map((result) => writer.result(result));
       return input.length === 0 ? results : [...results, writer.user(input)];
     }
     const { parts, ...answer } = splitAssistantTurn(turn);
-    const text = textOf(dropAssistantMedia(parts, notes));
+    const text = joinTexts(dropAssistantMedia(parts, notes));
     if (text !== '' || answer.calls.length > 0) return [writer.assistant({ ...answer, text })];
     notes.drop('reasoning without an answer');
     return [];
@@ -82,24 +82,24 @@ export function writeAlternatingTurns<Block>(
   writer: BlockWriter<Block>,
 ): WrittenTurn<Block>[] {
   const messages: WrittenTurn<Block>[] = [];
-  const push = (role: string, content: Block[]): void => {
+  const append = (role: string, content: Block[]): void => {
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) messages.push({ role, content: [...content] });
   };
-  const pushSystem = (text: string, next: DialogueTurn | undefined): void => {
+  const appendSystem = (text: string, next: DialogueTurn | undefined): void => {
     if (text.trim() === '') return;
     if (writer.acceptsSystem?.(messages.at(-1)?.role, next) === true) {
-      push('system', writer.input([{ type: 'text', text }]));
+      append('system', writer.input([{ type: 'text', text }]));
       return;
     }
     notes.approximate('late system message as user message');
-    push('user', writer.input([{ type: 'text', text: writeReminder(text) }]));
+    append('user', writer.input([{ type: 'text', text: writeReminder(text) }]));
   };
   for (const [index, turn] of turns.entries()) {
-    if (turn.role === 'user') push('user', writeUserTurn(turn, notes, writer));
-    else if (turn.role === 'assistant') push(writer.assistantRole, writer.assistant(turn));
-    else pushSystem(textOf(turn.parts), turns[index + 1]);
+    if (turn.role === 'user') append('user', writeUserTurn(turn, notes, writer));
+    else if (turn.role === 'assistant') append(writer.assistantRole, writer.assistant(turn));
+    else appendSystem(joinTexts(turn.parts), turns[index + 1]);
   }
   if (messages[0]?.role !== 'user') {
     notes.approximate('a conversation without a user at its beginning');

@@ -33,7 +33,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Selects the chat models, the only ones in Claude Code's picker, and names them as the picker expects. */
+/** Selects the chat models, because Claude Code's picker lists no others, and names them as the picker expects. */
 function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
@@ -78,7 +78,7 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
   };
 }
 
-/** Methods of Google's clients by kind of model; other kinds have none. */
+/** Methods of the Gemini API that a kind of model serves; other kinds serve none. */
 const generationMethods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
@@ -133,11 +133,11 @@ const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-cont
 function respondWithList(
   { catalog, service }: Host,
   exchange: Exchange,
-  render: (models: readonly ListedModel[]) => object,
+  describe: (models: readonly ListedModel[]) => object,
 ): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   const notice = reason === undefined ? {} : { [`x-${service.slug}-notice`]: encodeHeader(reason) };
-  const body = JSON.stringify(render(reason === undefined ? catalog.listed : []));
+  const body = JSON.stringify(describe(reason === undefined ? catalog.listed : []));
   return { status: 200, headers: { ...headers, ...notice }, body };
 }
 
@@ -146,12 +146,12 @@ function respondWithList(
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
-function respondWithModel(host: Host, exchange: Exchange, render: (model: ListedModel) => object): Reply {
+function respondWithModel(host: Host, exchange: Exchange, describe: (model: ListedModel) => object): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
   const requested = exchange.params['id'] ?? '';
   const model = findModel(host, requested);
-  return { status: 200, headers, body: JSON.stringify(render({ name: nameInReply(model, requested), model })) };
+  return { status: 200, headers, body: JSON.stringify(describe({ name: nameInReply(model, requested), model })) };
 }
 
 /** Encodes a text for a header, which must be ASCII; the base URL in it may contain other characters. */

@@ -32,7 +32,7 @@ const omissions: readonly Change[] = [
   ['betas', ({ betas }) => !betas, ['responses', 'messages']],
   ['unsigned thinking', ({ signed_thinking: isSigned }) => isSigned, ['messages']],
   ['sampling', ({ sampling }) => !sampling, anthropicAndOpenai],
-  ['the user id', ({ end_user: isTaken }) => !isTaken, anthropicAndOpenai],
+  ['the user id', ({ end_user: isAccepted }) => !isAccepted, anthropicAndOpenai],
   ['unknown members', ({ accepts }) => accepts.length > 0, [...anthropicAndOpenai, 'gemini']],
 ];
 
@@ -60,15 +60,15 @@ function describeRoute(route: Route, { name }: ClientTextFormat): string {
     changes.flatMap(([description, isMade, formats]) =>
       formats.includes(name) && isMade(quirks) ? [description] : [],
     );
-  const without = joinShortened([...applicable(omissions), ...quirks.refuses]);
+  const omitted = joinShortened([...applicable(omissions), ...quirks.refuses]);
   const isHashed = route.upstream.endUser === 'hash';
   const hasEndUser = quirks.end_user && anthropicAndOpenai.includes(name);
   const endUser = hasEndUser ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
   return [
     ...applicable(modifications),
     ...(isHashed ? [endUser] : []),
-    ...(route.upstream.isolatesCache === true ? ['a mark of the account, by which prompt caches are apart'] : []),
-    ...(without === '' ? [] : [`without ${without}`]),
+    ...(route.upstream.isolatesCache === true ? ['a mark of the account, which separates prompt caches'] : []),
+    ...(omitted === '' ? [] : [`without ${omitted}`]),
   ].join('; ');
 }
 

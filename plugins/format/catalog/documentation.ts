@@ -19,18 +19,18 @@ const vendorReferences: Readonly<Record<string, string>> = {
   moderations: 'https://platform.openai.com/docs/api-reference/moderations/create',
 };
 
-const hello = [{ role: 'user', content: 'Hello' }];
-const helloGemini = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
+const helloMessages = [{ role: 'user', content: 'Hello' }];
+const createGeminiExample = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
 
 const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
-  chat: (model) => ({ model, messages: hello }),
+  chat: (model) => ({ model, messages: helloMessages }),
   responses: (model) => ({ model, input: 'Hello' }),
   responses_input_tokens: (model) => ({ model, input: 'Hello' }),
-  messages: (model) => ({ model, max_tokens: 1024, messages: hello }),
-  count_tokens: (model) => ({ model, messages: hello }),
-  generate_content: helloGemini,
-  stream_generate_content: helloGemini,
-  gemini_count_tokens: helloGemini,
+  messages: (model) => ({ model, max_tokens: 1024, messages: helloMessages }),
+  count_tokens: (model) => ({ model, messages: helloMessages }),
+  generate_content: createGeminiExample,
+  stream_generate_content: createGeminiExample,
+  gemini_count_tokens: createGeminiExample,
 };
 
 /** Without `alt=sse` a Gemini stream is one JSON array. */
@@ -70,10 +70,10 @@ interface OpenSchema extends JsonSchema {
  *
  * @param required names of required members
  */
-function buildBodySchema({ all }: ParameterRules, required: readonly string[]): JsonSchema {
+function buildBodySchema({ checkedParameters }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };
   if (required.includes('model')) body.properties['model'] = { type: 'string' };
-  for (const { name, rule } of all) addSchema(body, name.split('.'), rule.schema);
+  for (const { name, rule } of checkedParameters) addSchema(body, name.split('.'), rule.schema);
   return { ...body, ...(required.length > 0 && { required }) };
 }
 

@@ -116,7 +116,7 @@ function selectLosses(feature: ModelFeature, losses: LossTable): LossText[] {
   return applicable.map(([, loss]) => loss);
 }
 
-/** Lists what the upstream's format cannot express. */
+/** Lists the losses of a feature that the upstream's format cannot express. */
 function listTranslationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const sender = client.text.features;
   const receiver = upstream.text.features;
@@ -144,7 +144,7 @@ export function describeMatrix({ models }: Catalog): string[] {
     model.routes.flatMap((route) =>
       model.kind === 'chat'
         ? clientTextFormats.flatMap((client) => describeRow(model, client, route, losses))
-        : describeOther(model, route),
+        : describeOtherKind(model, route),
     ),
   );
   if (rows.length === 0) return [];
@@ -165,7 +165,7 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
 }
 
 /** Describes a route of a model that is not for chat. Its endpoints, except embeddings, are called in their own format. */
-function describeOther({ id, kind }: Model, route: Route): string[][] {
+function describeOtherKind({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');
   return [[id, kind, route.id, names, names]];
@@ -193,7 +193,7 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
         {
           model: id,
           route: route.id,
-          wrong: `speaks only ${offered} and can take over nothing that ${primary.id} serves`,
+          wrong: `speaks only ${offered} and cannot serve any request of ${primary.id}`,
           right: 'remove it, or give it a model of its own',
         },
       ];

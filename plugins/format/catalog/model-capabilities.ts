@@ -41,7 +41,7 @@ function findRouteCapabilities(model: Model): RouteCapabilities {
   if (first === undefined) return describeRoutes(model);
   const byRoutes = capabilityCache.get(first.profile.quirks) ?? new Map<string, RouteCapabilities>();
   capabilityCache.set(first.profile.quirks, byRoutes);
-  const key = [model.kind, ...model.routes.map((route) => `${capabilityKey(route)} ${route.priority}`)].join();
+  const key = [model.kind, ...model.routes.map((route) => `${createCapabilityKey(route)} ${route.priority}`)].join();
   const capabilities = byRoutes.get(key) ?? describeRoutes(model);
   byRoutes.set(key, capabilities);
   return capabilities;
@@ -50,7 +50,7 @@ function findRouteCapabilities(model: Model): RouteCapabilities {
 const quirkNumbers = { count: 0, byQuirks: new WeakMap<Quirks, number>() };
 
 /** Creates a key that is equal for routes with the same capabilities. */
-function capabilityKey({ upstream, profile: { quirks } }: Route): string {
+function createCapabilityKey({ upstream, profile: { quirks } }: Route): string {
   const number = quirkNumbers.byQuirks.get(quirks) ?? quirkNumbers.count++;
   quirkNumbers.byQuirks.set(quirks, number);
   return `${number} ${upstream.vendor === undefined ? '-' : '+'} ${upstream.formats.join(' ')}`;
@@ -67,7 +67,7 @@ function describeRoutes(model: Model): RouteCapabilities {
 
 /** Lists the inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
 function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
-  const primary = primaryRoutes(routes);
+  const primary = selectPrimaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
     primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
   );
@@ -75,7 +75,7 @@ function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
 
 /** Describes the settings of Chat Completions requests that all primary routes support, including routes of other formats. */
 function describeSettings({ routes }: Model): ModelSettings {
-  const primary = primaryRoutes(routes);
+  const primary = selectPrimaryRoutes(routes);
   const profiles = primary.flatMap(({ upstream, profile }) => {
     const format = selectPreferredFormat(chat, upstream.formats);
     return format === undefined ? [] : [profileIn(format.name, profile)];
@@ -107,7 +107,7 @@ function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: 
 /** Describes a model for clients of one format; empty if no route can serve the format. */
 function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
   const usable = routes.filter(({ upstream }) => selectPreferredFormat(client, upstream.formats) !== undefined);
-  const primary = primaryRoutes(usable);
+  const primary = selectPrimaryRoutes(usable);
   if (primary.length === 0) return [];
   const losses = new Set<LossText>();
   const features = modelFeatures.map((feature) => [
@@ -126,43 +126,46 @@ function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbil
 /** @param losses set to which the losses of the primary routes are added */
 function summarizeSupport(
   client: ClientTextFormat,
-  primaries: readonly Route[],
-  all: readonly Route[],
+  primaryRoutes: readonly Route[],
+  usableRoutes: readonly Route[],
   feature: ModelFeature,
   losses: Set<LossText>,
 ): FeatureSupport {
-  const supports = primaries.map((route) => determineSupport(client, route, feature));
+  const supports = primaryRoutes.map((route) => determineSupport(client, route, feature));
   for (const loss of supports.flatMap(lossesOf)) losses.add(loss);
   if (supports.every((support) => support === 'yes')) return 'yes';
-  const isAnywhere = all.some((route) => determineSupport(client, route, feature) !== 'no');
-  return isAnywhere ? 'partly' : 'no';
+  const isSupportedAnywhere = usableRoutes.some((route) => determineSupport(client, route, feature) !== 'no');
+  return isSupportedAnywhere ? 'partly' : 'no';
 }
 
 function lossesOf(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** Limits that clients can rely on: the model's own limits, otherwise those shared by its primary routes. */
+/** Limits that clients can rely on: the model's own limits, otherwise the smallest limits of its primary routes. */
 interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Reads the limits of a model. Backup routes do not count, because a prompt that is too long for one route goes to another. */
+/** Reads the limits of a model. Backup routes are ignored, because a prompt that is too long for one route goes to another. */
 export function readLimits({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
-  const primary = primaryRoutes(routes);
+  const primary = selectPrimaryRoutes(routes);
   return {
-    input: maxInputTokens ?? smallestLimit(primary, (route) => route.maxInputTokens),
-    output: maxOutputTokens ?? smallestLimit(primary, (route) => route.profile.quirks.max_output_tokens),
+    input: maxInputTokens ?? findSmallestLimit(primary, (route) => route.maxInputTokens),
+    output: maxOutputTokens ?? findSmallestLimit(primary, (route) => route.profile.quirks.max_output_tokens),
   };
 }
 
-function primaryRoutes(routes: readonly Route[]): readonly Route[] {
+function selectPrimaryRoutes(routes: readonly Route[]): readonly Route[] {
   return routes.filter(({ priority }) => priority === routes[0]?.priority);
 }
 
 /** Finds the smallest configured limit. Routes without a limit are assumed not to have a smaller one. */
-function smallestLimit(routes: readonly Route[], readLimit: (route: Route) => number | undefined): number | undefined {
+function findSmallestLimit(
+  routes: readonly Route[],
+  readLimit: (route: Route) => number | undefined,
+): number | undefined {
   const limits = routes.map(readLimit).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);
 }

@@ -1,6 +1,12 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
+/** Query parameter that names a model, such as `after_id`. */
+interface Cursor {
+  readonly parameter: string;
+  readonly name: string;
+}
+
 interface PageSelection {
   /** Maximum number of models; undefined for all. */
   readonly size: number | undefined;
@@ -8,12 +14,6 @@ interface PageSelection {
   readonly after: Cursor | undefined;
   /** Model directly after the page. */
   readonly before: Cursor | undefined;
-}
-
-/** Parameter that names a model. */
-interface Cursor {
-  readonly parameter: string;
-  readonly name: string;
 }
 
 const maxPageSize = 1_000;

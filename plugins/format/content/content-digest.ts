@@ -5,7 +5,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { canonicalizeArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
-/** Maximum characters of all arguments of an answer; beyond that, the answer has no digest. */
+/** Maximum characters of all arguments of an answer; an answer with more has no digest. */
 const maxArgumentsLength = 1_048_576;
 
 interface OpenCall {
@@ -15,7 +15,7 @@ interface OpenCall {
   input: string;
 }
 
-type Key = string | number;
+type CallKey = string | number;
 
 /**
  * Computes the digest of an answer's content in any format: its text (including refusals), its reasoning, and its calls with names and
@@ -25,7 +25,7 @@ export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();
   #reasoning: TextDigest | undefined;
   readonly #calls: OpenCall[] = [];
-  readonly #openCalls = new Map<Key, OpenCall>();
+  readonly #openCalls = new Map<CallKey, OpenCall>();
   #argumentsLength = 0;
 
   addText(text: string): void {
@@ -37,7 +37,7 @@ export class ContentDigest implements SkimmedContent {
   }
 
   /** Starts a call, or adds the name or id of an open call. */
-  startCall(key: Key, name: string | undefined, id?: string): void {
+  startCall(key: CallKey, name: string | undefined, id?: string): void {
     const open = this.#openCalls.get(key);
     // Some vendors give every call the same index.
     const isNew = id !== undefined && id !== '' && open?.id !== undefined && open.id !== id;
@@ -51,7 +51,7 @@ export class ContentDigest implements SkimmedContent {
     this.#calls.push(call);
   }
 
-  addInput(key: Key, text: string): void {
+  addInput(key: CallKey, text: string): void {
     const call = this.#openCalls.get(key);
     if (call === undefined) return;
     this.#argumentsLength += text.length;
@@ -60,14 +60,14 @@ export class ContentDigest implements SkimmedContent {
   }
 
   /** @param input the whole input, if the end of the call repeats it */
-  endInput(key: Key, input: string | undefined): void {
+  endInput(key: CallKey, input: string | undefined): void {
     const call = this.#openCalls.get(key);
     if (call === undefined || input === undefined || input.length <= call.input.length) return;
     if (input.startsWith(call.input)) this.addInput(key, input.slice(call.input.length));
   }
 
   /** Replaces the input of a call with a different form of the same input. */
-  replaceInput(key: Key, input: string): void {
+  replaceInput(key: CallKey, input: string): void {
     const call = this.#openCalls.get(key);
     if (call === undefined || call.input === input) return;
     call.input = '';

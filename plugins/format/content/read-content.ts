@@ -26,7 +26,7 @@ class StreamContentReader implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
-    // An overfull framer would store all further data, however long.
+    // A framer over its limit would store all further data.
     if (this.#framer.isOverLimit) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) addFragments(this.#content, this.#decoder.readEvent(name, data));

@@ -19,7 +19,7 @@ export interface PrecedingContent {
   readonly hasText: boolean;
   readonly hasRefusal: boolean;
   readonly hasReasoning: boolean;
-  readonly last: BlockHead['type'] | undefined;
+  readonly lastType: BlockHead['type'] | undefined;
 }
 
 type CallBlock = CallHead & { readonly input: string };
@@ -53,7 +53,7 @@ export class SentContent {
     hasText: false,
     hasRefusal: false,
     hasReasoning: false,
-    last: undefined as BlockHead['type'] | undefined,
+    lastType: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
   /** True if the input of the open call is sent at its end; undefined until the input has begun. */
@@ -83,7 +83,7 @@ export class SentContent {
 
   #beginBlock(index: number, head: BlockHead): void {
     this.#separator = this.#form.writeSeparator?.(head, this.#preceding) ?? '';
-    this.#preceding.last = head.type;
+    this.#preceding.lastType = head.type;
     this.#isInputHeld = undefined;
     if (head.type === 'tool_call' && this.#form.sendsWholeCalls !== true && this.#countCall())
       this.content.startCall(index, head.name);

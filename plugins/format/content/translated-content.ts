@@ -35,7 +35,7 @@ export class TranslatedContent {
    *
    * @param isComplete true if the client received the end of the answer
    */
-  digests(isComplete: boolean): AnswerDigests {
+  computeDigests(isComplete: boolean): AnswerDigests {
     const received = this.#received.digest;
     const sent = this.#received.hasSameContent(this.#sent.content) ? received : this.#sent.content.digest;
     if (received === sent) return { received, sent };

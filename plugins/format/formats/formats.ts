@@ -66,7 +66,7 @@ export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: r
   return [...new Set(listedFormats.flatMap(({ client }) => client.endpoints.flatMap(listPath)))];
 }
 
-/** Omits Google's paths under `/v1`, because its own clients use another API version. */
+/** Lists the path of an endpoint. Omits Google's paths under `/v1`, because Google's clients use another API version. */
 function listPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];

@@ -77,21 +77,21 @@ export class ClientRequest implements RequestProperties {
   }
 }
 
-/** Selects the hashed end user for a route; undefined if the route gets the client's own value, and when counting tokens. */
+/** Selects the hashed end user for a route; undefined when counting tokens, or if the route gets the client's own value. */
 export function selectEndUser({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
 const cacheMarkLength = 16; // characters: 96 bits
 
-/** Derives the account's mark in prompts for a route that isolates caches by account. It differs from the end user's id. */
+/** Derives the account's mark in prompts for a route that isolates caches by account. The mark differs from the end user's id. */
 export function deriveCacheMark({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
   return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, cacheMarkLength);
 }
 
 /**
- * Reads a request. Of a long body, only the outline is parsed if its bytes may be passed through.
+ * Reads a request. Parses only the outline of a long body if its bytes may be passed through.
  *
  * @throws GatewayError `invalid_request` if no model is named, or an error in reading the body
  */
@@ -110,7 +110,11 @@ export async function readClientRequest(
   return new ClientRequest(properties, await readContent(source, outline, format));
 }
 
-/** @throws GatewayError `invalid_request` */
+/**
+ * Returns the requested model's name.
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function requireModel(model: JsonValue | undefined): string {
   if (typeof model === 'string' && model !== '') return model;
   const problem = model === undefined ? 'Missing required parameter: `model`.' : '`model` must be a string.';
@@ -142,8 +146,8 @@ async function readUnambiguous(text: string, format: ClientFormat): Promise<Requ
 }
 
 /**
- * Context for rendering the reply to a client's request. A class, because V8 creates a map for an object literal with a
- * getter, which keeps the getter and the request in memory until the next full garbage collection.
+ * A class, because V8 creates a map for an object literal with a getter, which keeps the getter and the request in memory until the next
+ * full garbage collection.
  */
 class ClientReplyContext implements ReplyContext {
   readonly id: string;
@@ -165,6 +169,7 @@ class ClientReplyContext implements ReplyContext {
   }
 }
 
+/** Creates the context for rendering the reply to a client's request. */
 export function createReplyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
   return new ClientReplyContext(exchange, client);
 }

@@ -3,6 +3,12 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
+/** Byte positions of a part's content. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Text fields of a form and positions of its parts. Files are represented by empty texts. */
 export interface Form {
   readonly fields: JsonObject;
@@ -10,12 +16,6 @@ export interface Form {
   /** Delimiter before each part. */
   readonly delimiter: Buffer;
   readonly bytes: Buffer;
-}
-
-/** Byte positions of a part's content. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 interface Part extends Span {
@@ -40,26 +40,30 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   const fields: JsonObject = Object.create(null) as JsonObject;
   const parts = new Map<string, Span[]>();
   for (const part of readParts(bytes, delimiter)) {
-    const sameName = parts.get(part.name);
-    if (sameName !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
-    if (sameName === undefined) parts.set(part.name, [part]);
-    else sameName.push(part);
+    const sameNameParts = parts.get(part.name);
+    if (sameNameParts !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
+    if (sameNameParts === undefined) parts.set(part.name, [part]);
+    else sameNameParts.push(part);
     const isText = !part.isFile && part.end - part.start <= bounds.smallBody;
     fields[part.name] = isText ? bytes.toString('utf8', part.start, part.end) : '';
   }
   return { fields, parts, delimiter, bytes };
 }
 
-/** Writes the form with other values of fields. Fields that it lacks are inserted before the first part. */
+/**
+ * Replaces the values of fields. Inserts fields that the form lacks before its first part.
+ *
+ * @returns the bytes of the form, in pieces
+ */
 export function replaceFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);
-  const added = entries.filter(([name]) => !parts.has(name));
-  const writePart = ([name, value]: readonly [string, string]) =>
+  const newFields = entries.filter(([name]) => !parts.has(name));
+  const renderPart = ([name, value]: readonly [string, string]) =>
     Buffer.concat([delimiter, Buffer.from(`\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)]);
-  const replaced = entries.flatMap(([name, value]) => (parts.get(name) ?? []).map((span) => ({ ...span, value })));
-  const pieces: Buffer[] = added.map(writePart);
+  const replacedSpans = entries.flatMap(([name, value]) => (parts.get(name) ?? []).map((span) => ({ ...span, value })));
+  const pieces: Buffer[] = newFields.map(renderPart);
   let position = 0;
-  for (const { start, end, value } of replaced.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end, value } of replacedSpans.toSorted((a, b) => a.start - b.start)) {
     pieces.push(bytes.subarray(position, start), Buffer.from(value));
     position = end;
   }

@@ -28,7 +28,9 @@ export function hasDroppedTool(notes: readonly string[] = []): boolean {
 
 /**
  * Responds to a web search of Claude Code that no route can run: Claude Code reports the response as a result, but would retry an
- * error. Undefined for other clients, for which the refusal is more useful.
+ * error.
+ *
+ * @returns undefined for other clients, for which the refusal is more useful
  */
 export function respondToUnavailableTools(
   exchange: Exchange,
@@ -49,11 +51,12 @@ export function respondToUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body };
 }
 
-/** Claude Code sends different user agents for its list of models and its calls. */
+/** True for a request from Claude Code, which sends different user agents for its list of models and its calls. */
 export function isClaudeCode({ headers }: Exchange): boolean {
   return headers['x-app'] === 'cli' || /^claude-(?:cli|code)\b/.test(headers['user-agent'] ?? '');
 }
 
+/** Adds the model's name to a refusal of tools, whose message says "this model". */
 export function addModelName(refusal: GatewayError, model: string): GatewayError {
   if (refusal.details.param !== 'tools') return refusal;
   const message = refusal.message.replace('this model', `the model "${model}"`);

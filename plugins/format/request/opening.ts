@@ -16,12 +16,12 @@ const messageLists = ['messages', 'input', 'contents'];
  * @param bodyOutline present if the body is long and its texts are incomplete in `outline`
  */
 export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): string {
-  const list = messageLists.find((name) => outline[name] !== undefined);
-  const messages = list === undefined ? undefined : outline[list];
-  if (list === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpeningLength);
+  const listName = messageLists.find((name) => outline[name] !== undefined);
+  const messages = listName === undefined ? undefined : outline[listName];
+  if (listName === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpeningLength);
   if (!Array.isArray(messages)) return readTexts(messages);
   const index = Math.max(0, messages.findIndex(isUserMessage));
-  const completeMessage = bodyOutline === undefined ? undefined : readCompleteMessage(bodyOutline, list, index);
+  const completeMessage = bodyOutline === undefined ? undefined : readCompleteMessage(bodyOutline, listName, index);
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 

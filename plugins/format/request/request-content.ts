@@ -7,7 +7,7 @@ import { runInTurns, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
- * Body of a client's request. Of a long body, only the outline is parsed at first, which is enough to decide whether its bytes
+ * Body of a client's request. Only the outline of a long body is parsed at first, which is enough to decide whether its bytes
  * can be passed through. The full text is read on demand.
  */
 export class RequestContent {
@@ -21,13 +21,13 @@ export class RequestContent {
   /** The body with the numbers in calls' inputs exactly as written. */
   #exactBody: JsonObject | undefined;
 
-  private constructor(outline: JsonObject, cut: BodyOutline | undefined) {
+  private constructor(outline: JsonObject, bodyOutline: BodyOutline | undefined) {
     this.outline = outline;
-    this.bodyOutline = cut;
+    this.bodyOutline = bodyOutline;
   }
 
-  static fromOutline(cut: BodyOutline): RequestContent {
-    return new RequestContent(cut.body, cut);
+  static fromOutline(bodyOutline: BodyOutline): RequestContent {
+    return new RequestContent(bodyOutline.body, bodyOutline);
   }
 
   /** @param body the parsed text */

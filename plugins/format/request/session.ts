@@ -20,16 +20,16 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
 
 const maxMessageLength = 65_536; // characters
 
-/** Writes the first user message, which stays the same in each turn of a conversation, unlike instructions, which may contain the time. */
-export function writeFirstUserMessage({ messages }: JsonObject): string {
+/** Serializes the first user message. It stays the same in each turn of a conversation, while instructions may contain the time. */
+export function serializeFirstUserMessage({ messages }: JsonObject): string {
   const first = Array.isArray(messages)
     ? messages.find((message) => readMember(message, 'role') === 'user')
     : undefined;
-  return writeStart(first ?? null);
+  return serializeStart(first ?? null);
 }
 
-/** Writes a value as JSON that is truncated to `maxMessageLength`. */
-function writeStart(value: JsonValue): string {
+/** Serializes a value as JSON, truncated to `maxMessageLength`. */
+function serializeStart(value: JsonValue): string {
   let remaining = maxMessageLength;
   const text = JSON.stringify(value, (name, inner: unknown) => {
     // Clients move their cache breakpoints as the conversation grows.

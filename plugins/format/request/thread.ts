@@ -17,20 +17,22 @@ export interface Thread {
 }
 
 /** Returns the body whose parameters are checked: a thread whose last answer was paused continues without a new message. */
-export function bodyToCheck(body: JsonObject): JsonObject {
+export function prepareBodyForCheck(body: JsonObject): JsonObject {
   const { messages, thread } = body;
   const isEmpty = Array.isArray(messages) && messages.length === 0 && readMember(thread, 'type') === 'continue';
   return isEmpty ? { ...body, messages: [{}] } : body;
 }
 
-export function threadUnsupported(): GatewayError {
+/** Creates the error after which the SDKs send the whole conversation, because the model cannot continue threads. */
+export function createThreadUnsupportedError(): GatewayError {
   return new GatewayError('invalid_request', 'Message threads are not supported by this model. Send all messages.', {
     param: 'thread',
     anthropic: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
   });
 }
 
-export function threadNotFound(): GatewayError {
+/** Creates the error after which the SDKs send the whole conversation, because the thread is unknown or its route failed. */
+export function createThreadNotFoundError(): GatewayError {
   return new GatewayError('not_found', 'Message thread not found. Send all messages.', {
     param: 'thread.previous_message_id',
     anthropic: { error_code: 'thread_not_found' },

@@ -22,9 +22,10 @@ export function selectUpstreamFormat(route: Route, { format, purpose, outline }:
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
     if (formats.includes(format.name)) return format;
-    const translated = format.kind === 'embedding' && embeddingFormats.find(({ name }) => formats.includes(name));
-    if (!translated) throw createFormatError(route, format);
-    return translated;
+    const embeddingFormat =
+      format.kind === 'embedding' ? embeddingFormats.find(({ name }) => formats.includes(name)) : undefined;
+    if (embeddingFormat === undefined) throw createFormatError(route, format);
+    return embeddingFormat;
   }
   if (purpose === 'count') {
     if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
@@ -62,13 +63,6 @@ export function requireFormat({ routes }: Model, format: ClientFormat): void {
   throw createFormatError(first, format);
 }
 
-/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message names those that do */
-export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
-  if (model.kind === kind) return;
-  const message = `Model "${requested.slice(0, 200)}" is for ${kindPurposes[model.kind]}. Use ${describeEndpoints(model.kind, dialect)}.`;
-  throw new GatewayError('wrong_endpoint', message, { param: 'model' });
-}
-
 const kindPurposes: Readonly<Record<ModelKind, string>> = {
   chat: 'conversations',
   embedding: 'embeddings',
@@ -78,6 +72,13 @@ const kindPurposes: Readonly<Record<ModelKind, string>> = {
   rerank: 'reranking',
   moderation: 'moderation',
 };
+
+/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message lists the endpoints that do */
+export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
+  if (model.kind === kind) return;
+  const message = `Model "${requested.slice(0, 200)}" is for ${kindPurposes[model.kind]}. Use ${describeEndpoints(model.kind, dialect)}.`;
+  throw new GatewayError('wrong_endpoint', message, { param: 'model' });
+}
 
 /** Lists endpoints in words: `POST /v1/images/generations or POST /v1/images/edits`. */
 function describeEndpoints(kind: ModelKind, dialect: Dialect, formats?: readonly string[]): string {

@@ -16,6 +16,6 @@ type Malformation =
  *
  * @param excess name of the excessive values, if the answer has too many
  */
-export function malformedReply(malformation: Malformation, excess = ''): GatewayError {
+export function createMalformedReplyError(malformation: Malformation, excess = ''): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${malformation}`, { excess }));
 }

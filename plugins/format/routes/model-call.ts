@@ -11,7 +11,7 @@ import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';
 import { readOpening } from '../request/opening.ts';
 import { RequestContent } from '../request/request-content.ts';
 import { readSession } from '../request/session.ts';
-import { threadNotFound } from '../request/thread.ts';
+import { createThreadNotFoundError } from '../request/thread.ts';
 import { selectUpstreamFormat } from '../request/upstream-format.ts';
 import { hasForeignThread } from '../state/threads.ts';
 import { EmbeddingCall, isEmbeddingCall } from './embeddings/embedding-call.ts';
@@ -20,6 +20,8 @@ import { PassThrough } from './pass-through/pass-through.ts';
 import { type PreparedCall, PreparedCalls } from './translation/prepared-call.ts';
 import { isResumable, createResumption } from './translation/resumption.ts';
 import { CallTranslator } from './translation/translator.ts';
+
+const omissionNote = 'approximated images in tool results as text';
 
 /** Opens a call. Images in tool results are dropped if no route can serve the request otherwise. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
@@ -160,7 +162,7 @@ export class ModelCall implements Adapter {
     if (isEmbeddingCall(this.#request, format)) {
       return new EmbeddingCall(this.#exchange.id, this.#request, route, format);
     }
-    if (hasForeignThread(this.#request, route)) throw threadNotFound();
+    if (hasForeignThread(this.#request, route)) throw createThreadNotFoundError();
     if (format === this.#request.format && !needsTranslation(route, this.#request)) {
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     }
@@ -200,8 +202,6 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
   if (strict_calls && text.isSingleChoice(outline) && text.hasBrokenCalls?.(outline) === true) return true;
   return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
-
-const omissionNote = 'approximated images in tool results as text';
 
 /**
  * Drops the images in tool results; undefined if there are none. If they stayed, a conversation in which a tool once returned an

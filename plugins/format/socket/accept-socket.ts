@@ -4,7 +4,7 @@ import { chooseProtocol } from './handshake.ts';
 
 const closeTimeout = 5_000; // ms for the client's answer to a close frame
 
-/** Answers an upgrade with 101. Rejects an invalid handshake, after which the promise stays pending. */
+/** Responds to an upgrade with 101. Responds to an invalid handshake with an error; the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
 
 /** Loads the framing library on demand, because most gateways never need it. */

@@ -7,13 +7,13 @@ import { composeBody } from './compose-body.ts';
 import { writeErrorFrame, maxLanes, writeProtocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
 import { toByteString } from './event-frames.ts';
 import { createTurnHeaders } from './handshake.ts';
-import { Lanes, maxRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
+import { Lanes, maxRequests, createTooManyRunningError, createTooManyWaitingError } from './lanes.ts';
 import { LastResponses } from './last-responses.ts';
 import {
   type ClientFrame,
   type CreateFrame,
   readLaneName,
-  readCreate,
+  readCreateFrame,
   readFrame,
   refuseEvent,
   readText,
@@ -88,7 +88,7 @@ export class ClientSocket implements TurnSocket {
     socket.once('end', () => this.#abandonTurns());
   }
 
-  // For turns.
+  // Called by turns.
 
   keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
     const { ws } = this.#init;
@@ -109,7 +109,7 @@ export class ClientSocket implements TurnSocket {
 
   // The life of the connection.
 
-  /** Checks the connection every few seconds. */
+  /** Checks the connection; called every few seconds. */
   sweep(limits: LifeLimits): void {
     const { ws, isAuthenticated } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
@@ -126,7 +126,7 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** Rejects, records and counts an empty request for a client without a valid key that sent no message. */
+  /** Handles an empty request for a client without a valid key that sent no message, so its rejection is recorded and counted. */
   #rejectUnauthenticated(): void {
     this.#readMessage(emptyRequest);
   }
@@ -194,7 +194,7 @@ export class ClientSocket implements TurnSocket {
 
   /** @throws GatewayError, ProtocolFault */
   #admitRequest(event: ClientFrame): void {
-    const frame = readCreate(event);
+    const frame = readCreateFrame(event);
     const { streamId } = frame;
     if (this.#isDraining) throw new ProtocolFault(protocolErrors.restarting);
     if (this.#isTooOld()) {
@@ -212,7 +212,7 @@ export class ClientSocket implements TurnSocket {
   #enqueue(frame: CreateFrame): void {
     const { waitingMemory, maxBytes } = this.#init;
     const { length } = frame.bytes;
-    if (!this.#lanes.isIdle && waitingMemory.bytes + length > maxBytes) throw tooManyWaiting();
+    if (!this.#lanes.isIdle && waitingMemory.bytes + length > maxBytes) throw createTooManyWaitingError();
     if (!waitingMemory.grow(length)) throw refuseForMemory(waitingMemory);
     let heldBytes = length;
     // Called when the body is read and again when the request ends.
@@ -223,11 +223,11 @@ export class ClientSocket implements TurnSocket {
     const start = (waitedMs: number) => this.#runTurn(frame, waitedMs, release).finally(release);
     const refuse = () => {
       release();
-      this.#refuse(tooManyRunning(), frame.streamId);
+      this.#refuse(createTooManyRunningError(), frame.streamId);
     };
     if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse, release })) return;
     release();
-    throw tooManyWaiting();
+    throw createTooManyWaitingError();
   }
 
   #isTooOld(grace = 0): boolean {
@@ -239,13 +239,13 @@ export class ClientSocket implements TurnSocket {
   }
 
   /**
-   * Never rejects.
+   * Runs a request as an exchange. Never rejects.
    *
    * @param waitedMs time that the request has waited for other requests of this socket
-   * @param onRead called when the request no longer waits, because the stages after the limiting stages read its body
+   * @param onRead called when a stage after the limiting stages reads the body, so the request no longer waits
    */
   async #runTurn(frame: CreateFrame, waitedMs: number, onRead: () => void): Promise<void> {
-    const { conversations, endpoint, warmUp } = this.#context;
+    const { messageRunner, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
     const previous = this.#lastResponses.find(frame.previousId);
     if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
@@ -263,7 +263,7 @@ export class ClientSocket implements TurnSocket {
       frame,
       segments?.map(({ bytes }) => bytes),
     );
-    await conversations.runMessage(
+    await messageRunner.runMessage(
       {
         endpoint: frame.generates ? endpoint : warmUp,
         path,
@@ -295,7 +295,7 @@ export class ClientSocket implements TurnSocket {
       return;
     }
     if (!(error instanceof GatewayError))
-      noteFailure(this.#context.conversations.serving.host.log, 'reading a message', error);
+      noteFailure(this.#context.messageRunner.serving.host.log, 'reading a message', error);
     const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
     const { format } = this.#context.endpoint;
     this.#sendRefusal(writeErrorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));

@@ -7,10 +7,12 @@ const socketMembers = new Set(['type', 'stream', 'stream_id', 'generate', 'backg
 /** Members that are replaced if the request continues a kept conversation. */
 const replacedMembers = new Set([...socketMembers, 'previous_response_id', 'input']);
 
+const [quote, openArray] = [0x22, 0x5b];
 const bodyStart = Buffer.from('{"stream":true');
 const separator = Buffer.from(',');
 const inputStart = Buffer.from(',"input":[');
 const inputEnd = Buffer.from(']');
+const messageStart = Buffer.from('{"type":"message","role":"user","content":');
 const bodyEnd = Buffer.from('}');
 const noItems = Buffer.alloc(0);
 
@@ -49,12 +51,10 @@ export function readInputItems({ bytes, members }: ClientFrame): Buffer {
   const span = members.findLast(({ name }) => name === 'input');
   if (span === undefined) return noItems;
   const value = bytes.subarray(span.valueStart, span.end);
-  if (value[0] === 0x5b) return trimSpace(value.subarray(1, -1));
-  if (value[0] !== 0x22) return noItems;
+  if (value[0] === openArray) return trimSpace(value.subarray(1, -1));
+  if (value[0] !== quote) return noItems;
   return Buffer.concat([messageStart, value, bodyEnd]);
 }
-
-const messageStart = Buffer.from('{"type":"message","role":"user","content":');
 
 /** Finds the byte ranges of the members that are not omitted. Adjacent members share a range. */
 function findRanges(

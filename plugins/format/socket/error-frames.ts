@@ -49,16 +49,16 @@ export function writeErrorFrame(
   });
 }
 
-/** Writes a protocol error, which OpenAI's clients recognize by its code. */
-export function writeProtocolError(error: ProtocolError, recipient: ErrorRecipient): string {
-  const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
-  return writeErrorFrame({ status: 400, headers: {}, body }, recipient);
-}
-
 interface ProtocolError {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
+}
+
+/** Writes a protocol error, which OpenAI's clients recognize by its code. */
+export function writeProtocolError(error: ProtocolError, recipient: ErrorRecipient): string {
+  const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
+  return writeErrorFrame({ status: 400, headers: {}, body }, recipient);
 }
 
 /** Thrown for a message that violates the protocol. */

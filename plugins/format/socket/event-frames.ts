@@ -3,7 +3,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 /** An event of a stream. */
 export interface FramedEvent {
   readonly name: string;
-  /** JSON as a string with one character per byte: dozens of small events cost a fraction of the cost as buffers. */
+  /** JSON as a string with one character per byte, because many small strings cost a fraction of as many buffers. */
   readonly data: string;
 }
 
@@ -56,7 +56,7 @@ function parseOtherEvents(bytes: Buffer): FramedEvent[] {
   });
 }
 
-/** Creates the start of payloads in a named lane, which replaces their first brace. */
+/** Creates the text that replaces the first brace of payloads in a named lane; undefined for the unnamed lane. */
 export function createLanePrefix(streamId: string | undefined): string | undefined {
   // The name of a lane needs no escapes.
   return streamId === undefined ? undefined : `{"stream_id":"${streamId}",`;

@@ -10,7 +10,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
 import { ClientSocket } from './client-socket.ts';
 import { isCodexClient } from './error-frames.ts';
-import { hasKey, createSocketHeaders, missingKey } from './handshake.ts';
+import { hasKey, createSocketHeaders, createMissingKeyError } from './handshake.ts';
 import { KeptConversations } from './kept-conversations.ts';
 import { websocketSection } from './section.ts';
 import { SocketCounts } from './socket-counts.ts';
@@ -21,7 +21,9 @@ const sweepIntervalMs = 5_000;
 const retryAfterSeconds = 5; // for a client with too many sockets
 /** Maximum number of open sockets without a valid key per network. */
 const maxUnauthenticated = 16;
-const maxAccountBytes = 64 * 1024 ** 2; // of kept conversations
+const maxAccountBytes = 64 * 1024 ** 2; // bytes of kept conversations
+
+type Caller = Parameters<Upgrade['messageRunner']['accountOf']>[0];
 
 /** All WebSockets of the process. */
 export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
@@ -55,21 +57,22 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   };
 
   readonly open = async (upgrade: Upgrade): Promise<void> => {
-    const { request, messageRunner: conversations, refuse, socket } = upgrade;
-    const { pipeline, host, corsOrigins } = conversations.serving;
+    const { request, messageRunner, refuse, socket } = upgrade;
+    const { pipeline, host, corsOrigins } = messageRunner.serving;
     const { origin } = request.headers;
     // Browsers send no preflight before they open a WebSocket.
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin))
       return refuse(new GatewayError('forbidden', `Pages of ${origin.slice(0, 200)} may not call this API.`));
     const headers = createSocketHeaders(request.headers);
     const needsKey = pipeline.accountOf !== undefined;
-    if (needsKey && !hasKey(headers)) return refuse(missingKey());
-    const remoteAddress = conversations.addressOf(socket.remoteAddress, request.headers);
+    if (needsKey && !hasKey(headers)) return refuse(createMissingKeyError());
+    const remoteAddress = messageRunner.addressOf(socket.remoteAddress, request.headers);
     const { endpoint } = this.#getContext(upgrade, host);
     const caller = { endpoint, path: upgrade.path, query: parseQuery(request.url), headers, remoteAddress };
     const account = await findAccount(upgrade, caller);
     if (account instanceof GatewayError) return refuse(account);
     if (socket.destroyed) return;
+    // Without accounts, all sockets have the same owner.
     const accountId = needsKey ? account : (account ?? '');
     // Counted immediately, because many sockets may be opened at the same moment.
     const removeSocket =
@@ -81,7 +84,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
         accountId === undefined
           ? 'Too many WebSockets of your address have no valid API key.'
           : 'Your account has too many open WebSockets.';
-      return refuse(tooManySockets(message));
+      return refuse(createTooManySocketsError(message));
     }
     socket.once('close', removeSocket);
     await this.#accept(upgrade, host, { ...caller, accountId });
@@ -142,11 +145,11 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   }
 
   /** Returns the context that all sockets share. Creates it for the first socket. */
-  #getContext({ messageRunner: conversations }: Upgrade, host: Host): SocketContext {
-    return (this.#context ??= this.#createContext(conversations, host));
+  #getContext({ messageRunner }: Upgrade, host: Host): SocketContext {
+    return (this.#context ??= this.#createContext(messageRunner, host));
   }
 
-  #createContext(conversations: Upgrade['messageRunner'], host: Host): SocketContext {
+  #createContext(messageRunner: Upgrade['messageRunner'], host: Host): SocketContext {
     const { memory } = host;
     const totalBytes = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
     const keptConversations = new KeptConversations({ total: totalBytes, account: maxAccountBytes }, (bytes) =>
@@ -155,19 +158,14 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     memory.registerCache(keptConversations);
     const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.#endpoint) as Endpoint;
     const warmUp = createWarmUpEndpoint(endpoint, () => this.#server.host());
-    return { conversations, keptConversations, endpoint, warmUp, now: () => host.monotonic() };
+    return { messageRunner, keptConversations, endpoint, warmUp, now: () => host.monotonic() };
   }
 }
 
-type Caller = Parameters<Upgrade['messageRunner']['accountOf']>[0];
-
 /** Finds the id of the account; undefined for an unknown key. Returns errors instead of throwing them. */
-async function findAccount(
-  { messageRunner: conversations }: Upgrade,
-  caller: Caller,
-): Promise<string | GatewayError | undefined> {
+async function findAccount({ messageRunner }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
   try {
-    return await conversations.accountOf(caller);
+    return await messageRunner.accountOf(caller);
   } catch (error) {
     if (error instanceof GatewayError) return error;
     return new GatewayError('unavailable', 'Keys cannot be verified at the moment. Try again.', {
@@ -177,6 +175,6 @@ async function findAccount(
   }
 }
 
-function tooManySockets(message: string): GatewayError {
+function createTooManySocketsError(message: string): GatewayError {
   return new GatewayError('rate_limited', `${message} Close some.`, { retryAfter: retryAfterSeconds });
 }

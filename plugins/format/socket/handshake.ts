@@ -52,6 +52,6 @@ function readProtocolKey(offered = ''): string | undefined {
 }
 
 /** Creates the error for a handshake without a key. */
-export function missingKey(): GatewayError {
+export function createMissingKeyError(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is missing. Send it as "Authorization: Bearer …".');
 }

@@ -48,7 +48,7 @@ export class ConversationSegment implements OutlinedItems {
     return this.#size;
   }
 
-  /** Created for the first turn that continues the items. Kept if there is room, so that later turns need not scan the items. */
+  /** Outline of the items, created for the first turn that continues them. It is kept if there is room, so later turns scan no items. */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < maxCopiedBytes ? undefined : createItemsOutline(this.bytes);
@@ -71,8 +71,8 @@ export class ConversationSegment implements OutlinedItems {
   }
 
   /** True if the segment has exactly this many holders. */
-  isHeldOnlyBy(holders: number): boolean {
-    return this.#holders === holders;
+  hasHolderCount(count: number): boolean {
+    return this.#holders === count;
   }
 
   addHolder(): this {
@@ -112,7 +112,7 @@ export class KeptConversations implements Reclaimable {
   readonly #mayKeep: (bytes: number) => boolean;
   /** Least recently used first. */
   readonly #conversations = new Set<KeptConversation>();
-  readonly #bytesByAccount = new Map<string, number>(); // bytes
+  readonly #bytesByAccount = new Map<string, number>();
   #heldBytes = 0;
 
   constructor(limits: KeptLimits, mayKeep: (bytes: number) => boolean) {
@@ -211,7 +211,7 @@ export class KeptConversations implements Reclaimable {
       for (const heldSegment of conversation.segments) {
         const releases = (releaseCounts.get(heldSegment) ?? 0) + 1;
         releaseCounts.set(heldSegment, releases);
-        if (heldSegment.isHeldOnlyBy(releases)) excess -= heldSegment.size;
+        if (heldSegment.hasHolderCount(releases)) excess -= heldSegment.size;
       }
     }
     if (excess > 0) return false;

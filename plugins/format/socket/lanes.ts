@@ -99,8 +99,8 @@ export class Lanes {
   #setTimer(now: number): void {
     clearTimeout(this.#timer);
     if (this.#firstSince.size === 0) return;
-    const next = Math.min(...this.#firstSince.values()) + this.#limits.maxWaitMs;
-    this.#timer = setTimeout(() => this.startRequests(), Math.ceil(next - now)).unref();
+    const deadline = Math.min(...this.#firstSince.values()) + this.#limits.maxWaitMs;
+    this.#timer = setTimeout(() => this.startRequests(), Math.ceil(deadline - now)).unref();
   }
 
   #remove(request: QueuedRequest): void {
@@ -122,12 +122,12 @@ export class Lanes {
   }
 }
 
-export function tooManyWaiting(): GatewayError {
+export function createTooManyWaitingError(): GatewayError {
   const message = `Too many requests wait on this WebSocket: ${maxRequests.waiting}, or too many bytes.`;
   return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }
 
-export function tooManyRunning(): GatewayError {
-  const message = `${maxRequests.running} requests are in flight on this WebSocket, as many as may be. Wait for one to finish.`;
+export function createTooManyRunningError(): GatewayError {
+  const message = `${maxRequests.running} requests are in flight on this WebSocket, which is the maximum. Wait for one to finish.`;
   return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }

@@ -29,10 +29,10 @@ const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
  */
 export function readFrame(bytes: Buffer): ClientFrame {
   const members = findMembers(bytes);
-  if (members === undefined) throw invalidEvent('The message is not a valid JSON object.');
+  if (members === undefined) throw createEventError('The message is not a valid JSON object.');
   const frame = { type: '', bytes, members };
   const type = readValue(frame, 'type');
-  if (typeof type !== 'string' || type === '') throw invalidEvent('The event has no `type`.', 'type');
+  if (typeof type !== 'string' || type === '') throw createEventError('The event has no `type`.', 'type');
   return { ...frame, type };
 }
 
@@ -53,17 +53,20 @@ export function readLaneName(frame: ClientFrame): string | undefined {
  *
  * @throws GatewayError `invalid_request`; ProtocolFault for an invalid lane name
  */
-export function readCreate(frame: ClientFrame): CreateFrame {
+export function readCreateFrame(frame: ClientFrame): CreateFrame {
   const streamId = readValue(frame, 'stream_id');
   if (streamId !== undefined && !(typeof streamId === 'string' && laneNamePattern.test(streamId)))
     throw new ProtocolFault(protocolErrors.invalidStreamId);
   if (readValue(frame, 'background') === true)
-    throw invalidEvent('Background responses are not available over a WebSocket. Send a POST request.', 'background');
+    throw createEventError(
+      'Background responses are not available over a WebSocket. Send a POST request.',
+      'background',
+    );
   if (frame.members.filter(({ name }) => name === 'input').length > 1)
-    throw invalidEvent('The event has `input` twice.', 'input');
+    throw createEventError('The event has `input` twice.', 'input');
   const previousId = readValue(frame, 'previous_response_id');
   if (previousId !== undefined && previousId !== null && typeof previousId !== 'string')
-    throw invalidEvent('`previous_response_id` must be a string.', 'previous_response_id');
+    throw createEventError('`previous_response_id` must be a string.', 'previous_response_id');
   return {
     ...frame,
     streamId: streamId as string | undefined,
@@ -78,7 +81,7 @@ export function readCreate(frame: ClientFrame): CreateFrame {
  * @throws GatewayError `invalid_request` always
  */
 export function refuseEvent({ type }: ClientFrame): never {
-  throw invalidEvent(
+  throw createEventError(
     `Events of type "${type.slice(0, maxEchoLength)}" are not supported. Send \`response.create\`.`,
     'type',
   );
@@ -89,10 +92,10 @@ function readValue({ bytes, members }: Pick<ClientFrame, 'bytes' | 'members'>, n
   const span = members.findLast((member) => member.name === name);
   if (span === undefined) return undefined;
   const value = parseJson(bytes.toString('utf8', span.valueStart, span.end));
-  if (value === undefined) throw invalidEvent(`\`${name}\` is not valid JSON.`, name);
+  if (value === undefined) throw createEventError(`\`${name}\` is not valid JSON.`, name);
   return value as JsonValue;
 }
 
-function invalidEvent(message: string, param?: string): GatewayError {
+function createEventError(message: string, param?: string): GatewayError {
   return new GatewayError('invalid_request', message, param === undefined ? {} : { param });
 }

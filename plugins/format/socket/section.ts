@@ -20,11 +20,11 @@ export const websocketSection = defineSection({
     ),
     queue_wait: number(
       { minimum: 0, maximum: longestSlotWait / 1000, default: 15 },
-      'Seconds for which a request on a WebSocket waits while its key has as many in flight as it may, POST requests included; then it gets 429.',
+      'Seconds for which a request on a WebSocket waits while its key has its maximum of requests in flight, including POST requests; then it gets 429.',
     ),
     max_kept_bytes: integer(
       { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },
-      'Bytes of the conversations that WebSockets continue, in the memory of each process, at most a quarter of it; those that were used longest ago go first, and their clients send them again.',
+      'Bytes of the conversations that WebSockets continue, in the memory of each process, at most a quarter of it; the least recently used are dropped first, and their clients send them again.',
     ),
   }),
 });

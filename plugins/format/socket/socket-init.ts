@@ -7,7 +7,7 @@ import type { KeptConversations } from './kept-conversations.ts';
 
 /** Dependencies that all sockets of the process share. */
 export interface SocketContext {
-  readonly conversations: MessageRunner;
+  readonly messageRunner: MessageRunner;
   readonly keptConversations: KeptConversations;
   readonly endpoint: Endpoint;
   readonly warmUp: Endpoint;

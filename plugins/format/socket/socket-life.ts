@@ -30,9 +30,8 @@ export class SocketLife {
   /** Time since which a ping has been unanswered. */
   #silentSince: number | undefined;
   #controlFrames = 0;
-  /** Bytes of the arriving message, and the time of its first byte. */
-  #messageBytes = 0;
-  #messageSince = 0;
+  #messageBytes = 0; // bytes of the arriving message
+  #messageSince = 0; // time of its first byte
   #takenBytes: number | undefined; // bytes that the system had taken at the last check
   #stuckSince: number | undefined; // time since which the system has taken no more bytes
 

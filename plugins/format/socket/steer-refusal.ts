@@ -5,8 +5,7 @@ const maxEchoBytes = 16_384; // size of an event up to which the rejection repea
 
 /** Writes the rejection of `response.steer`, which repeats the input like OpenAI's rejection. */
 export function writeSteerRefusal({ bytes }: ClientFrame): string {
-  const isShort = bytes.length <= maxEchoBytes;
-  const { input, previous_response_id } = (isShort && parseObject(bytes.toString())) || {};
+  const event = bytes.length <= maxEchoBytes ? parseObject(bytes.toString()) : undefined;
   const error = {
     type: 'invalid_request_error',
     code: 'steering_not_supported',
@@ -16,6 +15,6 @@ export function writeSteerRefusal({ bytes }: ClientFrame): string {
     type: 'response.steer.failed',
     sequence_number: 0,
     error,
-    steer: { input: input ?? null, previous_response_id: previous_response_id ?? null },
+    steer: { input: event?.['input'] ?? null, previous_response_id: event?.['previous_response_id'] ?? null },
   });
 }

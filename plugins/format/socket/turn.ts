@@ -51,7 +51,7 @@ export class SocketTurn implements MessageClient {
   #hasEnded = false;
   /** True once the client is gone, so nothing may be sent. */
   #isClientGone = false;
-  #heldError: FramedEvent | undefined;
+  #hasErrorEvent = false;
 
   /** @param slotWaitMs time that the request may wait for a slot of its key */
   constructor(
@@ -118,28 +118,29 @@ export class SocketTurn implements MessageClient {
     }
     if (reply.status !== 200) return this.#sendRejection(exchange, reply);
     const metadata = createMetadata(exchange, reply, this.#socket.noticePrefix);
-    const events = reply.headers['content-type']?.startsWith('text/event-stream') === true;
-    if (reply.body instanceof Readable && events)
+    const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (reply.body instanceof Readable && isEventStream)
       await this.#sendStream(exchange, reply, reply.body, metadata, onStalled);
-    else this.#sendNonStreaming(exchange, reply, metadata, events);
+    else this.#sendNonStreaming(exchange, reply, metadata, isEventStream);
     this.#finishStream(exchange);
     return { ...this.#sent, status: 200 };
   }
 
   #sendRejection(exchange: Exchange, reply: Reply): MessageDelivery {
     discard(reply);
-    const code = exchange.failure?.code;
+    const { failure } = exchange;
     const recipient = this.#createRecipient(exchange);
     const { previousId } = this.frame;
-    const isUnknown = code === 'previous_response_not_found' && previousId !== undefined;
+    const isPreviousUnknown =
+      failure?.code === 'previous_response_not_found' && failure.details.param === 'previous_response_id';
     this.#socket.forgetPrevious(this);
     this.#hasEnded = true;
     this.#sendFrame(
-      isUnknown && (exchange.failure?.details.param ?? '') === 'previous_response_id'
+      isPreviousUnknown && previousId !== undefined
         ? writeProtocolError(protocolErrors.previousNotFound(previousId), recipient)
         : writeErrorFrame(reply, recipient),
     );
-    if (code === 'invalid_api_key') this.#socket.rejectKey();
+    if (failure?.code === 'invalid_api_key') this.#socket.rejectKey();
     return { ...this.#sent, status: reply.status };
   }
 
@@ -176,18 +177,18 @@ export class SocketTurn implements MessageClient {
     }
   }
 
-  #sendNonStreaming(exchange: Exchange, { body }: Reply, metadata: JsonObject, isEvents: boolean): void {
+  #sendNonStreaming(exchange: Exchange, { body }: Reply, metadata: JsonObject, isEventStream: boolean): void {
     const bytes = Buffer.from((body ?? '') as string);
     exchange.find(replyListener)?.(bytes);
-    const response = isEvents ? undefined : parseObject(bytes.toString());
-    this.#forwardEvents(isEvents ? parseEvents(bytes) : convertToEvents(response ?? {}), metadata);
+    const response = isEventStream ? undefined : parseObject(bytes.toString());
+    this.#forwardEvents(isEventStream ? parseEvents(bytes) : convertToEvents(response ?? {}), metadata);
   }
 
-  /** Ends the response of a stream that had no final event, or only an error. */
+  /** Ends a response whose stream contained no final event, or only an error event. */
   #finishStream(exchange: Exchange): void {
     if (this.#hasEnded || exchange.isClientGone) return;
     const truncated = new GatewayError('upstream_failed', 'The response was truncated.');
-    if (this.#heldError === undefined) exchange.fail(truncated);
+    if (!this.#hasErrorEvent) exchange.fail(truncated);
     this.#sendFailure(exchange, exchange.failure ?? truncated);
   }
 
@@ -209,8 +210,8 @@ export class SocketTurn implements MessageClient {
       if (this.#hasEnded) break;
       const progress = this.#output.read(event);
       if (progress === 'error') {
-        // A failure ends with the event of its response or with a rejection.
-        this.#heldError = event;
+        // Not forwarded: a failure ends with the final event of its response or with a rejection.
+        this.#hasErrorEvent = true;
         continue;
       }
       if (progress === 'ended') this.#endResponse(this.#output.id);
@@ -238,7 +239,7 @@ export class SocketTurn implements MessageClient {
     return this.#exchange?.find(expandedItems) === undefined ? (this.previousSegments ?? []) : [];
   }
 
-  /** Lists the items after the kept conversation, which are those of the request and of its answer. */
+  /** Lists the items after the kept conversation: the items of the request and of its answer. */
   #listNewItems(): readonly Buffer[] {
     const storedItems = this.#exchange?.find(expandedItems);
     const requestItems =
@@ -269,6 +270,6 @@ export class SocketTurn implements MessageClient {
 
 /** Creates an event with the response headers of a POST, which Codex reads and SDKs ignore. */
 function createMetadata(exchange: Exchange, { headers }: Reply, prefix: string): JsonObject {
-  const metadata = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
-  return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(metadata) } };
+  const notices = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
+  return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(notices) } };
 }

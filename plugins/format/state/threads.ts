@@ -7,14 +7,14 @@ import { bounds } from '#core/platform/bounds.ts';
 import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { originOf } from '../canonical/opaque-state.ts';
+import { deriveOrigin } from '../canonical/opaque-state.ts';
 import { isRefusedMember } from '../formats/adaptation/adapt-refused.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
-import { type Thread, threadNotFound, threadUnsupported } from '../request/thread.ts';
+import { type Thread, createThreadNotFoundError, createThreadUnsupportedError } from '../request/thread.ts';
 
-const deadlineMs = 250; // ms that a request waits for the state of its thread
-const warnIntervalMs = 60_000; // ms between warnings about a failing store
+const deadlineMs = 250; // time that a request waits for the state of its thread
+const warnIntervalMs = 60_000; // time between warnings about a failing store
 const threadLimits = { seconds: 86_400, entries: bounds.storedThreads, bytes: bounds.accountThreads };
 
 /**
@@ -39,7 +39,7 @@ export class ThreadStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { thread } = request.outline;
     if (request.format.name !== 'messages' || thread === undefined || thread === null) return request;
-    if (!model.routes.every(supportsThreads)) throw threadUnsupported();
+    if (!model.routes.every(supportsThreads)) throw createThreadUnsupportedError();
     const group = `threads:${exchange.find(principal)?.accountId ?? ''}`;
     const previousId = isJsonObject(thread) ? thread['previous_message_id'] : undefined;
     if (typeof previousId !== 'string') {
@@ -70,7 +70,7 @@ export class ThreadStore {
       'shared state is slow',
     ).catch((error: unknown) => this.#warn(error));
     const { session, origin } = parseObject(entries?.get(id)?.toString() ?? '') ?? {};
-    if (typeof session !== 'string' || typeof origin !== 'string') throw threadNotFound();
+    if (typeof session !== 'string' || typeof origin !== 'string') throw createThreadNotFoundError();
     return { session, origin };
   }
 
@@ -88,5 +88,5 @@ function supportsThreads({ upstream, profile }: Route): boolean {
 
 /** True if the last answer of the request's thread came from a different upstream. */
 export function hasForeignThread({ thread }: ClientRequest, { upstream }: Route): boolean {
-  return thread?.origin !== undefined && thread.origin !== originOf(upstream);
+  return thread?.origin !== undefined && thread.origin !== deriveOrigin(upstream);
 }

@@ -22,6 +22,7 @@ export function readFieldsIfPresent<U extends object, T extends object>(
   return holder.isMissing(name) ? undefined : readFields(holder, name);
 }
 
+/** Renames the members of an object to camelCase; returns any other value unchanged. */
 export function toCamelFields(value: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(value) ? renameToCamelCase(value) : value;
 }
@@ -31,8 +32,8 @@ export function renameToCamelCase(object: JsonObject): JsonObject {
   const names = Object.keys(object);
   if (!names.some((name) => name.includes('_'))) return object;
   // If both spellings are present, the documented one wins.
-  const used = names.filter((name) => toCamelCase(name) === name || !Object.hasOwn(object, toCamelCase(name)));
-  return Object.fromEntries(used.map((name) => [toCamelCase(name), object[name]]));
+  const usedNames = names.filter((name) => toCamelCase(name) === name || !Object.hasOwn(object, toCamelCase(name)));
+  return Object.fromEntries(usedNames.map((name) => [toCamelCase(name), object[name]]));
 }
 
 /** Converts `max_output_tokens` to `maxOutputTokens`; names in camelCase stay unchanged. */
@@ -65,10 +66,10 @@ export function readEnum<T extends object>(holder: BodyObject<T>, name: keyof T 
 }
 
 /**
- * Reads the members of an object, which may be in snake_case; empty for any other value.
+ * Returns an object with its members named in camelCase; empty for any other value.
  *
  * @template T type that declares the possible members
  */
-export function readObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
+export function asCamelObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? renameToCamelCase(value) : {}) as T;
 }

@@ -1,7 +1,7 @@
 import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Google's SDK does not declare, and who sends them. */
+/** Members of the format that Google's SDK does not declare, with their senders. */
 interface UndeclaredMembers {
   request:
     | 'generationConfig' // the API itself; the SDK has its members in `config`

@@ -2,7 +2,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputsInSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 
-/** Reads a token count; undefined if the value is not a count. */
+/** Returns the value if it is a count of zero or more. */
 export function asCount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
@@ -24,13 +24,13 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Converts a scalar to text. Empty for objects and lists, which may have a member `toString` that is not a function. */
-export function scalarText(value: JsonValue | undefined): string {
+/** Converts a scalar to text. Returns `''` for objects and lists, whose member `toString` may not be a function. */
+export function scalarToText(value: JsonValue | undefined): string {
   return typeof value === 'object' && value !== null ? '' : String(value);
 }
 
 /** Converts a scalar to a number; NaN for objects and lists. */
-export function scalarNumber(value: JsonValue | undefined): number {
+export function scalarToNumber(value: JsonValue | undefined): number {
   return typeof value === 'object' && value !== null ? Number.NaN : Number(value);
 }
 
@@ -79,11 +79,11 @@ export function parseBody(text: string): JsonObject | undefined {
 }
 
 /**
- * Reads the object in the data of an event.
+ * Parses the object in the data of an event.
  *
  * @param event the parsed event; omitted if numbers must be kept as written
  */
-export function readEvent(data: string, event?: StreamEvent): JsonObject | undefined {
+export function parseEventData(data: string, event?: StreamEvent): JsonObject | undefined {
   return event === undefined ? parseBody(data) : event.parse();
 }
 
@@ -104,7 +104,7 @@ export function isTruncatedObject(data: string): boolean {
 
 /** True if a list of tools has a tool of one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
-  return Array.isArray(tools) && tools.some((tool) => types.includes(scalarText(readMember(tool, 'type'))));
+  return Array.isArray(tools) && tools.some((tool) => types.includes(scalarToText(readMember(tool, 'type'))));
 }
 
 /** Copies an object without its undefined members. */

@@ -12,7 +12,11 @@ export function isMissing(value: Value): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** @throws GatewayError `invalid_request` */
+/**
+ * Reads an integer; undefined if it is missing.
+ *
+ * @throws GatewayError `invalid_request`
+ */
 export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
@@ -20,6 +24,12 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
   }
   if (!Number.isInteger(value)) throw invalidValue(path, `an integer from ${minimum}`);
   return value;
+}
+
+/** Object that provides the paths of its members. */
+interface Holder {
+  pathOf(name: string): string;
+  place<U extends object>(name: string, value: Value, index: number): BodyObject<U>;
 }
 
 /**
@@ -134,12 +144,6 @@ export class BodyObject<T extends object = JsonObject> {
       return entry;
     });
   }
-}
-
-/** Object that provides the paths of its members. */
-interface Holder {
-  pathOf(name: string): string;
-  place<U extends object>(name: string, value: Value, index: number): BodyObject<U>;
 }
 
 /** Iterates over entries of a list. A generator would be measurably slower in histories of hundreds of messages. */

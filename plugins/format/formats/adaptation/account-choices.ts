@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 
+/** A member of a request that makes a choice in the operator's account. */
 interface AccountField {
   readonly choice: CustomerChoice;
   /** Returns true for values that cost no more than omitting the field. */
@@ -63,7 +64,7 @@ export function removeAccountChoices(
     const field = accountFields.get(name);
     if (field === undefined || !isChosen(value) || field.isFree?.(value) === true) continue;
     if (customerChoices.includes(field.choice)) continue;
-    if (field.isBinding === true) throw rejectedChoiceError(name);
+    if (field.isBinding === true) throw createRejectedChoiceError(name);
     notes.drop(name);
     remaining = omitMembers(remaining, [name]);
   }
@@ -77,7 +78,7 @@ export function removeAccountChoices(
  */
 export function refuseBindingChoices(body: JsonObject): void {
   for (const [name, { isBinding }] of accountFields)
-    if (isBinding === true && isChosen(body[name])) throw rejectedChoiceError(name);
+    if (isBinding === true && isChosen(body[name])) throw createRejectedChoiceError(name);
 }
 
 /** False for a field that is missing or empty, which chooses nothing. */
@@ -85,7 +86,7 @@ function isChosen(value: JsonValue | undefined): value is JsonValue {
   return isSet(value) && value !== '';
 }
 
-function rejectedChoiceError(name: string): GatewayError {
+function createRejectedChoiceError(name: string): GatewayError {
   const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
   return new GatewayError('unsupported_content', message, { param: name });
 }

@@ -44,7 +44,7 @@ export class WireIds {
     return this.#isAccepted(id) ? id : (this.#ids.matchResult(id) ?? id);
   }
 
-  /** Ends the current turn. Call it at the first item that is not the model's. */
+  /** Must be called at the first item that does not come from the model. */
   endTurn(): void {
     this.#createdIds?.endTurn();
   }

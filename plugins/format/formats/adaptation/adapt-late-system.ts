@@ -15,8 +15,8 @@ interface DialogueShape {
 }
 
 /**
- * Turns late system messages into user messages for routes that reject them, in the same position, so that the prompt before a
- * message is unchanged. Only tool results are moved before it, because they must directly follow their calls.
+ * Turns late system messages into user messages for routes that reject them. They keep their position, so that the prompt before them
+ * stays the same. Only tool results move ahead of them, because results must directly follow their calls.
  */
 export function adaptLateSystem(shape: DialogueShape): Adaptation {
   const { member, instructions } = shape;
@@ -24,8 +24,7 @@ export function adaptLateSystem(shape: DialogueShape): Adaptation {
     const messages = body[member];
     if ((quirks.late_system && !quirks.single_system) || !Array.isArray(messages)) return body;
     if (!messages.some(isSystem)) return body;
-    const firstOther = messages.findIndex((message) => !isSystem(message));
-    const leading = firstOther === -1 ? messages : messages.slice(0, firstOther);
+    const leading = messages.slice(0, countLeadingSystem(messages));
     const dialogue = messages.slice(leading.length);
     const hasLateSystem = dialogue.some(isSystem);
     if (hasLateSystem) notes.approximate('late system message as user message');
@@ -36,6 +35,12 @@ export function adaptLateSystem(shape: DialogueShape): Adaptation {
     if (leading.length === 0) return adapted;
     return { ...adapted, [instructions]: appendInstructions(body[instructions], leading, shape) };
   };
+}
+
+/** Counts the system messages at the start of a dialogue. */
+export function countLeadingSystem(messages: readonly JsonValue[]): number {
+  const index = messages.findIndex((message) => !isSystem(message));
+  return index === -1 ? messages.length : index;
 }
 
 function placeReminders(messages: readonly JsonValue[], shape: DialogueShape): JsonValue[] {
@@ -66,12 +71,19 @@ class ReminderPlacer {
       this.#append(message);
       return;
     }
-    const [results, others] = this.#waiting.length === 0 ? [undefined, message] : splitResults(message);
+    if (this.#waiting.length === 0) {
+      this.#addOther(message);
+      return;
+    }
+    const [results, others] = splitResults(message);
     if (results !== undefined) this.#append(results);
     this.#flushReminders();
-    if (others === undefined) return;
-    if (this.#endsWithReminder) this.#joinOrAppend(others);
-    else this.#append(others);
+    if (others !== undefined) this.#addOther(others);
+  }
+
+  #addOther(message: JsonValue): void {
+    if (this.#endsWithReminder) this.#joinOrAppend(message);
+    else this.#append(message);
   }
 
   finish(): JsonValue[] {
@@ -80,8 +92,10 @@ class ReminderPlacer {
   }
 
   #flushReminders(): void {
+    if (this.#waiting.length === 0) return;
     for (const reminder of this.#waiting) this.#joinOrAppend(reminder);
-    this.#endsWithReminder ||= this.#waiting.length > 0;
+    // Appending resets the flag, so it is set last.
+    this.#endsWithReminder = true;
     this.#waiting = [];
   }
 
@@ -105,7 +119,7 @@ function toReminder({ type, content }: JsonObject, textType: string): JsonObject
   return reminder === undefined ? undefined : { ...(type !== undefined && { type }), role: 'user', content: reminder };
 }
 
-/** A string stays a string. Parts stay parts and keep their other members, such as a cache breakpoint. */
+/** Converts content: a string stays a string, and parts keep their other members, such as a cache breakpoint. */
 function toReminderContent(content: JsonValue | undefined, textType: string): string | JsonObject[] | undefined {
   if (!Array.isArray(content)) {
     return typeof content === 'string' && content.trim() !== '' ? writeReminder(content) : undefined;

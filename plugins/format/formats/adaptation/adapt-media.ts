@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Codec } from '../../canonical/codec.ts';
-import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
+import { toCamelCase, asCamelObject } from '../../wire/gemini-fields.ts';
 import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 import { type Adaptation, reencodeMembers } from '../contract/adaptation.ts';
 
@@ -60,8 +60,8 @@ function containsMedium(value: JsonValue | undefined, rejectedMedia: ReadonlySet
 function mediumOf(part: JsonObject): Medium | undefined {
   const { type } = part;
   if (type !== undefined) return mediumOfType.get(type);
-  const { inlineData, fileData } = readObject<GeminiPart>(part);
-  const { mimeType } = readObject<GeminiBlob>(inlineData ?? fileData);
+  const { inlineData, fileData } = asCamelObject<GeminiPart>(part);
+  const { mimeType } = asCamelObject<GeminiBlob>(inlineData ?? fileData);
   if (typeof mimeType !== 'string') return undefined;
   if (mimeType.startsWith('image/')) return 'images';
   if (mimeType.startsWith('video/')) return 'video';

@@ -7,7 +7,7 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
 }
 
 /** Values that can be omitted without effect; clients often send them explicitly. */
-const omittable: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
+const omittableValues: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],
   ['frequency_penalty', [0]],
@@ -27,7 +27,7 @@ const omittable: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, Jso
 export function canOmit(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
-  return omittable.get(name)?.includes(value) === true;
+  return omittableValues.get(name)?.includes(value) === true;
 }
 
 /** Removes members, including null ones, and notes each whose loss has an effect. Returns the same body if none is present. */

@@ -78,7 +78,7 @@ function fitReasoningBudget(
 }
 
 /**
- * Sends no more stop sequences than the route supports. The gateway itself applies the others to the reply.
+ * Sends no more stop sequences than the route supports. The gateway applies the remaining sequences to the reply.
  *
  * @param isSingleChoice returns false for a request for several choices, which the gateway cannot cut
  */

@@ -50,7 +50,7 @@ class MemberRules {
     return this.#refused.has(name) || (this.#accepted.size > 0 && !this.#accepted.has(name));
   }
 
-  innerRules(name: string): MemberRules | undefined {
+  getInnerRules(name: string): MemberRules | undefined {
     return this.#inner.get(name);
   }
 
@@ -78,7 +78,7 @@ function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes
       if (!canOmit(name, member)) notes.drop(path === '' ? name : `${name} of ${path}`);
       continue;
     }
-    const inner = rules.innerRules(name);
+    const inner = rules.getInnerRules(name);
     if (inner === undefined) continue;
     const filtered = removeRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
     if (filtered !== member) remaining = { ...remaining, [name]: filtered };

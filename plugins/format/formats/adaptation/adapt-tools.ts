@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { asList, readMember, keepIfSame, scalarText } from '../../wire/members.ts';
+import { asList, readMember, keepIfSame, scalarToText } from '../../wire/members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
@@ -69,7 +69,7 @@ export function forcesCall(choice: JsonValue): boolean {
   return isSet(type) && type !== 'auto' && type !== 'none';
 }
 
-/** Chat nests the mode one level deeper than Responses. */
+/** Reads the mode of a choice, which Chat nests one level deeper than Responses. */
 function readAllowedMode(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? readMember(choice['allowed_tools'], 'mode');
 }
@@ -96,12 +96,12 @@ export function adaptHostedTools(
   return (body, target) => {
     const { tools, tool_choice: choice } = body;
     if (!Array.isArray(tools) || tools.length === 0 || !target.profile.capabilities.tools) return body;
-    const replaced = tools.map((tool) => (isJsonObject(tool) ? replace(tool, target) : tool));
-    const remaining = replaced.filter((tool) => tool !== undefined);
-    const removed = tools.filter((_tool, index): _tool is JsonObject => replaced[index] === undefined);
-    const missing = removed.find((tool) => remaining.length === 0 || isChosen(tool, choice));
-    if (missing !== undefined) throw unsupportedToolError(missing);
-    return withMember(body, 'tools', keepIfSame(tools, remaining));
+    const replacedTools = tools.map((tool) => (isJsonObject(tool) ? replace(tool, target) : tool));
+    const remainingTools = replacedTools.filter((tool) => tool !== undefined);
+    const removedTools = tools.filter((_tool, index): _tool is JsonObject => replacedTools[index] === undefined);
+    const missingTool = removedTools.find((tool) => remainingTools.length === 0 || isChosen(tool, choice));
+    if (missingTool !== undefined) throw createUnsupportedToolError(missingTool);
+    return withMember(body, 'tools', keepIfSame(tools, remainingTools));
   };
 }
 
@@ -111,8 +111,8 @@ function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
 }
 
 /** Creates the error for a tool of another vendor. Gemini names such a tool by its member, the other formats by its type. */
-export function unsupportedToolError(tool: JsonObject): GatewayError {
-  const type = scalarText(tool['type'] ?? Object.keys(tool)[0]);
+export function createUnsupportedToolError(tool: JsonObject): GatewayError {
+  const type = scalarToText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;
   return new GatewayError('not_supported', message, { param: 'tools' });
 }

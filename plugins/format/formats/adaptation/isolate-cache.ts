@@ -66,17 +66,20 @@ function markFirstTool(body: JsonObject, text: string): JsonObject {
 /** Puts a text before a tool's description. Returns undefined for vendor tools, which have no description. */
 function markDescription(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
-  const describe = (holder: JsonObject) => ({ ...holder, description: joinLines(text, holder['description']) });
+  const prependDescription = (holder: JsonObject) => ({
+    ...holder,
+    description: joinLines(text, holder['description']),
+  });
   for (const name of ['functionDeclarations', 'function_declarations']) {
     const [first, ...others] = Array.isArray(tool[name]) ? tool[name] : [];
-    if (isJsonObject(first)) return { ...tool, [name]: [describe(first), ...others] };
+    if (isJsonObject(first)) return { ...tool, [name]: [prependDescription(first), ...others] };
   }
   for (const name of ['function', 'custom']) {
     const inner = tool[name];
-    if (isJsonObject(inner)) return { ...tool, [name]: describe(inner) };
+    if (isJsonObject(inner)) return { ...tool, [name]: prependDescription(inner) };
   }
   return typeof tool['name'] === 'string' && (tool['description'] !== undefined || tool['input_schema'] !== undefined)
-    ? describe(tool)
+    ? prependDescription(tool)
     : undefined;
 }
 

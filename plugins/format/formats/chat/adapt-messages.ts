@@ -14,7 +14,7 @@ import {
   placeReasoning,
   acceptsReasoning,
 } from './request/place-reasoning.ts';
-import { readKeptCall, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
+import { readCallIdentity, readReasoning, reasoningSeparator } from './request/read-reasoning.ts';
 
 type MessageChange = (message: ChatMessage, path: string) => ChatMessage;
 
@@ -38,8 +38,8 @@ export const adaptMessages: Adaptation = (body, target) => {
 function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[]): MessageChange[] {
   const { profile } = target;
   const changes: MessageChange[] = [];
-  if (restoresReasoning(profile, true)) {
-    const store = new StoredReasoning(messages, target);
+  if (shouldRestore(profile, true)) {
+    const store = new ReasoningByCall(messages, target);
     changes.push((message, path) => restoreReasoning(message, path, profile, store));
   }
   if (profile.quirks.text_content) changes.push(joinTextParts);
@@ -47,10 +47,10 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
 }
 
 /**
- * Returns true if the reasoning of a message is to be restored. A vendor that reads it from `reasoning_content`, where clients return
- * it, gets it restored only if it is required.
+ * Returns true if the reasoning of a message is to be restored. If the vendor reads reasoning from `reasoning_content`, where clients
+ * return it, only required reasoning is restored.
  */
-function restoresReasoning(profile: Profile, hasCalls: boolean): boolean {
+function shouldRestore(profile: Profile, hasCalls: boolean): boolean {
   const isMember = selectReasoningPlace(profile) === 'reasoning_content';
   return isMember ? requiresReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
@@ -59,9 +59,9 @@ function restoresReasoning(profile: Profile, hasCalls: boolean): boolean {
  * Puts reasoning where the vendor expects it. Takes it from the store if the client did not return it. Lost reasoning becomes an empty
  * string if the vendor rejects a message without the member.
  */
-function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: StoredReasoning): ChatMessage {
+function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningByCall): ChatMessage {
   const { role, reasoning_content: received, tool_calls: calls } = message;
-  if (role !== 'assistant' || !restoresReasoning(profile, asList(calls).length > 0)) return message;
+  if (role !== 'assistant' || !shouldRestore(profile, asList(calls).length > 0)) return message;
   const place = selectReasoningPlace(profile);
   const isMember = place === 'reasoning_content';
   if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasReasoningInContent(message))) return message;
@@ -73,16 +73,16 @@ function restoreReasoning(message: ChatMessage, path: string, profile: Profile, 
 }
 
 /** Finds the stored reasoning that precedes the calls of a message. */
-class StoredReasoning {
+class ReasoningByCall {
   readonly #byCall = new Map<JsonValue, readonly Reasoning[]>();
   readonly #target: AdaptationTarget;
 
   constructor(messages: readonly JsonValue[], target: AdaptationTarget) {
     this.#target = target;
-    const { keptReasoning } = target;
-    if (keptReasoning?.hasFound !== true) return;
+    const { storedReasoning } = target;
+    if (storedReasoning?.hasStored !== true) return;
     const calls = messages.flatMap((message) => asList(readMember<ChatMessage>(message, 'tool_calls')));
-    const reasoningByCall = keptReasoning.findBefore(calls.map(readKeptCall));
+    const reasoningByCall = storedReasoning.findBefore(calls.map(readCallIdentity));
     for (const [index, call] of calls.entries()) this.#byCall.set(call, reasoningByCall[index] ?? []);
   }
 
@@ -100,11 +100,11 @@ function joinTextParts(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (content === null) return { ...message, content: '' };
   if (!Array.isArray(content)) return message;
-  const texts = content.flatMap((part) => readText(part));
+  const texts = content.flatMap((part) => readTexts(part));
   return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;
 }
 
-function readText(part: JsonValue): string[] {
+function readTexts(part: JsonValue): string[] {
   const { type, text }: ChatPart = isJsonObject(part) ? part : {};
   return type === 'text' && typeof text === 'string' ? [text] : [];
 }

@@ -5,7 +5,7 @@ import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import type { ChatMessage, ChatRequest, ChatStreamOptions, ChatTool } from '../../wire/chat.ts';
 import { asList, readMember } from '../../wire/members.ts';
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
-import { adaptLateSystem, isSystem } from '../adaptation/adapt-late-system.ts';
+import { adaptLateSystem, countLeadingSystem, isSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, mapObjects, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../adaptation/adapt-parameters.ts';
 import { adaptRefused, fallbackModelMembers } from '../adaptation/adapt-refused.ts';
 import {
-  unsupportedToolError,
+  createUnsupportedToolError,
   adaptForcedTools,
   adaptParallelCalls,
   adaptToolMembers,
@@ -79,8 +79,7 @@ const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
 const joinLeadingInstructions: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
   const messages = asList(body.messages);
-  const firstOther = messages.findIndex((message) => !isSystem(message));
-  const count = firstOther === -1 ? messages.length : firstOther;
+  const count = countLeadingSystem(messages);
   if (count < 2) return body;
   const instructions = messages.slice(0, count) as ChatMessage[];
   return { ...body, messages: [instructions.reduce(joinInstructions), ...messages.slice(count)] };
@@ -108,7 +107,7 @@ function removeToolStrict(tool: ChatTool, notes: Notes): ChatTool {
 const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
-  if (asList(tools).length + asList(functions).length === 0) throw unsupportedToolError({ type: 'web_search' });
+  if (asList(tools).length + asList(functions).length === 0) throw createUnsupportedToolError({ type: 'web_search' });
   notes.drop('web_search');
   return omitMembers(body, ['web_search_options']);
 };

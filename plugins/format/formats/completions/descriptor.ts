@@ -2,8 +2,8 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
-import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
-import { asList, asCount, readMember, readEvent, scalarNumber } from '../../wire/members.ts';
+import { type Fragment, progress, readFailure, toUsageFragments } from '../../canonical/reply.ts';
+import { asList, asCount, readMember, parseEventData, scalarToNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { type ClientFormat, defineModelEndpoint } from '../contract/descriptor.ts';
@@ -35,7 +35,7 @@ export const completions: ClientFormat = {
     createObserver: ({ n }, listeners) =>
       new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listeners, {
         mark: 'data: [DONE]\n\n',
-        choices: scalarNumber(n) || 1,
+        choices: scalarToNumber(n) || 1,
       }),
     modelPlace: { member: 'model' },
   },
@@ -45,7 +45,7 @@ export const completions: ClientFormat = {
 class CompletionsDecoder implements ReplyDecoder {
   readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
-    const body = readEvent(data, event);
+    const body = parseEventData(data, event);
     return body === undefined ? [] : readReply(body);
   }
 
@@ -60,7 +60,7 @@ function readReply(body: JsonObject): Fragment[] {
   const error = readFailure(body);
   if (error !== undefined) return [{ type: 'error', error }];
   const refusal: Fragment[] = isPromptRefused(body) ? [{ type: 'finish', reason: 'content_filter' }] : [];
-  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(readUsage(body)), ...refusal];
+  return [...asList(body['choices']).flatMap(readChoice), ...toUsageFragments(readUsage(body)), ...refusal];
 }
 
 function readChoice(choice: JsonValue): Fragment[] {

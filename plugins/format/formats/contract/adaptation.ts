@@ -13,7 +13,7 @@ export interface AdaptationTarget {
   readonly notes: Notes;
   /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
-  readonly keptReasoning?: StoredReasoning | undefined;
+  readonly storedReasoning?: StoredReasoning | undefined;
   /** Replaces the client's end user; undefined to keep the client's. */
   readonly endUser?: string | undefined;
 }

@@ -63,6 +63,7 @@ export function defineModelEndpoint(
   return { name, method: 'POST', path, isMetered, isAliased: true, purpose, required, ...options };
 }
 
+/** The client side of a format: its endpoints and parameters, and the handling of pass-through replies. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   readonly parameters: ParameterRules;
@@ -192,6 +193,7 @@ interface FormatFeatures {
   readonly reasoning: 'signed' | 'text' | 'none';
 }
 
+/** A format that clients can use. */
 export interface ClientFormat extends FormatDescriptor {
   readonly client: ClientSide;
 }

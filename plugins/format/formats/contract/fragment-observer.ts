@@ -82,12 +82,12 @@ export class FragmentObserver implements ReplyObserver {
     const skimmed = this.#canSkim ? this.#skim(event, this.#listeners.content) : undefined;
     if (skimmed?.length === 0) return;
     if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
-    const shared = this.#listeners.onFragments === undefined ? event : undefined;
-    this.#observeAll(skimmed ?? this.#decoder.readEvent(event.name, event.data ?? '', shared));
+    const sharedEvent = this.#listeners.onFragments === undefined ? event : undefined;
+    this.#observeFragments(skimmed ?? this.#decoder.readEvent(event.name, event.data ?? '', sharedEvent));
   }
 
   observeReply(body: JsonObject): void {
-    this.#observeAll(this.#decoder.readWhole(body));
+    this.#observeFragments(this.#decoder.readWhole(body));
     this.isComplete = this.isFinished = this.isOver = true;
   }
 
@@ -97,7 +97,7 @@ export class FragmentObserver implements ReplyObserver {
     return noFragments;
   }
 
-  #observeAll(fragments: readonly Fragment[]): void {
+  #observeFragments(fragments: readonly Fragment[]): void {
     const { onFragments, content } = this.#listeners;
     for (const fragment of fragments) {
       this.#observeFragment(fragment);

@@ -31,6 +31,7 @@ interface LostRow {
 type Row = Rule | LostRow | { readonly [P in SettingPath]: SettingRow<P> }[SettingPath];
 type Rows = Readonly<Record<string, Row>>;
 
+/** A compiled parameter of a format. */
 export interface Parameter {
   /** Path such as `generationConfig.temperature`. */
   readonly name: string;
@@ -42,6 +43,9 @@ export interface Parameter {
   /** True if an earlier row has the same setting. */
   readonly isAlias: boolean;
 }
+
+type Members = Map<string, Member>;
+type IsLost = (value: JsonValue) => boolean;
 
 /** A member of a request. The body itself is a member without a parameter. */
 export interface Member {
@@ -55,12 +59,10 @@ export interface Member {
   /** Returns true if the loss of an unknown member of this object is noted. */
   isLost?: IsLost;
 }
-type Members = Map<string, Member>;
-type IsLost = (value: JsonValue) => boolean;
-
+/** The compiled parameters of a format. */
 export interface ParameterRules {
   /** Parameters that are checked for every route. */
-  readonly all: readonly Parameter[];
+  readonly checkedParameters: readonly Parameter[];
   readonly settings: readonly Parameter[];
   /** Rules as a tree. Lookups go from the members of a body to the rules, because a body has fewer members. */
   readonly body: Member;
@@ -87,6 +89,8 @@ interface ParameterOptions {
   spellingsOf?(name: string): readonly string[];
 }
 
+const onlyItself = (name: string) => [name];
+
 /**
  * Compiles the parameters of a format from one row per path: how it is validated, read from a client's request, and written for an
  * upstream. Rejects only definite errors of the caller and leaves everything else to the upstream, because vendors keep adding
@@ -95,8 +99,8 @@ interface ParameterOptions {
 export function compileParameters(rows: Rows, options: ParameterOptions = {}): ParameterRules {
   const { translationOnly = {}, encodedSettings = [], spellingsOf = onlyItself } = options;
   const allParameters = compileRows({ ...rows, ...translationOnly });
-  const all = allParameters.filter(({ name }) => Object.hasOwn(rows, name));
-  const topLevelNames = all.flatMap(({ path: [name = ''] }) =>
+  const checkedParameters = allParameters.filter(({ name }) => Object.hasOwn(rows, name));
+  const topLevelNames = checkedParameters.flatMap(({ path: [name = ''] }) =>
     spellingsOf(name).map((spelling) => [spelling, name] as const),
   );
   const documentedNames = new Map([['model', 'model'], ...topLevelNames]);
@@ -106,17 +110,15 @@ export function compileParameters(rows: Rows, options: ParameterOptions = {}): P
     ...settings.map(({ row }) => (row.writtenBy === 'none' ? undefined : row.to)),
   ]);
   return {
-    all,
+    checkedParameters,
     settings,
     body: buildMemberTree(allParameters, options),
     documentedNames,
     foldedNames: new Set([...documentedNames.keys()].map(foldCase)),
     writtenParameters: settings.filter(({ row }) => row.writtenBy === undefined),
-    lostSettings: losableSettings.filter((place) => !writtenSettings.has(place)),
+    lostSettings: losableSettings.filter((path) => !writtenSettings.has(path)),
   };
 }
-
-const onlyItself = (name: string) => [name];
 
 function compileRows(rows: Rows): Parameter[] {
   const seen = new Set<SettingPath>();
@@ -153,7 +155,7 @@ export function foldCase(name: string): string {
 }
 
 /** Returns a camelCase name and its snake_case spelling, which Protobuf also accepts. */
-export function caseVariants(name: string): readonly string[] {
+export function listCaseVariants(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
@@ -209,10 +211,14 @@ export function findMistake(value: JsonValue, { name, rule, order }: Parameter):
  *
  * @throws GatewayError `invalid_request` naming the first missing parameter
  */
-export function requireParameters(body: JsonObject, { all }: ParameterRules, required: readonly string[]): void {
+export function requireParameters(
+  body: JsonObject,
+  { checkedParameters }: ParameterRules,
+  required: readonly string[],
+): void {
   const name = required.find((parameter) => isMissing(body[parameter]));
   if (name === undefined) return;
-  const expected = all.find((parameter) => parameter.name === name)?.rule(null);
+  const expected = checkedParameters.find((parameter) => parameter.name === name)?.rule(null);
   const hint = typeof expected === 'string' ? ` It must be ${expected}.` : '';
   throw new GatewayError('invalid_request', `Missing required parameter: \`${name}\`.${hint}`, { param: name });
 }

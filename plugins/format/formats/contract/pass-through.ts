@@ -3,7 +3,7 @@ import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { withoutEmptyCounts } from '../../canonical/estimate.ts';
+import { removeEmptyCounts } from '../../canonical/estimate.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 
@@ -63,7 +63,7 @@ export function hasTokenCounts(
   usage: Usage | undefined,
 ): usage is Usage & { readonly input: number; readonly output: number } {
   if (usage === undefined) return false;
-  const { input, output } = withoutEmptyCounts(usage);
+  const { input, output } = removeEmptyCounts(usage);
   return input !== undefined && output !== undefined;
 }
 
@@ -89,6 +89,7 @@ export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEv
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }
 
+/** Replaces the data in the text of an event. */
 export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }

@@ -2,8 +2,8 @@ import { estimateTokenCount } from 'tokenx';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { readObject } from '../../wire/gemini-fields.ts';
-import { asList, asCount, scalarNumber, withoutUndefined } from '../../wire/members.ts';
+import { asCamelObject } from '../../wire/gemini-fields.ts';
+import { asList, asCount, scalarToNumber, withoutUndefined } from '../../wire/members.ts';
 import { invalidValue } from '../../wire/read.ts';
 
 /** A request for vectors, read from either format. */
@@ -54,9 +54,9 @@ const geminiMembers = new Set(['model', 'content', 'outputDimensionality']);
  * @throws GatewayError `invalid_request`, or `unsupported_content` if a part is not a text
  */
 export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequest {
-  const single = readObject(body);
+  const single = asCamelObject(body);
   const batch = single['requests'];
-  const requests = batch === undefined ? [single] : asList(batch).map((request) => readObject(request));
+  const requests = batch === undefined ? [single] : asList(batch).map((request) => asCamelObject(request));
   const [first] = requests;
   if (first === undefined) throw invalidValue('requests', 'a list with at least one entry');
   const dimensions = first['outputDimensionality'];
@@ -70,7 +70,7 @@ export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequ
 }
 
 function readText(content: JsonValue | undefined, index: number): string {
-  const parts = asList(readObject(content)['parts']).map((part) => readObject(part)['text']);
+  const parts = asList(asCamelObject(content)['parts']).map((part) => asCamelObject(part)['text']);
   if (parts.length === 0) throw invalidValue(`requests[${index}].content.parts`, 'a list with at least one entry');
   if (parts.every((text) => text === ''))
     throw invalidValue(`requests[${index}].content.parts`, 'a list with a non-empty text');
@@ -78,19 +78,20 @@ function readText(content: JsonValue | undefined, index: number): string {
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
 
+/** Writes a request of OpenAI's format. */
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUndefined({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
 /** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
 export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
-  const vectors = asList(body['embeddings']).map((embedding) => readObject(embedding)['values'] ?? []);
+  const vectors = asList(body['embeddings']).map((embedding) => asCamelObject(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
     index,
     embedding: encoding === 'base64' ? encodeVector(asList(vector)) : vector,
   }));
-  const reported = asCount(readObject(body['usageMetadata'])['promptTokenCount']);
+  const reported = asCount(asCamelObject(body['usageMetadata'])['promptTokenCount']);
   const tokens = reported ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
   return { object: 'list', data, model: '', usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
@@ -98,7 +99,7 @@ export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encod
 /** Encodes a vector as base64 of 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
 export function encodeVector(vector: readonly JsonValue[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
-  vector.forEach((value, index) => bytes.writeFloatLE(scalarNumber(value), index * 4));
+  vector.forEach((value, index) => bytes.writeFloatLE(scalarToNumber(value), index * 4));
   return bytes.toString('base64');
 }
 
@@ -108,10 +109,10 @@ export function encodeVector(vector: readonly JsonValue[]): string {
  * @param isBatch true for a batch request, even with one entry
  */
 export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
-  const entries = asList(body['data']).map((entry) => readObject(entry));
-  const sorted = entries.toSorted((a, b) => scalarNumber(a['index'] ?? 0) - scalarNumber(b['index'] ?? 0));
+  const entries = asList(body['data']).map((entry) => asCamelObject(entry));
+  const sorted = entries.toSorted((a, b) => scalarToNumber(a['index'] ?? 0) - scalarToNumber(b['index'] ?? 0));
   const vectors = sorted.map(({ embedding }) => ({ values: decodeVector(embedding) }));
-  const tokens = readObject(body['usage'])['promptTokens'];
+  const tokens = asCamelObject(body['usage'])['promptTokens'];
   const usage = tokens === undefined ? {} : { usageMetadata: { promptTokenCount: tokens } };
   return isBatch ? { embeddings: vectors, ...usage } : { embedding: vectors[0] ?? { values: [] }, ...usage };
 }

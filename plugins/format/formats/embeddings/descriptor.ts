@@ -1,8 +1,8 @@
-import { scalarNumber } from '../../wire/members.ts';
+import { scalarToNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import { type ClientFormat, type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import { readInputUsage, NonStreamingObserver } from '../contract/non-streaming-observer.ts';
-import { caseVariants, compileParameters } from '../contract/parameters.ts';
+import { listCaseVariants, compileParameters } from '../contract/parameters.ts';
 import { nonEmpty, integer, objects, object, text, oneOf } from '../contract/rules.ts';
 import { VectorRepair } from './vector-repair.ts';
 
@@ -34,7 +34,7 @@ export const embeddings: ClientFormat = {
 function findUsage(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
-  return tokens === undefined ? undefined : { prompt_tokens: scalarNumber(tokens) };
+  return tokens === undefined ? undefined : { prompt_tokens: scalarToNumber(tokens) };
 }
 
 function defineEndpoints(version: string): ModelEndpoint[] {
@@ -57,7 +57,7 @@ export const geminiEmbeddings: ClientFormat = {
     endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
     parameters: compileParameters(
       { content: object, requests: objects, taskType: text, title: text, outputDimensionality: integer(1) },
-      { spellingsOf: caseVariants },
+      { spellingsOf: listCaseVariants },
     ),
     isModelInPath: true,
     createObserver: () => new NonStreamingObserver('embeddings', 'embedding'),

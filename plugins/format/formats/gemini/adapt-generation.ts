@@ -1,13 +1,13 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { toCamelCase, readObject } from '../../wire/gemini-fields.ts';
+import { toCamelCase, asCamelObject } from '../../wire/gemini-fields.ts';
 import type { GeminiThinkingConfig } from '../../wire/gemini.ts';
 import { BodyObject } from '../../wire/read.ts';
 import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { type Adaptation, type AdaptationTarget, chainAdaptations, adaptMember } from '../contract/adaptation.ts';
-import { caseVariants } from '../contract/parameters.ts';
+import { listCaseVariants } from '../contract/parameters.ts';
 import { readThinking } from './request/decode-request.ts';
 import { writeThinking } from './request/encode-request.ts';
 
@@ -22,7 +22,7 @@ export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
     name,
     chainAdaptations(
       adaptEachSpelling('thinkingConfig', adaptThinking),
-      adaptOutputLimit(caseVariants('maxOutputTokens')),
+      adaptOutputLimit(listCaseVariants('maxOutputTokens')),
       adaptEachSpelling('stopSequences', (stops) => adaptStops(stops)),
       adaptSampling,
     ),
@@ -41,7 +41,7 @@ function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget)
 
 /** Applies an adaptation of a member to each spelling of its name. */
 function adaptEachSpelling(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
-  return chainAdaptations(...caseVariants(name).map(adapt));
+  return chainAdaptations(...listCaseVariants(name).map(adapt));
 }
 
 function adaptThinking(name: string): Adaptation {
@@ -53,7 +53,7 @@ function adaptThinking(name: string): Adaptation {
 
 /** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRejected(readObject<GeminiThinkingConfig>(value), target.profile)) return value;
+  if (!isJsonObject(value) || !isRejected(asCamelObject<GeminiThinkingConfig>(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(new BodyObject({ thinkingConfig: value })), target);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { toCamelCase, readObject, readList } from '../../wire/gemini-fields.ts';
+import { toCamelCase, asCamelObject, readList } from '../../wire/gemini-fields.ts';
 import type {
   GeminiFunctionCallingConfig,
   GeminiContent,
@@ -74,8 +74,8 @@ function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarg
 
 const outputEditor: OutputFormatEditor = {
   find: (body): JsonObject | undefined => {
-    const { responseMimeType, ...config } = readObject<GeminiGenerationConfig>(
-      readObject<GeminiRequest>(body).generationConfig,
+    const { responseMimeType, ...config } = asCamelObject<GeminiGenerationConfig>(
+      asCamelObject<GeminiRequest>(body).generationConfig,
     );
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
@@ -105,11 +105,11 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   const name = isSet(readMember<GeminiRequest>(body, 'generationConfig')) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
-  const remaining = Object.entries(config).filter(([spelling]) => {
+  const remainingMembers = Object.entries(config).filter(([spelling]) => {
     const inner = toCamelCase(spelling);
     return !isSchema(inner) && (supportsJson || inner !== 'responseMimeType');
   });
-  return { ...body, [name]: Object.fromEntries(remaining) };
+  return { ...body, [name]: Object.fromEntries(remainingMembers) };
 }
 
 /** Adapts a Gemini request to the capabilities and quirks of a route. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { toArgumentsObject } from '../../canonical/tools.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { readObject } from '../../wire/gemini-fields.ts';
+import { asCamelObject } from '../../wire/gemini-fields.ts';
 import type {
   GeminiBlob,
   GeminiContent,
@@ -9,7 +10,7 @@ import type {
   GeminiRequest,
   GeminiFunctionResponse,
 } from '../../wire/gemini.ts';
-import { asList, asCount, scalarText, listTexts } from '../../wire/members.ts';
+import { asList, asCount, scalarToText, listTexts } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
@@ -21,7 +22,7 @@ import { wantsThoughts } from './reply/encode-reply.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
-import { readArguments, selectSeparator } from './reply/write-output.ts';
+import { selectSeparator } from './reply/write-output.ts';
 import { geminiParameters } from './request/parameters.ts';
 
 /** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
@@ -69,7 +70,7 @@ export const gemini: ClientTextFormat = {
         endsWithBody: true,
         choices:
           asCount(
-            readObject<GeminiGenerationConfig>(readObject<GeminiRequest>(body).generationConfig).candidateCount,
+            asCamelObject<GeminiGenerationConfig>(asCamelObject<GeminiRequest>(body).generationConfig).candidateCount,
           ) ?? 1,
       }),
     createReplyRepair: () => new GeminiReplyRepair(),
@@ -83,7 +84,7 @@ export const gemini: ClientTextFormat = {
       isSingleChoice: () => true,
       describeContentForm: (request) => ({
         writeSeparator: selectSeparator,
-        writeArguments: (call) => JSON.stringify(readArguments(call)),
+        writeArguments: (call) => JSON.stringify(toArgumentsObject(call)),
         sendsWholeCalls: true,
         hidesReasoning: !wantsThoughts(request),
       }),
@@ -101,7 +102,9 @@ export const gemini: ClientTextFormat = {
       reasoning: 'signed',
     },
     readStopSequences: (body) =>
-      listTexts(readObject<GeminiGenerationConfig>(readObject<GeminiRequest>(body).generationConfig).stopSequences),
+      listTexts(
+        asCamelObject<GeminiGenerationConfig>(asCamelObject<GeminiRequest>(body).generationConfig).stopSequences,
+      ),
     adapt: adaptGemini,
   },
 };
@@ -151,6 +154,6 @@ function omitPartImages(part: JsonObject): JsonObject {
 }
 
 function isImage(part: JsonValue): boolean {
-  const { inlineData, fileData } = readObject<GeminiPart>(part);
-  return scalarText(readObject<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
+  const { inlineData, fileData } = asCamelObject<GeminiPart>(part);
+  return scalarToText(asCamelObject<GeminiBlob>(inlineData ?? fileData).mimeType).startsWith('image/');
 }

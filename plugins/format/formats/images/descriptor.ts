@@ -1,4 +1,4 @@
-import { scalarNumber } from '../../wire/members.ts';
+import { scalarToNumber } from '../../wire/members.ts';
 import { adaptEndUser, plainEndUser } from '../adaptation/adapt-parameters.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { compileParameters } from '../contract/parameters.ts';
@@ -31,6 +31,6 @@ export const images: ClientFormat = {
     ],
     parameters: imagesParameters,
     adapt: adaptEndUser(plainEndUser),
-    createObserver: ({ n }) => new MediaObserver(imageReply, scalarNumber(n) || 1),
+    createObserver: ({ n }) => new MediaObserver(imageReply, scalarToNumber(n) || 1),
   },
 };

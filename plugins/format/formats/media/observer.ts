@@ -4,7 +4,7 @@ import { createReportedFailure } from '#core/gateway/model-call/reported-failure
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { readMember, scalarText } from '../../wire/members.ts';
+import { readMember, scalarToText } from '../../wire/members.ts';
 import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { readUsage } from '../responses/reply/reply-object.ts';
@@ -21,7 +21,7 @@ export interface MediaReplyShape {
   countImages?(body: JsonObject): number;
 }
 
-/** Observes a reply with images, audio or a transcript. Its usage has the shape of the Responses format. */
+/** Observes a reply with images, audio or a transcript. The usage in these replies has the shape of the Responses format. */
 export class MediaObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -46,7 +46,7 @@ export class MediaObserver implements ReplyObserver {
     }
     // Events are large, because each may hold an image. If they have names, only the end events are parsed.
     const body = event.parse();
-    const type = scalarText(name ?? readMember(body, 'type'));
+    const type = scalarToText(name ?? readMember(body, 'type'));
     const error = readReportedError(body);
     if (error !== undefined) this.failure = createReportedFailure(error);
     this.hasContent ||= partEvents.has(type) || endEvents.has(type);

@@ -14,7 +14,7 @@ const transcriptReply: MediaReplyShape = {
 /** Response formats that are not JSON. Source: OpenAI API reference, "Create transcription". */
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** Types of text that are no transcript: the error page of a proxy, and events. */
+/** Types of text that are not a transcript: the error page of a proxy, and events. */
 const otherTextTypes = new Set(['text/html', 'text/event-stream']);
 
 /** True for a transcript as text, which whisper-1 sends even if a stream was requested. */

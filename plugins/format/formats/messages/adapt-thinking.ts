@@ -22,7 +22,7 @@ export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
   if (!canReason(target.profile)) return dropThinking(body, target);
   const usesBudget = target.profile.quirks.reasoning === 'budget';
-  const isThinkingRejected = isForeignThinking(body, target.profile);
+  const isThinkingRejected = isUnsupportedThinking(body, target.profile);
   const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
   if (!isThinkingRejected && !isEffortRejected) return body;
   const rewritten: MessagesRequest = rewriteThinking(body, target);
@@ -41,7 +41,7 @@ function removeThinking(body: MessagesRequest): MessagesRequest {
 }
 
 /** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
-function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
+function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
   // Only newer Claude models support this type.
@@ -80,7 +80,7 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
 }
 
 /**
- * Drops thinking blocks without a signature or whose signature has a different or unknown origin, because the route would
+ * Drops thinking blocks whose signature is missing or has a different or unknown origin, because the route would
  * reject this and every later request of the conversation. If the route does not check signatures, the text is kept. A
  * message of only thinking is removed; consecutive messages of the same role are one turn. Source: Anthropic docs,
  * "Extended thinking".

@@ -37,10 +37,10 @@ import { type Adaptation, type AdaptationTarget, reencodeMembers, chainAdaptatio
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
 import { messagesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
-import { referenceText } from './request/read-content.ts';
+import { writeReferenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
-import { applyToolChanges, withoutBlocks } from './request/tool-changes.ts';
+import { applyToolChanges, removeBlocks } from './request/tool-changes.ts';
 
 /**
  * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.
@@ -76,7 +76,7 @@ const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes })
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
-  const remainingMessages = messages.flatMap((message) => withoutBlocks(message, ({ type }) => type === 'fallback'));
+  const remainingMessages = messages.flatMap((message) => removeBlocks(message, ({ type }) => type === 'fallback'));
   if (keepIfSame(messages, remainingMessages) === messages) return body;
   notes.drop('content block fallback');
   return { ...body, messages: remainingMessages };
@@ -92,7 +92,9 @@ function mapContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue
 
 function writeReference(block: JsonValue): JsonValue {
   const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
-  return type === 'tool_reference' && typeof name === 'string' ? { type: 'text', text: referenceText(name) } : block;
+  return type === 'tool_reference' && typeof name === 'string'
+    ? { type: 'text', text: writeReferenceText(name) }
+    : block;
 }
 
 /** Members of beta features. Anthropic rejects them without their header; other vendors always reject them. */
@@ -139,7 +141,7 @@ function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   return { type: 'auto', ...(isSet(disablesParallel) && { disable_parallel_tool_use: disablesParallel }) };
 }
 
-const outputWording: OutputFormatEditor = {
+const outputEditor: OutputFormatEditor = {
   find: ({ output_config, output_format }: MessagesRequest): JsonObject | undefined => {
     const format = readMember<MessagesOutputConfig>(output_config, 'format');
     if (isSet(format)) return { output_config: { format } };
@@ -182,7 +184,7 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptThinking,
   replayThinking,
   adaptCallIds(writeCallIds, plainIdRules),
-  adaptOutput(messagesCodec, outputWording),
+  adaptOutput(messagesCodec, outputEditor),
   adaptRefused(listUnsupportedMembers),
   adaptVertex,
 );

@@ -11,14 +11,14 @@ import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { dropForeignThinking, dropThinkingInToolLoop } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec } from './codec.ts';
-import { separatorBetween } from './reply/encode-reply.ts';
+import { selectSeparator } from './reply/encode-reply.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
-import { answerUnavailableTool as replyToUnavailableTool } from './reply/unavailable-tool.ts';
+import { replyToUnavailableTool } from './reply/unavailable-tool.ts';
 import { writeArguments } from './reply/write-output.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
-import { callsInHistory as findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
+import { findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 
 /** The Messages API of Anthropic. */
@@ -41,8 +41,8 @@ export const messages: ClientTextFormat = {
       defineModelEndpoint('count_tokens', '/v1/messages/count_tokens', ['messages'], { purpose: 'count' }),
     ],
     parameters: messagesParameters,
-    createObserver: (_body, listening) =>
-      new FragmentObserver(messagesCodec, listening, {
+    createObserver: (_body, listeners) =>
+      new FragmentObserver(messagesCodec, listeners, {
         mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
         // Some vendors send the `[DONE]` of Chat, which does not end a stream of this format.
         ignoresDone: true,
@@ -63,7 +63,7 @@ export const messages: ClientTextFormat = {
       hasPauses: true,
       isSingleChoice: () => true,
       describeContentForm: () => ({
-        writeSeparator: (head, { last }) => separatorBetween(last, head),
+        writeSeparator: (head, { lastType }) => selectSeparator(lastType, head),
         writeArguments: writeArguments,
         sendsInputAtEnd: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
       }),

@@ -1,11 +1,11 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import {
-  failureFragment,
+  createFailureFragment,
   readFailure,
   type FinishReason,
   type Fragment,
-  modelFragment,
+  toModelFragments,
 } from '../../canonical/reply.ts';
 import { asCount, asFilledText, readMember, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
@@ -32,7 +32,9 @@ export class OllamaDecoder implements ReplyDecoder {
   readWhole(body: JsonObject): Fragment[] {
     const fragments = this.#readChunk(body);
     if (fragments.some(({ type }) => type === 'error' || type === 'end')) return fragments;
-    return isJsonObject(readMember<OllamaReply>(body, 'message')) ? [...fragments, { type: 'end' }] : [missingReply()];
+    return isJsonObject(readMember<OllamaReply>(body, 'message'))
+      ? [...fragments, { type: 'end' }]
+      : [createMissingReplyFragment()];
   }
 
   #readChunk(chunk: JsonObject): Fragment[] {
@@ -51,10 +53,11 @@ export class OllamaDecoder implements ReplyDecoder {
     ];
   }
 
-  /** Reads a call, which arrives whole. Older versions send no ids. */
+  /** Reads a call. Streams do not split calls, and older versions send no ids. */
   #readCall(call: JsonValue): Fragment[] {
-    const name = asFilledText(readMember<OllamaCallBody>(readMember<OllamaCall>(call, 'function'), 'name'));
-    const input = readMember<OllamaCallBody>(readMember<OllamaCall>(call, 'function'), 'arguments');
+    const body = readMember<OllamaCall>(call, 'function');
+    const name = asFilledText(readMember<OllamaCallBody>(body, 'name'));
+    const input = readMember<OllamaCallBody>(body, 'arguments');
     if (name === undefined) return [];
     const key = this.#callCount++;
     return [
@@ -66,15 +69,15 @@ export class OllamaDecoder implements ReplyDecoder {
 }
 
 function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
-  if (loadReasons.has(reason)) return [missingReply()];
+  if (loadReasons.has(reason)) return [createMissingReplyFragment()];
   return [
-    ...modelFragment(model),
+    ...toModelFragments(model),
     { type: 'usage', usage: { input: asCount(prompt_eval_count), output: asCount(eval_count) } },
     { type: 'finish', reason: finishReasons.get(reason) ?? 'stop' },
     { type: 'end' },
   ];
 }
 
-function missingReply(): Fragment {
-  return failureFragment('upstream.reason.no_response');
+function createMissingReplyFragment(): Fragment {
+  return createFailureFragment('upstream.reason.no_response');
 }

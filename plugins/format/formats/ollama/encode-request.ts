@@ -9,8 +9,8 @@ import type {
   Part,
   ToolCall,
 } from '../../canonical/conversation.ts';
-import { joinAllInstructions, writeResultText, textOf } from '../../canonical/dialogue.ts';
-import { checkImageType, decodeTextFile, unsupportedContent } from '../../canonical/media.ts';
+import { joinAllInstructions, writeResultText, joinTexts } from '../../canonical/dialogue.ts';
+import { checkImageType, decodeTextFile, createUnsupportedContentError } from '../../canonical/media.ts';
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { clampEffort, readRequestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
@@ -114,17 +114,17 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool
  * @throws GatewayError `unsupported_content`
  */
 function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMessage[] {
-  const names = new Map<string, string>();
+  const namesByCallId = new Map<string, string>();
   return writeAsMessages<OllamaMessage>(items, target, {
     system: (content) => ({ role: 'system', content }),
     result: (result) => ({
       role: 'tool',
-      tool_name: names.get(result.id) ?? 'unknown',
+      tool_name: namesByCallId.get(result.id) ?? 'unknown',
       tool_call_id: result.id,
       content: writeResultText(result),
     }),
     user: (parts) => ({ role: 'user', ...writeContent(parts, target) }),
-    assistant: (answer) => writeAssistant(answer, names, target),
+    assistant: (answer) => writeAssistant(answer, namesByCallId, target),
   });
 }
 
@@ -137,37 +137,37 @@ function writeContent(parts: readonly Part[], target: EncodeTarget): OllamaMessa
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupportedContent('images', image);
-  if (source.type !== 'base64') throw unsupportedContent('image URLs', image);
+  if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
+  if (source.type !== 'base64') throw createUnsupportedContentError('image URLs', image);
   checkImageType(source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return source.data;
 }
 
 function writeText(part: Part, { notes }: EncodeTarget): string {
-  if (part.type === 'audio') throw unsupportedContent('audio', part);
-  if (part.type === 'video') throw unsupportedContent('videos', part);
-  if (part.type !== 'file') return textOf([part]);
+  if (part.type === 'audio') throw createUnsupportedContentError('audio', part);
+  if (part.type === 'video') throw createUnsupportedContentError('videos', part);
+  if (part.type !== 'file') return joinTexts([part]);
   const text = decodeTextFile(part.source);
-  if (text === undefined) throw unsupportedContent('files', part);
+  if (text === undefined) throw createUnsupportedContentError('files', part);
   notes.approximate('text files as text');
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
 /** Writes an assistant message with all of its reasoning, because the model's template decides which reasoning it uses. */
-function writeAssistant(answer: SplitTurn, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
+function writeAssistant(answer: SplitTurn, namesByCallId: Map<string, string>, target: EncodeTarget): OllamaMessage {
   const { text, calls, reasoningTexts: thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');
   return {
     role: 'assistant',
     content: text,
     ...(thoughts.length > 0 && { thinking: thoughts.join('\n\n') }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, names, target)) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, namesByCallId, target)) }),
   };
 }
 
-function writeCall(call: ToolCall, names: Map<string, string>, target: EncodeTarget): OllamaCall {
+function writeCall(call: ToolCall, namesByCallId: Map<string, string>, target: EncodeTarget): OllamaCall {
   const name = target.names.toWire(call.name, call.namespace);
-  names.set(call.id, name);
+  namesByCallId.set(call.id, name);
   return { id: call.id, function: { name, arguments: toObjectInput(call, target.notes) } };
 }

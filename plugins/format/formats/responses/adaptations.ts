@@ -4,7 +4,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isUnsupportedEffort } from '../../canonical/reasoning.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { asList, readMember, scalarText } from '../../wire/members.ts';
+import { asList, readMember, scalarToText } from '../../wire/members.ts';
 import type {
   ResponsesReasoningOptions,
   ResponsesRequest,
@@ -76,12 +76,12 @@ function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
 }
 
 function adaptSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget): ResponsesTool | undefined {
-  if (profile.quirks.hosted_search || !isWebSearch(scalarText(tool.type))) return tool;
+  if (profile.quirks.hosted_search || !isWebSearch(scalarToText(tool.type))) return tool;
   notes.drop('web_search');
   return undefined;
 }
 
-const outputWording: OutputFormatEditor = {
+const outputEditor: OutputFormatEditor = {
   find: ({ text }: ResponsesRequest) => {
     const format = readMember<ResponsesTextOptions>(text, 'format');
     return isSet(format) ? { text: { format } } : undefined;
@@ -112,7 +112,7 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
   adaptReasoning,
-  adaptOutput(responsesCodec, outputWording),
+  adaptOutput(responsesCodec, outputEditor),
   adaptCallIds(writeCallIds, createLengthRules(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

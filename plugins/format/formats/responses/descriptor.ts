@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { hasToolOfType, readMember, scalarText } from '../../wire/members.ts';
+import { hasToolOfType, readMember, scalarToText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 import { createImageReplacer } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
@@ -36,7 +36,7 @@ export const responses: ClientTextFormat = {
       defineModelEndpoint('responses_input_tokens', '/v1/responses/input_tokens', [], { purpose: 'count' }),
     ],
     parameters: responsesParameters,
-    createObserver: (_body, listening) => new FragmentObserver(responsesCodec, listening, { ignoresDone: true }),
+    createObserver: (_body, listeners) => new FragmentObserver(responsesCodec, listeners, { ignoresDone: true }),
     createReplyRepair: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
     modelPlace: { member: 'model', parent: 'response', events: responseEvents },
     createReplyAdapter: (request, origin) => new ResponsesReplyAdapter(request, origin),
@@ -68,7 +68,7 @@ export const responses: ClientTextFormat = {
 
 function omitResultImages(body: JsonObject): JsonObject {
   return mapObjects(body, 'input', (item) => {
-    const isResult = scalarText(readMember<ResponsesItem>(item, 'type')).endsWith('_call_output');
+    const isResult = scalarToText(readMember<ResponsesItem>(item, 'type')).endsWith('_call_output');
     return isResult ? mapObjects(item, 'output', createImageReplacer('input_image', 'input_text')) : item;
   });
 }

@@ -45,14 +45,13 @@ export class EmbeddingCall implements PreparedCall {
     this.#upstream = upstream;
     const { format, body } = client;
     const notes = new Notes();
-    const isSame = format === upstream;
-    const request =
-      format === embeddings ? readOpenaiRequest(body, notes) : isSame ? undefined : readGeminiRequest(body, notes);
+    const isSameFormat = format === upstream;
+    const request = readEmbeddingRequest(client, upstream, notes);
     this.#embeddingRequest = request;
     this.request = {
       format: upstream.name,
       path:
-        isSame && !isBatch(body)
+        isSameFormat && !isBatch(body)
           ? `/models/${encodeURIComponent(route.model)}:embedContent`
           : upstream.path(route.model, false, 'answer'),
       headers,
@@ -89,6 +88,16 @@ export class EmbeddingCall implements PreparedCall {
     if (this.#upstream === embeddings) return toGeminiReply(answer, isBatch(body));
     return toOpenaiReply(answer, this.#embeddingRequest, body['encoding_format'] === 'base64' ? 'base64' : 'float');
   }
+}
+
+/** Reads a request that must be translated; undefined for a request of Google's format on a route of the same format. */
+function readEmbeddingRequest(
+  { format, body }: ClientRequest,
+  upstream: FormatDescriptor,
+  notes: Notes,
+): EmbeddingRequest | undefined {
+  if (format === embeddings) return readOpenaiRequest(body, notes);
+  return format === upstream ? undefined : readGeminiRequest(body, notes);
 }
 
 function isBatch({ requests }: JsonObject): boolean {

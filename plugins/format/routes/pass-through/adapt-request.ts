@@ -3,7 +3,7 @@ import { profileIn } from '#core/config/catalog/profile.ts';
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
-import { originOf } from '../../canonical/opaque-state.ts';
+import { deriveOrigin } from '../../canonical/opaque-state.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
 import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
@@ -51,7 +51,7 @@ export function isPassedThrough(client: ClientRequest, route: Route): boolean {
 /** A body adapted to a route. It is the parsed object itself if only the model's name changes. */
 interface BodyAdaptation {
   readonly body: JsonObject;
-  readonly usage: InsertedMember | undefined;
+  readonly usageOption: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
@@ -59,7 +59,7 @@ interface BodyAdaptation {
 function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | undefined {
   const { outline, content } = client;
   // Stored reasoning can only be found by the complete inputs of calls.
-  if (content.bodyOutline === undefined || client.storedReasoning?.hasFound === true) return undefined;
+  if (content.bodyOutline === undefined || client.storedReasoning?.hasStored === true) return undefined;
   try {
     const adaptation = adaptBody(client, outline, route);
     return adaptation.body === outline ? adaptation : undefined;
@@ -75,8 +75,8 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Bod
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
   const endUser = selectEndUser(client, route);
-  const origin = originOf(route.upstream);
-  const target: AdaptationTarget = { profile, notes, origin, keptReasoning: storedReasoning, endUser };
+  const origin = deriveOrigin(route.upstream);
+  const target: AdaptationTarget = { profile, notes, origin, storedReasoning: storedReasoning, endUser };
   const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
   const adapted = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
@@ -85,14 +85,14 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Bod
   const completed = complete?.(untagged, parsed, target) ?? untagged;
   const body = purpose === 'count' ? (setCountedModel?.(completed, route.model) ?? completed) : completed;
   const usage = isTextFormat(format) && isStream ? findMissingUsageOption(format, body, profile) : undefined;
-  return { body, usage, notes };
+  return { body, usageOption: usage, notes };
 }
 
 function createUnchangedRequest(
   { format, content }: ClientRequest,
   parsed: JsonObject,
   route: Route,
-  { usage }: BodyAdaptation,
+  { usageOption: usage }: BodyAdaptation,
 ): AdaptedRequest {
   const body =
     format.client.isModelInPath === true ? content.upstreamBytes : rewriteModel(content, parsed['model'], route.model);
@@ -103,7 +103,7 @@ function createChangedRequest(
   client: ClientRequest,
   requestedBody: JsonObject,
   route: Route,
-  { body, usage: usageOption, notes }: BodyAdaptation,
+  { body, usageOption, notes }: BodyAdaptation,
 ): AdaptedRequest {
   const { quirks } = profileIn(client.format.name, route.profile);
   const isModelInPath = client.format.client.isModelInPath === true || quirks.vertex;
@@ -126,7 +126,11 @@ function findLocalStops({ format }: ClientRequest, requestedBody: JsonObject, se
 
 const openingBrace = 0x7b;
 
-/** @param prefix replaces the opening brace of the body */
+/**
+ * Inserts a member at the start of a body.
+ *
+ * @param prefix replaces the opening brace of the body
+ */
 function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
   const [first, ...others] = toPieces(body);
   if (first?.[0] !== openingBrace) return body;

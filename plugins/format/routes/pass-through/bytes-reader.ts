@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 
 const emptyBuffer = Buffer.alloc(0);
 
-/** Passes through the bytes of answers that are not JSON, such as audio or subtitles. The format's reader handles all others. */
+/** Passes through the bytes of answers that are not JSON, such as audio or subtitles. All other answers are left to the format's reader. */
 export class BytesReader implements ReplyReader {
   readonly isBytes: (contentType: string) => boolean;
   readonly #jsonReader: ReplyReader;

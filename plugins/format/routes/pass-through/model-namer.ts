@@ -45,7 +45,7 @@ export class ModelNamer {
       this.#head = undefined;
       return replaceTail(raw, tail);
     }
-    const span = this.#find(text);
+    const span = this.#findName(text);
     if (span === undefined || text.startsWith(this.#quotedName, span.start)) return raw;
     this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.start) + this.#quotedName);
     this.#tail = createFrame(
@@ -64,7 +64,7 @@ export class ModelNamer {
   /** Replaces the name in the text of any number of events. */
   renameEvents(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
-    const renamed = text.split(eventEnd).map((event) => this.#rename(event, this.#find(event)));
+    const renamed = text.split(eventEnd).map((event) => this.#rename(event, this.#findName(event)));
     return renamed.join(eventEnd);
   }
 
@@ -81,7 +81,7 @@ export class ModelNamer {
     return span === undefined ? text : text.slice(0, span.start) + this.#quotedName + text.slice(span.end);
   }
 
-  #find(event: string): MemberPosition | undefined {
+  #findName(event: string): MemberPosition | undefined {
     if (!event.includes(this.#quotedMember)) return undefined;
     const { member, parent } = this.#place;
     const start = event.indexOf('{', event.indexOf('data:'));

@@ -3,7 +3,7 @@ import { profileIn } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { originOf, readTaggedState } from '../../canonical/opaque-state.ts';
+import { deriveOrigin, readTaggedState } from '../../canonical/opaque-state.ts';
 import {
   decodeSignature,
   requiresSignatures,
@@ -12,7 +12,13 @@ import {
 
 const dropped = Symbol('dropped');
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
-type Filtered = JsonValue | undefined | typeof dropped;
+type FilteredValue = JsonValue | undefined | typeof dropped;
+
+/** A member that holds opaque state with the gateway's tag. */
+interface TaggedMember {
+  readonly name: string;
+  readonly state: OpaqueState;
+}
 
 /**
  * Removes the gateway's tags from opaque reasoning state that the route's upstream created, and drops the state of other upstreams. State
@@ -30,7 +36,7 @@ class StateFilter {
 
   constructor(route: Route, notes: Notes) {
     this.#route = route;
-    this.#origin = originOf(route.upstream);
+    this.#origin = deriveOrigin(route.upstream);
     this.#notes = notes;
   }
 
@@ -38,7 +44,7 @@ class StateFilter {
     return this.#filter(body) as JsonObject;
   }
 
-  #filter(value: JsonValue | undefined): Filtered {
+  #filter(value: JsonValue | undefined): FilteredValue {
     if (Array.isArray(value)) return this.#filterList(value);
     // A raw number is an object without members.
     if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
@@ -47,12 +53,12 @@ class StateFilter {
   }
 
   /** Filters a list. A list that becomes empty is dropped, because vendors refuse empty lists. */
-  #filterList(value: readonly JsonValue[]): Filtered {
+  #filterList(value: readonly JsonValue[]): FilteredValue {
     const entries = value.map((entry) => this.#filter(entry)).filter((entry) => entry !== dropped) as JsonValue[];
     return entries.length === 0 && value.length > 0 ? dropped : entries;
   }
 
-  #filterMembers(value: JsonObject): Filtered {
+  #filterMembers(value: JsonObject): FilteredValue {
     const entries = Object.entries(value).map(([name, member]) => [name, this.#filter(member)] as const);
     const hasLostContent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
     // A message that contained only reasoning is also dropped.
@@ -60,7 +66,7 @@ class StateFilter {
     return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
   }
 
-  #replaceState(value: JsonObject, { name, state }: TaggedMember): Filtered {
+  #replaceState(value: JsonObject, { name, state }: TaggedMember): FilteredValue {
     if (state.origin === this.#origin && state.kind !== 'none') return { ...value, [name]: state.data };
     if (isPartSignature(name)) return this.#filterPart(value, name, state);
     this.#notes.drop('reasoning of another upstream');
@@ -68,7 +74,7 @@ class StateFilter {
   }
 
   /** Drops the signature of a part, or the whole part if the signature was its only content. */
-  #filterPart(value: JsonObject, name: string, { kind }: OpaqueState): Filtered {
+  #filterPart(value: JsonObject, name: string, { kind }: OpaqueState): FilteredValue {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;
     const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
@@ -85,11 +91,6 @@ export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (findTaggedMember(value) !== undefined) return true;
   for (const name in value) if (hasTaggedState(value[name])) return true;
   return false;
-}
-
-interface TaggedMember {
-  readonly name: string;
-  readonly state: OpaqueState;
 }
 
 /** Readers of the members with opaque reasoning state in the various formats; `data` belongs to redacted blocks. */

@@ -2,7 +2,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { originOf } from '../../canonical/opaque-state.ts';
+import { deriveOrigin } from '../../canonical/opaque-state.ts';
 import { requiresReasoning } from '../../canonical/reasoning.ts';
 import { ContentDigest } from '../../content/content-digest.ts';
 import { selectBetaHeaders } from '../../formats/adaptation/beta-headers.ts';
@@ -46,7 +46,7 @@ export class PassThrough implements PreparedCall {
       path: upstreamPath ?? format.path(route.model, isStream, purpose, profile.quirks),
       headers: {
         'content-type': 'application/json',
-        accept: acceptedTypes(client),
+        accept: selectAcceptedTypes(client),
         ...format.headers,
         ...selectBetaHeaders(exchange.headers, client.outline, format, profile),
       },
@@ -73,7 +73,7 @@ export class PassThrough implements PreparedCall {
               profileIn(format.name, profile),
             )
           : undefined,
-        adapter: isAnswer ? client.createReplyAdapter?.(this.#client, originOf(upstream)) : undefined,
+        adapter: isAnswer ? client.createReplyAdapter?.(this.#client, deriveOrigin(upstream)) : undefined,
         namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
         converter: isText ? () => this.#createTranslatingReader(format) : undefined,
         readLarge: client.readLargeUsage,
@@ -88,7 +88,7 @@ export class PassThrough implements PreparedCall {
     if (purpose === 'count') return new NonStreamingObserver('input_tokens', 'totalTokens');
     const { upstream } = this.#route;
     const profile = profileIn(format.name, this.#route.profile);
-    const onReplyId = thread && ((id: string) => thread.store(id, originOf(upstream)));
+    const onReplyId = thread && ((id: string) => thread.store(id, deriveOrigin(upstream)));
     return format.client.createObserver(outline, {
       profile,
       onReplyId,
@@ -114,7 +114,7 @@ export class PassThrough implements PreparedCall {
   }
 }
 
-function acceptedTypes({ format, isStream, outline }: ClientRequest): string {
+function selectAcceptedTypes({ format, isStream, outline }: ClientRequest): string {
   if (isStream) return 'text/event-stream';
   return format.client.createByteTypeTest?.(outline) === undefined ? 'application/json' : '*/*';
 }

@@ -10,7 +10,7 @@ import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
 import { isTruncatedObject } from '../../wire/members.ts';
-import { malformedReply } from '../malformed.ts';
+import { createMalformedReplyError } from '../malformed.ts';
 import type { ModelNamer } from './model-namer.ts';
 
 const emptyBuffer = Buffer.alloc(0);
@@ -35,8 +35,8 @@ interface PassThroughOptions {
 }
 
 /**
- * Passes a reply of the client's format through unchanged while an observer reads it. Events after an error
- * of the upstream or after the end of the answer are dropped, and so are events without an object, because clients crash on both.
+ * Passes a reply of the client's format through unchanged while an observer reads it. Drops events after an error of the upstream or
+ * after the end of the answer, and events without an object, because clients crash on both.
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
@@ -161,7 +161,7 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
-      if (this.#readLarge === undefined) throw malformedReply('excess', excess);
+      if (this.#readLarge === undefined) throw createMalformedReplyError('excess', excess);
       const renamed = this.#namer?.renameReply(original) ?? original;
       return { body: Buffer.from(renamed), contentType, usage: this.#readLarge(original) };
     }
@@ -169,10 +169,10 @@ export class PassThroughReader implements ReplyReader {
     const parsed = parseObject(original);
     yield;
     const value = parsed && (this.#repair?.repairReply(parsed, original) ?? parsed);
-    if (value === undefined) throw malformedReply(body.length === 0 ? 'body_empty' : 'body_malformed');
+    if (value === undefined) throw createMalformedReplyError(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#observer.observeReply(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
-    if (!this.#observer.hasContent) throw malformedReply('body_unanswered');
+    if (!this.#observer.hasContent) throw createMalformedReplyError('body_unanswered');
     yield;
     const text = value === parsed ? original : JSON.stringify(value);
     yield;
@@ -187,26 +187,26 @@ export class PassThroughReader implements ReplyReader {
     const steps = this.#convertingReader?.steps?.(body, '', kind);
     this.#convertedReply = steps && (yield* steps);
     if (this.#convertedReply !== undefined) return this.#convertedReply;
-    throw malformedReply(kind.isEventStream ? 'stream_unasked' : 'stream_missing');
+    throw createMalformedReplyError(kind.isEventStream ? 'stream_unasked' : 'stream_missing');
   }
 
   push(chunk: Buffer): Buffer {
     if (this.#observer.isOver || this.#isClosed) return emptyBuffer;
     const events = this.#framer.push(chunk);
-    if (this.#framer.isOverLimit) this.#framingFailure = malformedReply('event_too_large');
-    return events.length === 0 ? emptyBuffer : join(this.#passEvents(events));
+    if (this.#framer.isOverLimit) this.#framingFailure = createMalformedReplyError('event_too_large');
+    return events.length === 0 ? emptyBuffer : joinBuffers(this.#passEvents(events));
   }
 
   end(): Buffer {
     const observer = this.#observer;
     const lastBytes = this.#takeLastEvent();
-    if (!observer.isComplete || this.failure !== undefined) return join(lastBytes);
+    if (!observer.isComplete || this.failure !== undefined) return joinBuffers(lastBytes);
     const appended = this.#adapter?.renderEnd?.(observer.usage) ?? '';
     const ending = observer.isOver ? appended : appended + (observer.endMark ?? '');
-    return join(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
+    return joinBuffers(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
   }
 
-  /** Passes on a last event without its blank line if it completes the answer. A truncated event is dropped. */
+  /** Forwards a last event without its blank line if the event completes the answer. Drops a truncated event. */
   #takeLastEvent(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(hasInvalidData)) return [];
@@ -252,12 +252,13 @@ export class PassThroughReader implements ReplyReader {
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
-    if (!event.isPlain && isTruncatedObject(event.data)) this.#framingFailure = malformedReply('event_truncated');
+    if (!event.isPlain && isTruncatedObject(event.data))
+      this.#framingFailure = createMalformedReplyError('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
     // The answer is complete only by the event's name, not by its data.
     if (!wasComplete && this.#observer.isComplete && hasInvalidData(event))
-      this.#framingFailure = malformedReply('event_truncated');
+      this.#framingFailure = createMalformedReplyError('event_truncated');
   }
 }
 
@@ -281,7 +282,7 @@ function isReadable({ data, text }: StreamEvent): boolean {
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';
 }
 
-function join(parts: readonly Buffer[]): Buffer {
+function joinBuffers(parts: readonly Buffer[]): Buffer {
   if (parts.length === 0) return emptyBuffer;
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }

@@ -6,6 +6,13 @@ import type { RequestContent } from '../../request/request-content.ts';
 const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early
 const quotedKey = '"model"';
 const maxModelLength = 512;
+const emptyBuffer = Buffer.alloc(0);
+
+/** Positions of the model's name, with its quotes. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
 
 /**
  * Replaces the model's name in the body. Every other byte stays, so that unknown members, large numbers and white space
@@ -32,8 +39,8 @@ function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Bu
   if (pieces.length === 1 && only.length <= searchedBytes) {
     return Buffer.concat([only.subarray(0, start), bytes, only.subarray(end)]);
   }
-  const before = slice(pieces, 0, start);
-  const after = slice(pieces, end);
+  const before = slicePieces(pieces, 0, start);
+  const after = slicePieces(pieces, end);
   const [next = emptyBuffer, ...others] = after;
   const isShort = others.length === 0 && next.length <= searchedBytes;
   const joined = isShort ? [bytes, next] : [bytes];
@@ -44,7 +51,7 @@ function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Bu
 }
 
 /** Returns the bytes between two positions, which may be inside a piece. */
-function slice(pieces: readonly Buffer[], start: number, end = Infinity): Buffer[] {
+function slicePieces(pieces: readonly Buffer[], start: number, end = Infinity): Buffer[] {
   let offset = 0;
   return pieces.flatMap((piece) => {
     const part = piece.subarray(Math.max(0, start - offset), Math.max(0, end - offset));
@@ -52,8 +59,6 @@ function slice(pieces: readonly Buffer[], start: number, end = Infinity): Buffer
     return part.length === 0 ? [] : [part];
   });
 }
-
-const emptyBuffer = Buffer.alloc(0);
 
 /** Finds the name near the start of the body, without reading a long prompt. */
 function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | undefined {
@@ -72,11 +77,6 @@ function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: un
   if (bytesToEnd > uncutBytes) return undefined;
   const start = pieces.reduce((sum, { length }) => sum + length, -bytesToEnd);
   return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
-}
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Finds the model's name; undefined if it differs from the name that the parser read. */

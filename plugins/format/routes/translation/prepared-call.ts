@@ -11,17 +11,17 @@ export interface PreparedCall {
 
 /** Calls by route. Each call is prepared on first use and then reused. */
 export class PreparedCalls<C extends PreparedCall> {
-  readonly #open: (route: Route) => C;
+  readonly #prepare: (route: Route) => C;
   readonly #calls = new Map<Route, C | GatewayError>();
 
-  /** @param open function that prepares a call, and throws a GatewayError if the route cannot serve the request */
-  constructor(open: (route: Route) => C) {
-    this.#open = open;
+  /** @param prepare function that prepares a call, and throws a GatewayError if the route cannot serve the request */
+  constructor(prepare: (route: Route) => C) {
+    this.#prepare = prepare;
   }
 
   /** Returns the call or the error of preparing it. */
   find(route: Route): C | GatewayError {
-    const call = this.#calls.get(route) ?? this.#tryOpen(route);
+    const call = this.#calls.get(route) ?? this.#tryToPrepare(route);
     this.#calls.set(route, call);
     return call;
   }
@@ -33,9 +33,9 @@ export class PreparedCalls<C extends PreparedCall> {
     return call;
   }
 
-  #tryOpen(route: Route): C | GatewayError {
+  #tryToPrepare(route: Route): C | GatewayError {
     try {
-      return this.#open(route);
+      return this.#prepare(route);
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

@@ -12,7 +12,7 @@ import type { GrammarGuard } from '../../canonical/guard.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../canonical/reply.ts';
 import type { TranslatedContent } from '../../content/translated-content.ts';
 import { parseBodyInSteps, isTruncatedObject } from '../../wire/members.ts';
-import { malformedReply } from '../malformed.ts';
+import { createMalformedReplyError } from '../malformed.ts';
 
 const emptyBuffer = Buffer.alloc(0);
 const pieceSize = 65_536; // bytes of a stream converted in one step
@@ -71,11 +71,11 @@ export class TranslatingReader implements ReplyReader {
   /**
    * Creates a reader for the continuation from another route. For the client, the answer stays the same: it keeps its id and numbering.
    *
-   * @param sent text of the answer so far
+   * @param sentText text of the answer so far
    */
-  continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
+  continueWith(reply: UpstreamReply, route: GuardedRoute, sentText: string): TranslatingReader {
     this.#guard.resume(route);
-    return new TranslatingReader(reply, this.#guard, this.#encoder, this.#content, new ContinuationSeam(sent));
+    return new TranslatingReader(reply, this.#guard, this.#encoder, this.#content, new ContinuationSeam(sentText));
   }
 
   get isComplete(): boolean {
@@ -103,7 +103,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   get digests(): ReplyReader['digests'] {
-    return this.#content?.digests(this.isComplete);
+    return this.#content?.computeDigests(this.isComplete);
   }
 
   get answeredModel(): string | undefined {
@@ -137,7 +137,7 @@ export class TranslatingReader implements ReplyReader {
 
   *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
     const value = yield* parseInSteps(body);
-    if (value === undefined) throw malformedReply(body.length === 0 ? 'body_empty' : 'body_malformed');
+    if (value === undefined) throw createMalformedReplyError(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#isStream = false;
     this.#pushFragments(this.#decoder.readWhole(value));
     yield;
@@ -161,14 +161,14 @@ export class TranslatingReader implements ReplyReader {
   }
 
   push(chunk: Buffer): Buffer {
-    for (const event of this.#framer.push(chunk)) this.#takeEvent(event);
-    if (this.#framer.isOverLimit) this.#framingFailure = malformedReply('event_too_large');
+    for (const event of this.#framer.push(chunk)) this.#readEvent(event);
+    if (this.#framer.isOverLimit) this.#framingFailure = createMalformedReplyError('event_too_large');
     return this.#takeOutput();
   }
 
   end(): Buffer {
     // The blank line after the last event is often missing, so only a truncated event is dropped.
-    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#takeEvent(event);
+    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#readEvent(event);
     this.#encodeEvents(this.#recordSent(this.#guard.close()));
     return this.#takeOutput();
   }
@@ -181,20 +181,20 @@ export class TranslatingReader implements ReplyReader {
   #createReply(render: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
     const { reply } = this.#guard;
     if (this.failure !== undefined) throw this.failure;
-    if (reply === undefined) throw malformedReply('body_unanswered');
+    if (reply === undefined) throw createMalformedReplyError('body_unanswered');
     return { contentType: `${contentType}; charset=utf-8`, body: render(reply), usage: this.usage };
   }
 
-  #takeEvent({ name, data }: StreamEvent): void {
+  #readEvent({ name, data }: StreamEvent): void {
     if (data === undefined || this.#guard.isOver) return;
-    if (isTruncatedObject(data)) this.#framingFailure = malformedReply('event_truncated');
+    if (isTruncatedObject(data)) this.#framingFailure = createMalformedReplyError('event_truncated');
     if (this.#framingFailure !== undefined) return;
     this.#encodeEvents(this.#pushFragments(this.#decoder.readEvent(name, data)));
   }
 
   #pushFragments(fragments: readonly Fragment[]): ReplyEvent[] {
     if (fragments.length > 0) this.progress++;
-    return this.#recordSent(this.#guard.push(this.#seam?.take(fragments) ?? fragments));
+    return this.#recordSent(this.#guard.push(this.#seam?.filter(fragments) ?? fragments));
   }
 
   #recordSent(events: ReplyEvent[]): ReplyEvent[] {
@@ -219,7 +219,7 @@ function* parseInSteps(body: Buffer): Generator<undefined, JsonObject | undefine
   const text = body.toString();
   yield;
   const excess = findExcess(text, bounds.replyValues);
-  if (excess !== undefined) throw malformedReply('excess', excess);
+  if (excess !== undefined) throw createMalformedReplyError('excess', excess);
   yield;
   const value = yield* parseBodyInSteps(text);
   yield;

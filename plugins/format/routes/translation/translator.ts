@@ -11,7 +11,7 @@ import { estimatePromptTokens } from '../../canonical/estimate.ts';
 import type { GuardOptions } from '../../canonical/guard-options.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
 import { Notes } from '../../canonical/notes.ts';
-import { createStateLookup, originOf, tagState } from '../../canonical/opaque-state.ts';
+import { createStateLookup, deriveOrigin, tagState } from '../../canonical/opaque-state.ts';
 import { StopCutter } from '../../canonical/stop-cutter.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import { TranslatedContent } from '../../content/translated-content.ts';
@@ -112,7 +112,7 @@ export class Translation implements PreparedCall {
     this.#route = route;
     this.#upstreamFormat = format;
     this.#names = new ToolNames(conversation, format.text.toolNames);
-    this.#origin = originOf(route.upstream);
+    this.#origin = deriveOrigin(route.upstream);
     this.#isStructured = conversation.output !== undefined;
     const profile = profileIn(format.name, route.profile);
     const body = this.#encode(conversation, profile, notes);
@@ -132,11 +132,11 @@ export class Translation implements PreparedCall {
   /**
    * Creates a reader for the continuation of an answer that another route began.
    *
-   * @param sent text of the answer so far
+   * @param sentText text of the answer so far
    */
-  readContinuation(interrupted: TranslatingReader, sent: string): ReplyReader {
+  readContinuation(interrupted: TranslatingReader, sentText: string): ReplyReader {
     const reply = openReply(this.#route, this.#upstreamFormat, this.#localStops);
-    return interrupted.continueWith(reply, { names: this.#names, tag: createTagger(this.#route) }, sent);
+    return interrupted.continueWith(reply, { names: this.#names, tag: createTagger(this.#route) }, sentText);
   }
 
   #encode(conversation: Conversation, profile: Profile, notes: Notes): JsonObject {
@@ -176,9 +176,13 @@ export class Translation implements PreparedCall {
   #restoreReasoning(conversation: Conversation): Conversation {
     const { storedReasoning } = this.#client;
     if (storedReasoning === undefined) return conversation;
-    const ownState = createStateLookup(this.#upstreamFormat.text, this.#origin);
-    const takesText = acceptsReasoningText(this.#upstreamFormat, this.#route);
-    return restoreReasoning(conversation, storedReasoning, { acceptsText: takesText, origin: this.#origin, ownState });
+    const findOwnState = createStateLookup(this.#upstreamFormat.text, this.#origin);
+    const acceptsText = acceptsReasoningText(this.#upstreamFormat, this.#route);
+    return restoreReasoning(conversation, storedReasoning, {
+      acceptsText,
+      origin: this.#origin,
+      findOwnState,
+    });
   }
 }
 
@@ -207,6 +211,7 @@ export function createReader(
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
 }
 
+/** Creates the tool names of a request whose names were sent unchanged. */
 export function createUnchangedNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
@@ -224,19 +229,20 @@ export function createGuard(
   names: ToolNames,
   { upstream = client.format, isStructured, received }: AnswerOptions = {},
 ): GrammarGuard {
-  const { storedReasoning } = client;
-  const isTranslated = upstream !== client.format;
+  const { format, storedReasoning } = client;
+  const { text } = format.client;
+  const isTranslated = upstream !== format;
   return new GrammarGuard({
     names,
     tag: createTagger(route),
     id: stripIdPrefix(exchange.id),
     inputTokens: () => estimatePromptTokens(client.body),
-    endsWithAnswer: client.format.client.text?.endsWithAnswer,
-    hidesReasoning: isTranslated && client.format.client.text?.hidesReasoning?.(client.outline),
-    images: client.format.client.text?.replyImages,
-    callIds: client.format.client.text?.callIds,
-    allowsLogprobs: client.format.client.text?.hasLogprobs,
-    allowsPauses: client.format.client.text?.hasPauses,
+    endsWithAnswer: text?.endsWithAnswer,
+    hidesReasoning: isTranslated && text?.hidesReasoning?.(client.outline),
+    images: text?.replyImages,
+    callIds: text?.callIds,
+    allowsLogprobs: text?.hasLogprobs,
+    allowsPauses: text?.hasPauses,
     isStructured,
     received,
     onComplete: storedReasoning && ((reply) => storedReasoning.store(reply)),
@@ -252,6 +258,6 @@ function openReply({ profile }: Route, { name, text }: TextFormat, localStops: r
 }
 
 function createTagger({ upstream }: Route): StateTagger {
-  const origin = originOf(upstream);
+  const origin = deriveOrigin(upstream);
   return (kind, data) => tagState({ kind, origin, data });
 }

@@ -40,7 +40,7 @@ export class BackgroundRun {
   readonly #rows: RunRows;
   readonly #log: EventLog;
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #remove: () => void;
+  readonly #removeRun: () => void;
   /** Members that override the upstream's in every response object. */
   readonly #fixedMembers: JsonObject;
   /** The latest response object, with the output so far. */
@@ -63,7 +63,7 @@ export class BackgroundRun {
     this.#response = queuedResponse;
     this.#rows = new RunRows(host.database);
     this.#renewedAt = host.monotonic();
-    this.#remove = getBackgroundRuns(host).add(key, () => exchange.abort(new ClientGone()));
+    this.#removeRun = getBackgroundRuns(host).add(key, () => exchange.abort(new ClientGone()));
     this.#log = new EventLog(async (events) => {
       await this.#rows.append(key, events, host.now());
       getBackgroundRuns(host).wake(key);
@@ -74,13 +74,14 @@ export class BackgroundRun {
     );
   }
 
+  /** Reads the reply in place of the client, and stores its events and its end. */
   readonly takeReply = async (reply: Reply): Promise<void> => {
     try {
       await this.#readReply(reply).catch((error: unknown) => this.#fail(error, reply));
       if (!this.#exchange.isClientGone) await this.#end();
     } finally {
       clearInterval(this.#heartbeat);
-      this.#remove();
+      this.#removeRun();
       getBackgroundRuns(this.#host).wake(this.#key);
     }
   };
@@ -105,7 +106,7 @@ export class BackgroundRun {
     const chunks: AsyncIterable<Buffer> | Iterable<Buffer | string> = body instanceof Readable ? body : [body ?? ''];
     for await (const chunk of chunks) {
       listener?.(chunk);
-      for (const event of parseEvents(chunk.toString())) this.#takeEvent(event);
+      for (const event of parseEvents(chunk.toString())) this.#storeEvent(event);
       await this.#log.waitForRoom();
       if (this.#log.totalCharacters > bounds.backgroundEvents)
         throw new GatewayError('upstream_failed', `The response exceeds ${bounds.backgroundEvents} characters.`);
@@ -113,7 +114,7 @@ export class BackgroundRun {
     if (!this.#hasEnded) throw new GatewayError('upstream_failed', 'The response was truncated.');
   }
 
-  #takeEvent(event: WrittenEvent): void {
+  #storeEvent(event: WrittenEvent): void {
     if (this.#hasEnded) return;
     const sequence = event.sequence ?? this.#log.lastSequence + 1;
     const response = readResponse(event);

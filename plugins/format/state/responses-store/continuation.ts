@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { scalarText } from '../../wire/members.ts';
+import { scalarToText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 import { omitRepeatedAnswer } from './repeated-answer.ts';
 import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
@@ -32,7 +32,7 @@ function isConversation(conversation: JsonValue | undefined): boolean {
 interface ExpandedInput {
   /** The conversation of the continued response, followed by the items of the request. */
   readonly items: readonly JsonValue[];
-  /** True if items were added to the request's own. */
+  /** True if `items` differs from the request's own items. */
   readonly isExpanded: boolean;
 }
 
@@ -56,9 +56,9 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
   }
   const { input, response } = await findPrevious(previousId, lookup);
   const answer = outputOf(response);
-  const prefix = [...input, ...answer];
-  const resolved = await resolveReferences(items, prefix, lookup);
-  return { items: [...prefix, ...omitRepeatedAnswer(resolved, answer)], isExpanded: true };
+  const previousItems = [...input, ...answer];
+  const resolved = await resolveReferences(items, previousItems, lookup);
+  return { items: [...previousItems, ...omitRepeatedAnswer(resolved, answer)], isExpanded: true };
 }
 
 /** Reads the input as a list of items. A string is a user message. */
@@ -71,14 +71,14 @@ async function findPrevious(id: string, { rows, accountId, now }: ReferenceLooku
   const previous = accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(throwUnavailable);
   if (previous !== undefined && isContinuable(previous.response)) return previous;
   if (previous !== undefined) {
-    const message = `The previous response is ${scalarText(previous.response['status'])} and cannot be continued.`;
+    const message = `The previous response is ${scalarToText(previous.response['status'])} and cannot be continued.`;
     throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
   }
   const message = `Previous response with id '${id.slice(0, 200)}' not found. Send the whole conversation as \`input\`.`;
   throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
 }
 
-/** Returns `items` itself if it contains no references. */
+/** Replaces references by their items. Returns `items` itself if it contains no references. */
 async function resolveReferences(
   items: readonly JsonValue[],
   prefix: readonly JsonValue[],
@@ -88,7 +88,7 @@ async function resolveReferences(
   if (referencedIds.size === 0) return items;
   const itemsById = new Map<string, JsonObject>();
   collectItems(prefix, referencedIds, itemsById);
-  // On a WebSocket, the items also include those of the continued conversation.
+  // On a WebSocket, the items include the continued conversation.
   const ownItems = items.filter((item) => readReference(item) === undefined);
   collectItems(ownItems, referencedIds, itemsById);
   const missingIds = [...referencedIds].filter((id) => !itemsById.has(id));

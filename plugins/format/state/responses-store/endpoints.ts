@@ -5,7 +5,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ResponsesReply } from '../../wire/responses.ts';
 import { throwUnavailable } from './continuation.ts';
-import { findResponse, responseNotFound } from './find-response.ts';
+import { findResponse, createResponseNotFoundError } from './find-response.ts';
 import { selectPage } from './input-items.ts';
 import { writeEndEvent } from './response-events.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';
@@ -82,7 +82,7 @@ export async function listInputItems(host: Host, exchange: Exchange): Promise<Re
 export async function deleteResponse(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId, id } = readRunKey(exchange);
   const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(throwUnavailable);
-  if (!isDeleted) throw responseNotFound(id);
+  if (!isDeleted) throw createResponseNotFoundError(id);
   getBackgroundRuns(host).stop({ accountId, id });
   getBackgroundRuns(host).wake({ accountId, id });
   return createJsonReply({ id, object: 'response', deleted: true });
@@ -106,7 +106,7 @@ function loadResponse(host: Host, exchange: Exchange): Promise<StoredResponse> {
 function readRunKey(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;
-  if (accountId === undefined) throw responseNotFound(id);
+  if (accountId === undefined) throw createResponseNotFoundError(id);
   return { accountId, id };
 }
 

@@ -6,7 +6,7 @@ const collectMs = 200; // time for which events are collected before they are st
 const pauseThreshold = 65_536; // buffered characters above which reading the answer pauses until they are stored
 const failThreshold = 1_048_576; // buffered characters above which the answer fails because they cannot be stored
 
-/** Stores the events of a stream in order and in batches. A full buffer pauses the reader until it is stored, so it stays small. */
+/** Stores the events of a stream in order and in batches. Reading pauses while the buffer is full, so the buffer stays small. */
 export class EventLog {
   readonly #store: (events: StoredEvents) => Promise<void>;
   readonly #log: Logger;

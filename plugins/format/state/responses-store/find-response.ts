@@ -16,7 +16,7 @@ const abandonedMessage = 'The gateway that ran this response has stopped. Send t
  */
 export async function findResponse(host: Host, key: RunKey): Promise<StoredResponse> {
   const storedResponse = await findIfStored(host, key);
-  if (storedResponse === undefined) throw responseNotFound(key.id);
+  if (storedResponse === undefined) throw createResponseNotFoundError(key.id);
   return storedResponse;
 }
 
@@ -24,7 +24,7 @@ async function findIfStored(host: Host, key: RunKey): Promise<StoredResponse | u
   const rows = new ResponseRows(host.database);
   const findRow = () => rows.find(key.accountId, key.id, host.now()).catch(throwUnavailable);
   const storedResponse = await findRow();
-  if (storedResponse?.isRunning !== true || !(await failAbandoned(host, key, storedResponse.response)))
+  if (storedResponse?.isRunning !== true || !(await failIfAbandoned(host, key, storedResponse.response)))
     return storedResponse;
   return findRow();
 }
@@ -49,7 +49,7 @@ export async function cleanUp(host: Host, eventRetentionMs: number): Promise<num
  *
  * @returns false if the response is not abandoned
  */
-async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
+async function failIfAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
   const runs = new RunRows(host.database);
   if ((await runs.findState(key, host.now()).catch(throwUnavailable)) !== 'abandoned') return false;
   const failure = createFailedResponse(response, 'server_error', abandonedMessage);
@@ -63,6 +63,6 @@ export function createFailedResponse(response: JsonObject, code: string, message
   return { ...response, status: 'failed', error: { code, message } };
 }
 
-export function responseNotFound(id: string): GatewayError {
+export function createResponseNotFoundError(id: string): GatewayError {
   return new GatewayError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
 }

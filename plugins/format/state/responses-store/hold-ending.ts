@@ -35,7 +35,7 @@ export function holdEnding(
     if (output.push(chunk)) source.resume();
     else source.pause();
   };
-  /** Delivers in order, after the store. No chunk arrives between the end of holding and `deliver`, because the source is paused. */
+  /** Delivers once the answer is stored, in order. No chunk arrives before `deliver` runs, because the source is paused. */
   const afterStore = (deliver: () => void): void => {
     if (isHolding) storing?.then(deliver).catch((error: Error) => output.breakOff(error));
     else deliver();

@@ -1,5 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { readExchangeId } from '../../formats/responses/reply/reply-object.ts';
 import { createItemId } from '../../formats/responses/reply/write-output.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
 import type { StoredResponse } from './rows.ts';
@@ -33,13 +34,13 @@ function describeItem(item: JsonValue, responseId: string, index: number): JsonO
   const { content, role, id: itemId, type: itemType } = source;
   const type = typeof itemType === 'string' ? itemType : 'message';
   const id =
-    typeof itemId === 'string' && itemId !== '' ? itemId : createItemId(type, responseId.replace(/^resp_/, ''), index);
+    typeof itemId === 'string' && itemId !== '' ? itemId : createItemId(type, readExchangeId(responseId), index);
   if (type !== 'message' || typeof content !== 'string') return { ...source, id, type };
-  const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
+  const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : createTextPart(content);
   return { ...source, id, type, status: source.status ?? 'completed', content: [part] };
 }
 
-function textPart(text: string): JsonObject {
+function createTextPart(text: string): JsonObject {
   return { type: 'input_text', text };
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
-import { scalarText } from '../../wire/members.ts';
+import { scalarToText } from '../../wire/members.ts';
 import { throwUnavailable } from './continuation.ts';
 import { responsesSection } from './register.ts';
 import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
@@ -111,7 +111,7 @@ export class Recorder {
     await yieldIfLong(responseJson.length);
     return {
       accountId,
-      id: scalarText(response['id']),
+      id: scalarToText(response['id']),
       input: inputJson,
       response: responseJson,
       itemIds: listItemIds(response),

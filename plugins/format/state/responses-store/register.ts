@@ -9,7 +9,7 @@ import { cleanUp } from './find-response.ts';
 
 /** Registers section, table, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
-  const endpoint = (name: string, definition: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
+  const registerEndpoint = (name: string, definition: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
     server.gateway.endpoint({ ...definition, name, dialect: 'openai', isMetered: false, isAliased: true });
   server.gateway.section(responsesSection);
   server.gateway.tables({
@@ -18,26 +18,26 @@ export function registerResponsesStore(server: Server): void {
   });
   server.gateway.job(cleanupJob);
   // Codex calls this path to compact conversations.
-  endpoint('responses_compact', { method: 'POST', path: '/v1/responses/compact', answer: refuseUnsupported });
-  endpoint('get_response', {
+  registerEndpoint('responses_compact', { method: 'POST', path: '/v1/responses/compact', answer: refuseUnsupported });
+  registerEndpoint('get_response', {
     documentation: { summary: 'format.docs.get_response' },
     method: 'GET',
     path: '/v1/responses/{id}',
     answer: (exchange) => getResponse(server.host(), exchange),
   });
-  endpoint('cancel_response', {
+  registerEndpoint('cancel_response', {
     documentation: { summary: 'format.docs.cancel_response' },
     method: 'POST',
     path: '/v1/responses/{id}/cancel',
     answer: (exchange) => cancelResponse(server.host(), exchange),
   });
-  endpoint('delete_response', {
+  registerEndpoint('delete_response', {
     documentation: { summary: 'format.docs.delete_response' },
     method: 'DELETE',
     path: '/v1/responses/{id}',
     answer: (exchange) => deleteResponse(server.host(), exchange),
   });
-  endpoint('list_input_items', {
+  registerEndpoint('list_input_items', {
     documentation: { summary: 'format.docs.list_input_items' },
     method: 'GET',
     path: '/v1/responses/{id}/input_items',
@@ -59,7 +59,7 @@ export const responsesSection = defineSection({
         'Hours for which a response can be continued and retrieved; 0 stores none.',
       ),
       max_bytes: integer(
-        { minimum: 1024, maximum: bounds.storedResponse, default: 4_194_304 },
+        { minimum: 1024, maximum: bounds.storedResponse, default: 4 * MiB },
         'Maximum bytes of a stored conversation, including the response.',
       ),
       max_account_bytes: integer(
@@ -78,7 +78,7 @@ export const responsesSection = defineSection({
 /** Time after which the events of an ended response are deleted. Its stream can be recreated from the response object. */
 const eventRetentionMs = 3_600_000;
 
-/** Deletes expired responses. Safe to run twice and concurrently. If it runs late, expired rows only take up space. */
+/** Deletes expired responses. The job may run twice and concurrently. If it runs late, expired rows only take up space. */
 const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',

@@ -1,6 +1,7 @@
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
+import { readExchangeId } from '../../formats/responses/reply/reply-object.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
 import { nextSequence, followingSequence } from './run-rows.ts';
 
@@ -64,13 +65,13 @@ export function writeEndEvent(response: JsonObject, sequence?: number): string {
  * Writes the events that end the stream of a response. A failed response ends with an error and the response object, like in
  * `renderResponseFailed`.
  *
- * @param first sequence number of the first event
+ * @param firstSequence sequence number of the first event
  */
-export function writeStreamEnd(response: JsonObject, first: number = nextSequence): string {
+export function writeStreamEnd(response: JsonObject, firstSequence: number = nextSequence): string {
   const { error, status }: ResponsesReply = response;
-  if (status !== 'failed' || !isJsonObject(error)) return writeEndEvent(response, first);
-  const second = first === nextSequence ? followingSequence : first + 1;
-  return writeError(error, first) + writeEndEvent(response, second);
+  if (status !== 'failed' || !isJsonObject(error)) return writeEndEvent(response, firstSequence);
+  const secondSequence = firstSequence === nextSequence ? followingSequence : firstSequence + 1;
+  return writeError(error, firstSequence) + writeEndEvent(response, secondSequence);
 }
 
 function writeError({ code, message, type }: JsonObject, sequence: number): string {
@@ -82,7 +83,7 @@ function writeError({ code, message, type }: JsonObject, sequence: number): stri
 /** Recreates all events of an ended response. */
 export function recreateEvents(response: JsonObject): WrittenEvent[] {
   const context = {
-    id: String(response['id']).replace(/^resp_/, ''),
+    id: readExchangeId(String(response['id'])),
     model: String(response['model']),
     created: Number(response['created_at']),
     request: {},

@@ -151,6 +151,7 @@ export function isStorable(id: unknown): id is string {
 
 const continuableStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
+/** True for a response that has ended without a failure. */
 export function isContinuable(response: JsonObject): boolean {
   return continuableStatuses.has(response['status']);
 }
@@ -186,7 +187,7 @@ export function listItemIds(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }
 
-/** @param epoch ms */
-export function toTimestamp(epoch: number): string {
-  return new Date(epoch).toISOString();
+/** Converts epoch milliseconds to a timestamp of PostgreSQL. */
+export function toTimestamp(epochMs: number): string {
+  return new Date(epochMs).toISOString();
 }

@@ -43,6 +43,7 @@ class BackgroundRuns {
   }
 }
 
+/** Returns the runs of this process. */
 export function getBackgroundRuns(host: Host): BackgroundRuns {
   return host.keep('format/background-runs', () => new BackgroundRuns());
 }

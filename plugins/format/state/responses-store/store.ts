@@ -105,7 +105,7 @@ export class ResponsesStore {
 
   /**
    * Answers the client of a background response and detaches its exchange; undefined for other requests. Called once the
-   * request can no longer be refused. The notes are those of the first route, because no attempt has been made yet.
+   * request can no longer be refused. The reply has the notes of the first route, because no attempt has been made yet.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */

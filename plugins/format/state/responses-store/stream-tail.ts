@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { findResponse, responseNotFound } from './find-response.ts';
+import { findResponse, createResponseNotFoundError } from './find-response.ts';
 import { parseEvents, recreateEvents, isEnding, type WrittenEvent, writeStreamEnd } from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
@@ -46,25 +46,29 @@ async function* readEvents(
   const rows = new RunRows(host.database);
   const runs = getBackgroundRuns(host);
   let lastSequence = afterSequence;
-  // Of the last batch, which may end with an event without a number.
-  let lastRead = afterSequence;
+  // Number stored with the last batch, which may end with an event that has no number.
+  let lastStoredSequence = afterSequence;
   let lastSent = performance.now();
   while (!signal.aborted) {
     // The state must be read first: once it is `ended`, all events are stored.
     const state = await rows.findState(key, host.now());
-    if (state === 'deleted') throw responseNotFound(key.id);
-    const batches = await rows.listEventsAfter(key, lastRead);
-    lastRead = batches.at(-1)?.last_sequence ?? lastRead;
+    if (state === 'deleted') throw createResponseNotFoundError(key.id);
+    const batches = await rows.listEventsAfter(key, lastStoredSequence);
+    lastStoredSequence = batches.at(-1)?.last_sequence ?? lastStoredSequence;
     for (const event of batches.flatMap(({ events }) => parseEvents(events))) {
-      if ((event.sequence ?? lastSequence) <= lastSequence) continue;
-      lastSequence = event.sequence ?? lastSequence;
+      if (event.sequence === undefined || event.sequence <= lastSequence) continue;
+      lastSequence = event.sequence;
       lastSent = performance.now();
       yield event.text;
       if (isEnding(event)) return;
     }
     if (batches.length > 0) continue;
+    if (state === 'ended') {
+      for (const { text } of await readRemainingEvents(host, key, lastSequence)) yield text;
+      return;
+    }
+    // Finding an abandoned response marks it as failed.
     if (state === 'abandoned') await findResponse(host, key);
-    else if (state === 'ended') return yield* (await remainingEvents(host, key, lastSequence)).map(({ text }) => text);
     else await runs.waitForWake(key, pollIntervalMs, signal);
     if (performance.now() - lastSent < keepAliveIntervalMs) continue;
     lastSent = performance.now();
@@ -74,9 +78,9 @@ async function* readEvents(
 
 /**
  * Recreates the events of an ended response whose stored events have been deleted or never existed. The original stream may have had more
- * events, so a client that has read further gets the end.
+ * events; a client that has already read past the recreated ones gets only the final events.
  */
-async function remainingEvents(host: Host, key: RunKey, lastSequence: number): Promise<WrittenEvent[]> {
+async function readRemainingEvents(host: Host, key: RunKey, lastSequence: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);
   const storedEvents = await new RunRows(host.database).listEventsAfter(key, -1);
   if (storedEvents.length > 0) return [];

@@ -13,8 +13,8 @@ interface RestoreTarget {
   readonly acceptsText: boolean;
   /** Origin tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
-  /** Data of an opaque state that this upstream created and accepts. */
-  ownState(state: OpaqueState | undefined): string | undefined;
+  /** Returns the data of an opaque state that this upstream created and accepts; undefined for any other state. */
+  findOwnState(state: OpaqueState | undefined): string | undefined;
 }
 
 /**
@@ -23,11 +23,11 @@ interface RestoreTarget {
  */
 export function restoreReasoning(
   conversation: Conversation,
-  kept: StoredReasoning,
+  storedReasoning: StoredReasoning,
   target: RestoreTarget,
 ): Conversation {
   const calls = conversation.items.filter((item) => item.type === 'tool_call');
-  const thoughts = kept.findBefore(calls);
+  const thoughts = storedReasoning.findBefore(calls);
   const thoughtsByCall = new Map(calls.map((call, index) => [call, thoughts[index] ?? []]));
   const items: Item[] = [];
   let answer: Item[] = [];
@@ -68,11 +68,11 @@ function restoreAnswer(
 }
 
 /** True if the reasoning has state of this upstream, or text that the route accepts. */
-function canUse({ state, text }: Reasoning, { ownState, acceptsText }: RestoreTarget): boolean {
+function canUse({ state, text }: Reasoning, { findOwnState: ownState, acceptsText }: RestoreTarget): boolean {
   return Boolean(ownState(state)) || (text !== '' && acceptsText);
 }
 
-/** Inserts thoughts into an answer: those that preceded the answer's text before the text, the others directly before their call. */
+/** Inserts thoughts into an answer. Thoughts that preceded the answer's text go before the text, all others directly before their call. */
 function insertThoughts(answer: readonly Item[], thoughtsByCall: ThoughtsByCall): Item[] {
   const items: Item[] = [];
   let answerStart = 0;
@@ -90,10 +90,9 @@ function insertThoughts(answer: readonly Item[], thoughtsByCall: ThoughtsByCall)
 }
 
 /** Kinds of earlier reasoning that the routes of a model accept. */
-interface ReplayingRoutes {
-  /** Opaque reasoning state. */
-  readonly withState: boolean;
-  readonly withText: boolean;
+interface AcceptedReasoning {
+  readonly includesState: boolean; // opaque reasoning state
+  readonly includesText: boolean;
 }
 
 /** True if a route accepts the text of earlier reasoning in this format. */
@@ -102,7 +101,7 @@ export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Ro
 }
 
 /** Finds the kinds of earlier reasoning that a model's routes accept but the client does not receive. */
-export function findReplayingRoutes({ routes }: Model, request: ClientRequest): ReplayingRoutes {
+export function findAcceptedReasoning({ routes }: Model, request: ClientRequest): AcceptedReasoning {
   const candidates = routes.flatMap((route) => {
     const format = findFormat(route, request);
     // If client and route share a format, the client receives the reasoning and sends it back.
@@ -110,8 +109,8 @@ export function findReplayingRoutes({ routes }: Model, request: ClientRequest): 
     return format === undefined || isReturnedByClient ? [] : [{ route, format }];
   });
   return {
-    withState: candidates.some(({ format }) => format.text.stateKinds.length > 0),
-    withText: candidates.some(({ format, route }) => acceptsReasoningText(format, route)),
+    includesState: candidates.some(({ format }) => format.text.stateKinds.length > 0),
+    includesText: candidates.some(({ format, route }) => acceptsReasoningText(format, route)),
   };
 }
 

@@ -20,8 +20,8 @@ import {
   listThoughtsByCall,
 } from '../../canonical/stored-reasoning.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
-import { writeFirstUserMessage } from '../../request/session.ts';
-import { findReplayingRoutes } from './restore.ts';
+import { serializeFirstUserMessage } from '../../request/session.ts';
+import { findAcceptedReasoning } from './restore.ts';
 
 const deadlineMs = 50; // time that a request waits for the reasoning of its history
 const warnIntervalMs = 60_000; // time between warnings about a failing store
@@ -36,11 +36,11 @@ export class ReasoningStore {
   readonly #limits: GroupLimits;
   readonly #warningThrottle = new Throttle(warnIntervalMs);
 
-  /** @param hours retention of reasoning; 0 to store none */
-  constructor(host: Host, hours: number) {
+  /** @param retentionHours 0 to store no reasoning */
+  constructor(host: Host, retentionHours: number) {
     this.#host = host;
     const { storedReasonings: entries, accountReasoning: bytes } = bounds;
-    this.#limits = { seconds: hours * hourSeconds, entries, bytes };
+    this.#limits = { seconds: retentionHours * hourSeconds, entries, bytes };
   }
 
   /**
@@ -51,19 +51,19 @@ export class ReasoningStore {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
     const { findHistoryCalls: listCalls, hidesReasoning } = format.client.text ?? {};
-    const clientReturnsReasoning = hidesReasoning?.(outline) === false;
+    const isReasoningReturned = hidesReasoning?.(outline) === false;
     const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isDisabled || clientReturnsReasoning || listCalls === undefined || !Array.isArray(outline['tools']))
+    if (isDisabled || isReasoningReturned || listCalls === undefined || !Array.isArray(outline['tools']))
       return request;
-    const routes = findReplayingRoutes(model, request);
-    if (!routes.withState && !routes.withText) return request;
+    const accepted = findAcceptedReasoning(model, request);
+    if (!accepted.includesState && !accepted.includesText) return request;
     const { body } = request;
-    const calls = listCalls(body, routes.withState);
+    const calls = listCalls(body, accepted.includesState);
     const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
     const entryNames = reasoning.listEntryNames();
     if (entryNames.length === 0) return request.with({ storedReasoning: reasoning });
-    return this.#findEntries(accountId, entryNames).then((found) =>
-      request.with({ storedReasoning: reasoning.addEntries(found) }),
+    return this.#findEntries(accountId, entryNames).then((entries) =>
+      request.with({ storedReasoning: reasoning.addEntries(entries) }),
     );
   }
 
@@ -88,6 +88,9 @@ export class ReasoningStore {
   }
 }
 
+/** The thoughts before one of several equal calls. */
+type CallThoughts = readonly StoredThought[];
+
 class ConversationReasoning implements StoredReasoning {
   #thoughtsByName: ReadonlyMap<string, readonly CallThoughts[]> = new Map();
   readonly #conversation: string;
@@ -98,14 +101,14 @@ class ConversationReasoning implements StoredReasoning {
   constructor(
     body: JsonObject,
     history: readonly HistoryCall[],
-    store: (entries: ReadonlyMap<string, Buffer>) => void,
+    saveEntries: (entries: ReadonlyMap<string, Buffer>) => void,
   ) {
-    this.#conversation = digest(writeFirstUserMessage(body));
+    this.#conversation = digest(serializeFirstUserMessage(body));
     this.#history = history;
-    this.#saveEntries = store;
+    this.#saveEntries = saveEntries;
   }
 
-  get hasFound(): boolean {
+  get hasStored(): boolean {
     return this.#thoughtsByName.size > 0;
   }
 
@@ -123,15 +126,15 @@ class ConversationReasoning implements StoredReasoning {
   }
 
   findBefore(calls: readonly CallIdentity[]): (readonly Thought[])[] {
-    if (!this.hasFound) return calls.map(() => []);
+    if (!this.hasStored) return calls.map(() => []);
     const counts = new Map<string, number>();
     return calls
       .toReversed()
       .map((call) => {
         const name = this.#createEntryName(call);
-        const fromEnd = (counts.get(name) ?? 0) + 1;
-        counts.set(name, fromEnd);
-        return readThoughts(this.#thoughtsByName.get(name)?.at(-fromEnd) ?? []);
+        const positionFromEnd = (counts.get(name) ?? 0) + 1;
+        counts.set(name, positionFromEnd);
+        return readThoughts(this.#thoughtsByName.get(name)?.at(-positionFromEnd) ?? []);
       })
       .toReversed();
   }
@@ -170,9 +173,6 @@ function countNames(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** The thoughts before one of several equal calls. */
-type CallThoughts = readonly StoredThought[];
-
 /** Decodes the thoughts of an entry; empty if another version of the gateway wrote a different form. */
 function decodeThoughts(stored: Buffer): CallThoughts[] {
   const turns = parseObject(stored.toString())?.['turns'];
@@ -181,7 +181,7 @@ function decodeThoughts(stored: Buffer): CallThoughts[] {
   );
 }
 
-/** Encodes the thoughts of an entry, without the oldest that do not fit; undefined if the last alone are too large. */
+/** Encodes the thoughts of an entry and omits the oldest until the entry fits; undefined if the latest alone are too large. */
 function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
   const keptTurns = [...turns];
   for (const oldest of turns.keys()) {

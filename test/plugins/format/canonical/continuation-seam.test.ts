@@ -10,7 +10,7 @@ const end: Fragment[] = [{ type: 'finish', reason: 'stop' }, { type: 'end' }];
 /** The text that passes, of a rest that comes in these pieces and then ends. */
 const passed = (sent: string, ...pieces: string[]): string => {
   const seam = new ContinuationSeam(sent);
-  const fragments = [...pieces.flatMap((piece) => seam.take([text(piece)])), ...seam.take(end)];
+  const fragments = [...pieces.flatMap((piece) => seam.filter([text(piece)])), ...seam.filter(end)];
   return fragments.map((fragment) => (fragment.type === 'text' ? fragment.text : '')).join('');
 };
 
@@ -82,7 +82,7 @@ describe('content other than text', () => {
       { type: 'reasoning_state', kind: 'signature', data: 's' },
       { type: 'break' },
     ];
-    expect(seam.take([...thought, text(' a dark night'), { type: 'break' }])).toEqual([
+    expect(seam.filter([...thought, text(' a dark night'), { type: 'break' }])).toEqual([
       text(' a dark night'),
       { type: 'break' },
     ]);
@@ -91,15 +91,15 @@ describe('content other than text', () => {
   it('other content follows the text that was held back', () => {
     const seam = new ContinuationSeam('It was a dark night');
     const call: Fragment = { type: 'call', key: 0, id: 'c', name: 'look' };
-    expect(seam.take([text('a dark')])).toEqual([]);
+    expect(seam.filter([text('a dark')])).toEqual([]);
     expect(seam.hasContent).toBe(false);
-    expect(seam.take([call])).toEqual([text('a dark'), call]);
+    expect(seam.filter([call])).toEqual([text('a dark'), call]);
     expect(seam.hasContent).toBe(true);
   });
 
   it('a citation loses its position', () => {
     const citation = { url: 'https://a.test', title: undefined, quote: undefined, start: 3, end: 5 };
-    expect(new ContinuationSeam('It').take([{ type: 'citation', citation }])).toEqual([
+    expect(new ContinuationSeam('It').filter([{ type: 'citation', citation }])).toEqual([
       { type: 'citation', citation: { ...citation, start: undefined, end: undefined } },
     ]);
   });

@@ -8,9 +8,9 @@ import type {
   StateKind,
   ToolCall,
 } from '../../../../plugins/format/canonical/conversation.ts';
-import { normalizeCalls, textOf, toTurns } from '../../../../plugins/format/canonical/dialogue.ts';
+import { normalizeCalls, joinTexts, groupIntoTurns } from '../../../../plugins/format/canonical/dialogue.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
-import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
+import { deriveOrigin, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { CallTranslator } from '../../../../plugins/format/routes/translation/translator.ts';
@@ -30,20 +30,23 @@ const callOf = ({ id, name, input }: ToolCall) => ({ id, name, input: parsed(inp
 
 /** What a dialogue means, turn by turn. Pictures that tools have shown count as the user's, who hands them on. */
 function meaningOf(items: readonly Item[]): unknown[] {
-  return toTurns(normalizeCalls(items)).map((turn) => {
+  return groupIntoTurns(normalizeCalls(items)).map((turn) => {
     if (turn.role === 'assistant') {
       const said = turn.items.flatMap((item) => (item.type === 'message' ? item.parts : []));
-      return { text: plain(textOf(said)), calls: turn.items.filter((item) => item.type === 'tool_call').map(callOf) };
+      return {
+        text: plain(joinTexts(said)),
+        calls: turn.items.filter((item) => item.type === 'tool_call').map(callOf),
+      };
     }
-    if (turn.role === 'system') return { system: plain(textOf(turn.parts)) };
+    if (turn.role === 'system') return { system: plain(joinTexts(turn.parts)) };
     return {
       results: turn.results.map(({ id, parts, isError }) => ({
         id,
-        text: plain(textOf(parts)),
-        isError: isError || textOf(parts).startsWith('Error:'),
+        text: plain(joinTexts(parts)),
+        isError: isError || joinTexts(parts).startsWith('Error:'),
       })),
       pictures: picturesOf([...turn.results.flatMap(({ parts }) => parts), ...turn.parts]),
-      text: plain(textOf(turn.parts)),
+      text: plain(joinTexts(turn.parts)),
     };
   });
 }
@@ -118,7 +121,7 @@ const states: fc.Arbitrary<TaggedState[]> = fc
   .array(
     fc.record({
       kind: fc.constantFrom(...kinds),
-      origin: fc.constantFrom(originOf(own), ...others.map(originOf), undefined),
+      origin: fc.constantFrom(deriveOrigin(own), ...others.map(deriveOrigin), undefined),
     }),
     { minLength: 1, maxLength: 4 },
   )
@@ -214,7 +217,7 @@ describe.each(pairs)('reasoning state, from a client of %s to %s', (client, upst
           new CallTranslator(exchange, request).translate(route, conversational[upstream]).request.body,
         );
         for (const state of list) {
-          const isOwn = state.origin === originOf(own) && ownKinds[upstream].includes(state.kind);
+          const isOwn = state.origin === deriveOrigin(own) && ownKinds[upstream].includes(state.kind);
           if (!isOwn) expect(isIn(body, marker(state))).toBe(false);
         }
         expect(isIn(body, 'dps1')).toBe(false);
@@ -233,7 +236,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
       fc.property(states, words, (list, thought) => {
         const body = bodyFor(list, thought);
         for (const state of list) {
-          const isForeign = state.origin !== undefined && state.origin !== originOf(own);
+          const isForeign = state.origin !== undefined && state.origin !== deriveOrigin(own);
           if (isForeign) expect(isIn(body, marker(state))).toBe(false);
         }
         expect(isIn(body, 'dps1')).toBe(false);
@@ -243,7 +246,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
 
   it('reasoning state is returned to its upstream unchanged', () => {
     for (const kind of ownKinds[format]) {
-      const body = bodyFor([{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }], 'Hm.');
+      const body = bodyFor([{ kind, origin: deriveOrigin(own), data: 'rs_0:U0VBTCBSEALED' }], 'Hm.');
       expect(body).toContain('"rs_0:U0VBTCBSEALED"');
     }
   });
@@ -252,7 +255,7 @@ describe.each(formats)('reasoning state, from a client of %s to an upstream of t
 describe.each(formats.filter((format) => ownKinds[format].length > 0))('reasoning state of %s', (format) => {
   it('reasoning state of a translated reply is returned to its upstream unchanged', () => {
     for (const kind of ownKinds[format]) {
-      const list: TaggedState[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
+      const list: TaggedState[] = [{ kind, origin: deriveOrigin(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });
       const request = requestOf(format, handBack[format](list, 'Hm.'));
       expect(

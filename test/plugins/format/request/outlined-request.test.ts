@@ -4,7 +4,7 @@ import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profil
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { createOutline } from '#core/platform/json-outline/outline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
+import { deriveOrigin, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { checkParameters } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { encodeSignature } from '../../../../plugins/format/formats/gemini/request/thought-signature.ts';
 import { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
@@ -116,7 +116,7 @@ describe.each(textFormats)('a long %s request, of which the outline was read', (
   const upstream = upstreamAt('http://127.0.0.1:1/v1', { formats: [format] });
   const bodies: JsonObject[] = [
     lengthened(sampleRequest(format)) as JsonObject,
-    withState(format, originOf(upstream)),
+    withState(format, deriveOrigin(upstream)),
     withState(format, '00000000'),
   ];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Item } from '../../../../plugins/format/canonical/conversation.ts';
-import { textOf } from '../../../../plugins/format/canonical/dialogue.ts';
+import { joinTexts } from '../../../../plugins/format/canonical/dialogue.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { openCall } from '../../../../plugins/format/routes/model-call.ts';
 import { conversational, type TextFormat, textFormats, type UpstreamTextFormat } from '../../../support/formats.ts';
@@ -123,7 +123,7 @@ function pairsIn(items: readonly Item[]): [id: string, command: unknown, results
   return items.flatMap((item) => {
     if (item.type !== 'tool_call') return [];
     const results = items.filter((other) => other.type === 'tool_result').filter(({ id }) => id === item.id);
-    const texts = results.map(({ parts }) => textOf(parts));
+    const texts = results.map(({ parts }) => joinTexts(parts));
     return [[item.id, (JSON.parse(item.input) as JsonObject)['command'], texts]];
   });
 }

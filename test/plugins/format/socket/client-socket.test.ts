@@ -19,7 +19,7 @@ interface Running {
 
 let running: Running[];
 
-const conversations = {
+const messageRunner = {
   runMessage(message: InboundMessage, client: MessageClient) {
     const { promise, resolve } = Promise.withResolvers<void>();
     running.push({ message, client, end: resolve });
@@ -48,7 +48,7 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
   const socket = Object.assign(new EventEmitter(), { write: (text: string) => said.push(text) });
   const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses', isMetered: true };
   const keptConversations = new KeptConversations({ total: MiB, account: MiB }, () => true);
-  const context = { conversations, keptConversations, endpoint, warmUp: endpoint, now: () => performance.now() };
+  const context = { messageRunner, keptConversations, endpoint, warmUp: endpoint, now: () => performance.now() };
   const client = new ClientSocket(
     context as SocketContext,
     {

@@ -9,11 +9,11 @@ import {
   fromByteString,
 } from '../../../../plugins/format/socket/event-frames.ts';
 import { findMembers } from '../../../../plugins/format/socket/member-spans.ts';
-import { readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
+import { readCreateFrame, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
 import { writeTextFrames } from '../../../../plugins/format/socket/text-frames.ts';
 import { convertToEvents, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
 
-const create = (text: string) => readCreate(readFrame(Buffer.from(text)));
+const create = (text: string) => readCreateFrame(readFrame(Buffer.from(text)));
 const bodyOf = (text: string, kept?: readonly string[]) => {
   const pieces = composeBody(
     create(text),

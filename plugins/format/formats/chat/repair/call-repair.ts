@@ -21,6 +21,8 @@ interface HeldCall {
 /** Names of the member that holds the name and the input of a call, and of the input inside it. */
 type CallKind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
+const otherKind = { function: 'custom', custom: 'function' } as const;
+
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**
@@ -67,7 +69,7 @@ export class CallRepair {
     const completed = [...entries];
     for (const [call, { index }] of this.#sent) {
       if (call.isCustom || !call.scanner.isBlank) continue;
-      call.takeInput('{}');
+      call.appendInput('{}');
       const position = completed.findIndex(([entryCall]) => entryCall === call);
       const entry: ChatCall = completed[position]?.[1] ?? { index };
       const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
@@ -80,8 +82,8 @@ export class CallRepair {
   #repairPiece(piece: CallPiece): CallEntry[] {
     const { call } = piece;
     const sent = this.#sent.get(call);
-    if (sent !== undefined) return this.#repairLater(piece, sent).map((entry) => [call, entry]);
-    if (call.name !== undefined) return [[call, this.#repairFirst(piece, call.name)]];
+    if (sent !== undefined) return this.#repairLaterPiece(piece, sent).map((entry) => [call, entry]);
+    if (call.name !== undefined) return [[call, this.#repairFirstPiece(piece, call.name)]];
     this.#held.set(call, this.#joinHeld(piece));
     return [];
   }
@@ -92,7 +94,7 @@ export class CallRepair {
     return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
   }
 
-  #repairFirst(piece: CallPiece, name: string): ChatCall {
+  #repairFirstPiece(piece: CallPiece, name: string): ChatCall {
     const { entry, input } = this.#held.has(piece.call) ? this.#joinHeld(piece) : piece;
     const index = this.#sent.size;
     const id = this.#ids.add(piece.call.id ?? `${this.#id}_${index}`);
@@ -115,7 +117,7 @@ export class CallRepair {
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
 
-  #repairLater(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
+  #repairLaterPiece(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
     const { entry, input, isWhole } = piece;
     if (isWhole && input === '') return [];
     const [bodyName, inputName] = kindOf(piece);
@@ -151,8 +153,6 @@ function dropEmptyOther(entry: ChatCall, name: CallKind[0]): ChatCall {
   const { [otherKind[name]]: _, ...members } = entry;
   return members;
 }
-
-const otherKind = { function: 'custom', custom: 'function' } as const;
 
 function kindOf({ isCustom }: CallPiece): CallKind {
   return isCustom ? ['custom', 'input'] : ['function', 'arguments'];

@@ -14,6 +14,7 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** Prefix of the generated ids for calls without an id. */
   readonly id: string;
   readonly index: number;
+  /** False for a stream of deltas. */
   readonly isWhole: boolean;
   readonly callForm: CallForm;
 }
@@ -47,7 +48,7 @@ export class ChoiceRepair {
   }
 
   get isTruncated(): boolean {
-    return this.#tracker.calls.calls.some((call) => call.isTruncated);
+    return this.#tracker.callTracker.calls.some((call) => call.isTruncated);
   }
 
   /** True while deltas that carry only text, reasoning or input need no repair. */
@@ -55,16 +56,16 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Takes a delta of text and reasoning, unless it needs a repair. Returns true if it was taken. */
-  takePlainDelta(text: string, reasoning: string): boolean {
-    return this.#tracker.tryPlainDelta(text, reasoning);
+  /** Appends a delta of text and reasoning. Returns false if the delta needs a repair and was not appended. */
+  tryAppendPlainDelta(text: string, reasoning: string): boolean {
+    return this.#tracker.tryAppendPlainDelta(text, reasoning);
   }
 
-  /** Takes a piece of a call's input, unless it needs a repair. Returns true if it was taken. */
-  takePlainInput(index: number, input: string): boolean {
-    const call = this.#tracker.calls.findNumbered(index);
+  /** Appends a piece of a call's input. Returns false if the piece needs a repair and was not appended. */
+  tryAppendPlainInput(index: number, input: string): boolean {
+    const call = this.#tracker.callTracker.findNumbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
-    call.takeInput(input);
+    call.appendInput(input);
     return true;
   }
 
@@ -151,7 +152,7 @@ export class ChoiceRepair {
     this.#reportedFinish ??= finish;
     if (this.#reportedFinish === undefined) return openValue;
     const isDeprecated = this.#callForm === 'function_call';
-    const hasCalls = isDeprecated ? this.#tracker.calls.calls.length > 0 : this.#calls.hasCalls;
+    const hasCalls = isDeprecated ? this.#tracker.callTracker.calls.length > 0 : this.#calls.hasCalls;
     const reason = writeFinish(resolveFinish(this.#reportedFinish, hasCalls), this.#callForm);
     if (reason === this.#sentReason) return openValue;
     this.#sentReason = reason;

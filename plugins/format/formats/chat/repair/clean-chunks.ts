@@ -57,10 +57,10 @@ export class CleanChunks {
     this.#keepsTiers = keepsTiers;
   }
 
-  /** Returns undefined for any other chunk, including a chunk that may need a repair. */
+  /** Reads a clean chunk; returns undefined for any other chunk, including a chunk that may need a repair. */
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
-      const clean = readShaped(chunk, shape);
+      const clean = readDeltaOfShape(chunk, shape);
       // The tier of a plain chunk equals the tier of an earlier chunk.
       if (clean !== undefined) return clean.isPlain || !this.#hasOtherTier(chunk) ? clean : undefined;
     }
@@ -91,9 +91,9 @@ export class CleanChunks {
     const searchStart = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const choicesEnd = chunk.indexOf('}]', searchStart) + 2;
     if (choicesEnd > 1) {
-      const hasMore = !chunk.startsWith('{') || !chunk.includes('"choices"') || otherReaderPattern.test(chunk);
+      const isReadByOthers = !chunk.startsWith('{') || !chunk.includes('"choices"') || otherReaderPattern.test(chunk);
       const after = chunk.slice(end, choicesEnd);
-      const remainder = hasMore ? undefined : readTail(chunk, end, choicesEnd);
+      const remainder = isReadByOthers ? undefined : readTail(chunk, end, choicesEnd);
       const shape: ChunkShape = { kind, before: chunk.slice(0, start), after, remainder };
       this.#shapes = [shape, ...this.#shapes].slice(0, maxShapes);
     }
@@ -102,7 +102,7 @@ export class CleanChunks {
 }
 
 /** Reads the delta of a chunk of this shape; undefined for any other chunk. */
-function readShaped(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
+function readDeltaOfShape(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
   const end = findTextEnd(chunk, before);
   if (end === undefined) return undefined;
   const isPlain = remainder !== undefined && hasTail(chunk, end, ...remainder);

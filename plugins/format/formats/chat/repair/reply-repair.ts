@@ -5,16 +5,16 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
-import { readFailure, truncatedCallError } from '../../../canonical/reply.ts';
-import { withoutOtherTier } from '../../../canonical/service-tier.ts';
+import { readFailure, createTruncatedCallError } from '../../../canonical/reply.ts';
+import { removeOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 import { asList, asText, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
 import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
-import { classifyMissingFinish, missingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
+import { classifyMissingFinish, createMissingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { addRefusedChoice } from '../reply/prompt-filter.ts';
 import { readChoices } from '../reply/read-reply.ts';
-import { readCallForm } from '../reply/reply-object.ts';
+import { createReplyId, readCallForm } from '../reply/reply-object.ts';
 import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { CleanChunks } from './clean-chunks.ts';
@@ -64,7 +64,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
     if (data.length < 16 && data.trim() === '[DONE]') return [...this.#endStream(), event];
-    if (this.#takeClean(event, data)) {
+    if (this.#tryCleanChunk(event, data)) {
       this.#lastChunk = event;
       return [event];
     }
@@ -74,13 +74,13 @@ export class ChatReplyRepair implements ReplyRepair {
     if (this.#hasFailed) return [event];
     this.#lastChunk = event;
     const repaired = this.#repairChunk(addRefusedChoice(removeEmptyError(chunk), 'delta'));
-    this.#learn(data, chunk, repaired);
+    this.#learnCleanId(data, chunk, repaired);
     return [repaired === chunk ? event : replaceEventData(event, repaired)];
   }
 
   repairReply(body: JsonObject, text: string): JsonObject {
     const isClean =
-      readCleanChoice(body) !== undefined && this.#withoutOtherTier(body) === body && body['error'] === undefined;
+      readCleanChoice(body) !== undefined && this.#removeOtherTier(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
     // Numbers in inputs that are objects must keep all digits.
     const exact = mayContainLongNumbers(text) ? (parseBody(text) ?? body) : body;
@@ -96,7 +96,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return repaired === exact ? body : repaired;
   }
 
-  #takeClean(event: StreamEvent, data: string): boolean {
+  #tryCleanChunk(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
     if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
       return false;
@@ -104,8 +104,8 @@ export class ChatReplyRepair implements ReplyRepair {
     if (clean === undefined) return false;
     const isTaken =
       clean.type === 'text'
-        ? choice.takePlainDelta(clean.text, clean.reasoning)
-        : choice.takePlainInput(clean.index, clean.input);
+        ? choice.tryAppendPlainDelta(clean.text, clean.reasoning)
+        : choice.tryAppendPlainInput(clean.index, clean.input);
     if (isTaken)
       event.contentDelta =
         clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
@@ -114,7 +114,7 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */
-  #learn(data: string, chunk: ChatReply, repaired: ChatReply): void {
+  #learnCleanId(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
     if (readChoices(repaired)[0] === undefined || readChoices(chunk)[0]?.index !== 0) return;
     const id = `"id":${JSON.stringify(chunk.id)}`;
@@ -149,12 +149,12 @@ export class ChatReplyRepair implements ReplyRepair {
 
   /** Adds required members that are missing from a reply or chunk. */
   #addHead(reply: ChatReply, choices: JsonValue, object: string): ChatReply {
-    const body = this.#withoutOtherTier(reply);
+    const body = this.#removeOtherTier(reply);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
     // Azure's first chunk has no choice, and its id and object are empty.
     const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
-    this.#id = asText(body.id) || this.#id || `chatcmpl-${id}`;
+    this.#id = asText(body.id) || this.#id || createReplyId(id);
     const head: ChatReply = {
       ...(!isExempt && asText(body.id) === '' && { id: this.#id }),
       ...(!isExempt && body.object !== object && { object }),
@@ -165,23 +165,23 @@ export class ChatReplyRepair implements ReplyRepair {
     return { ...body, ...head, choices };
   }
 
-  #withoutOtherTier(body: ChatReply): ChatReply {
-    return this.#keepsTiers ? body : withoutOtherTier(body);
+  #removeOtherTier(body: ChatReply): ChatReply {
+    return this.#keepsTiers ? body : removeOtherTier(body);
   }
 
-  /** Returns the chunks to add before [DONE] if the upstream left out finish reasons. */
+  /** Returns the chunks to add before [DONE] if the upstream omitted finish reasons. */
   #endStream(): readonly StreamEvent[] {
     const repairs = [...this.#choices.values()];
     const openRepairs = repairs.filter((choice) => !choice.isFinished);
     if (openRepairs.length === 0 || !repairs.some(({ hasContent }) => hasContent)) return [];
     if (openRepairs.some(({ isTruncated }) => isTruncated)) {
-      this.failure = truncatedCallError();
+      this.failure = createTruncatedCallError();
       return [];
     }
-    // Of several choices, LiteLLM 1.108.7 loses some or all finish reasons.
+    // LiteLLM 1.108.7 omits some or all finish reasons of several choices.
     const missing = classifyMissingFinish(this.#profile);
     const ending = missing === 'cut' && repairs.length > 1 ? 'unknown' : missing;
-    if (ending === 'cut') this.failure = missingFinishError();
+    if (ending === 'cut') this.failure = createMissingFinishError();
     if (ending === 'unknown') this.#notes.noteMissing('finish reason');
     const lastChunk = this.#lastChunk;
     if (lastChunk === undefined || ending === 'cut') return [];

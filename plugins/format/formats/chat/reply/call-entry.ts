@@ -22,7 +22,7 @@ export interface CallEntry {
   readonly isDeprecated: boolean;
 }
 
-/** Reads the calls. Some servers write a call in both forms; the deprecated one is then omitted. */
+/** Reads the calls. Some servers write a call in both forms; the deprecated form is then omitted. */
 export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry[] {
   const current = entries.filter(isJsonObject).map((entry) => readEntry(entry));
   if (deprecatedCall === undefined) return current;

@@ -39,20 +39,24 @@ export class CallTracker {
     return call?.key === index ? call : undefined;
   }
 
-  takePieces(entries: CallEntries): CallPiece[] {
+  /** Adds the entries of a delta. Returns the new pieces of its calls. */
+  addDeltaEntries(entries: CallEntries): CallPiece[] {
     const pieces = readEntries(entries);
     const anonymous = pieces.filter(isAnonymous);
     const callsInChunk = new Set<TrackedCall>();
-    return pieces.flatMap((piece) => this.#takePiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk));
+    return pieces.flatMap((piece) => this.#addPiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk));
   }
 
-  /** Takes whole calls, whose pieces may have arrived earlier. */
-  takeWhole(entries: CallEntries): readonly CallPiece[] {
+  /** Adds the entries of a message, whose calls may have arrived earlier in pieces. */
+  addMessageEntries(entries: CallEntries): readonly CallPiece[] {
     if (this.#calls.length === 0 && entries.entries.length === 0 && entries.deprecatedCall === undefined)
       return noPieces;
     const callsInList = new Set<TrackedCall>();
-    const wholes = readEntries(entries);
-    return [...this.releaseHeld(), ...wholes.map((whole, position) => this.#takeWhole(whole, position, callsInList))];
+    const wholeEntries = readEntries(entries);
+    return [
+      ...this.releaseHeld(),
+      ...wholeEntries.map((whole, position) => this.#addWhole(whole, position, callsInList)),
+    ];
   }
 
   releaseHeld(): readonly CallPiece[] {
@@ -63,18 +67,18 @@ export class CallTracker {
   }
 
   /**
-   * @param fromEnd position, counted from the last call (1), of the call that an anonymous piece belongs to
+   * @param positionFromEnd position, counted from the last call (1), of the call that an anonymous piece belongs to
    * @param callsInChunk calls of earlier pieces in the same chunk
    */
-  #takePiece(piece: CallEntry, fromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
-    const existing = this.#findCall(piece, isAnonymous(piece) ? fromEnd : 1, callsInChunk);
+  #addPiece(piece: CallEntry, positionFromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
+    const existing = this.#findCall(piece, isAnonymous(piece) ? positionFromEnd : 1, callsInChunk);
     const isNew = existing === undefined;
     const isRepeated = !isNew && isRepetition(piece, existing, callsInChunk);
     const original = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
     const call = existing ?? this.#openCall(piece);
     call.suspectedOriginal ??= original;
     callsInChunk.add(call);
-    const input = isRepeated ? '' : call.takeInput(piece.input);
+    const input = isRepeated ? '' : call.appendInput(piece.input);
     const newPiece = { ...this.#learnMembers(call, piece), isFirst: isNew, isWhole: false, isSeparate: false, input };
     if (call.isRepetition) return [];
     if (call.suspectedOriginal === undefined) return [newPiece];
@@ -89,7 +93,7 @@ export class CallTracker {
   }
 
   /** @param callsInList calls of earlier entries in the same list */
-  #takeWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
+  #addWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
     const existing = this.#findRepeated(whole, position, callsInList);
     const isNew = existing === undefined;
     const call = existing ?? this.#openCall(whole);
@@ -99,16 +103,20 @@ export class CallTracker {
     return { ...learned, isFirst: isNew, isWhole: true, isSeparate, input: call.completeInput(whole.input) };
   }
 
-  #findCall(piece: CallEntry, fromEnd: number, callsInChunk: ReadonlySet<TrackedCall>): TrackedCall | undefined {
-    const candidate = this.#findCandidate(piece, fromEnd);
+  #findCall(
+    piece: CallEntry,
+    positionFromEnd: number,
+    callsInChunk: ReadonlySet<TrackedCall>,
+  ): TrackedCall | undefined {
+    const candidate = this.#findCandidate(piece, positionFromEnd);
     if (candidate !== undefined && !startsNewCall(piece, candidate)) return candidate;
     return this.#calls.find((call) => isRepetition(piece, call, callsInChunk));
   }
 
-  #findCandidate({ index, id, isDeprecated }: CallEntry, fromEnd: number): TrackedCall | undefined {
+  #findCandidate({ index, id, isDeprecated }: CallEntry, positionFromEnd: number): TrackedCall | undefined {
     if (isDeprecated) return this.#calls.findLast((call) => call.isDeprecated);
     const withId = this.#calls.findLast((call) => id !== undefined && call.id === id);
-    if (index === undefined) return withId ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
+    if (index === undefined) return withId ?? this.#calls.at(-positionFromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (withId?.index === undefined ? withId : undefined);
   }
 

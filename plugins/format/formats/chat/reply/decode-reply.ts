@@ -6,25 +6,32 @@ import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import {
   type Citation,
   droppedAudio,
-  droppedPart,
-  errorFragment,
+  createDroppedPart,
+  createErrorFragment,
   type Fragment,
   isContent,
-  modelFragment,
-  onlyDelta,
+  toModelFragments,
+  selectOnlyDelta,
   progress,
   readFailure,
-  textFragment,
-  tierFragment,
-  usageFragment,
+  toTextFragments,
+  toTierFragments,
+  toUsageFragments,
 } from '../../../canonical/reply.ts';
 import { addDelta } from '../../../content/content-digest.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
-import { asList, asText, readMember, readEvent } from '../../../wire/members.ts';
+import { asList, asText, readMember, parseEventData } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { readCleanChoice } from './clean-reply.ts';
-import { classifyMissingFinish, missingFinishError, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
+import {
+  classifyMissingFinish,
+  createMissingFinishError,
+  noteFinish,
+  readAbort,
+  readFinish,
+  readUsage,
+} from './finish.ts';
 import { addRefusedChoice } from './prompt-filter.ts';
 import { hasSources, readSources } from './read-reply.ts';
 
@@ -35,8 +42,8 @@ const usagePattern = /"usage"\s*:\s*\{/;
 const noFragments: readonly Fragment[] = [];
 
 /**
- * Reads a Chat Completions reply and tolerates the deviations of all vendors. Of several choices, it reads the content of the first and
- * the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ * Reads a Chat Completions reply and tolerates the deviations of all vendors. If there are several choices, it reads the content of the
+ * first and the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
   /** Created on first use, because most non-streaming replies do not need it. */
@@ -67,8 +74,8 @@ export class ChatDecoder implements ReplyDecoder {
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#tracker.isPlain ? this.#repeatedEvent.read(name, data) : undefined;
-    if (text !== undefined && this.#takeRepeated(text)) {
-      return textFragment(this.#repeatsReasoning ? 'reasoning' : 'text', text);
+    if (text !== undefined && this.#appendRepeated(text)) {
+      return toTextFragments(this.#repeatsReasoning ? 'reasoning' : 'text', text);
     }
     const fragments = this.#readChunk(name, data, event);
     // A caller that passes the parsed event skims the events after it.
@@ -76,12 +83,14 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  #takeRepeated(text: string): boolean {
-    return this.#repeatsReasoning ? this.#tracker.tryPlainDelta('', text) : this.#tracker.tryPlainDelta(text, '');
+  #appendRepeated(text: string): boolean {
+    return this.#repeatsReasoning
+      ? this.#tracker.tryAppendPlainDelta('', text)
+      : this.#tracker.tryAppendPlainDelta(text, '');
   }
 
   #learnEvent(name: string | undefined, data: string, fragments: readonly Fragment[]): void {
-    const delta = this.#sources.size === 0 ? onlyDelta(fragments) : undefined;
+    const delta = this.#sources.size === 0 ? selectOnlyDelta(fragments) : undefined;
     const text = delta?.type === 'input' ? undefined : delta?.text;
     this.#repeatsReasoning = delta?.type === 'reasoning';
     this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? readReasoning : readText);
@@ -93,15 +102,15 @@ export class ChatDecoder implements ReplyDecoder {
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
     if (content !== undefined && contentDelta !== undefined) addDelta(content, contentDelta);
-    return usagePattern.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
+    return usagePattern.test(data) ? toUsageFragments(readUsage(event.parse() ?? {})) : [];
   }
 
   #readChunk(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
-    if (json === '[DONE]') return [...this.#finishContent(), this.#endFragment()];
-    const chunk: ChatReply | undefined = readEvent(json, event);
-    if (chunk === undefined) return name === 'error' ? [errorFragment({ message: json })] : [];
-    if (name === 'error') return [errorFragment(isJsonObject(chunk.error) ? chunk.error : chunk)];
+    if (json === '[DONE]') return [...this.#finishContent(), this.#createEndFragment()];
+    const chunk: ChatReply | undefined = parseEventData(json, event);
+    if (chunk === undefined) return name === 'error' ? [createErrorFragment({ message: json })] : [];
+    if (name === 'error') return [createErrorFragment(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const { choices } = addRefusedChoice(chunk, 'delta');
@@ -110,22 +119,23 @@ export class ChatDecoder implements ReplyDecoder {
     const content = choice === undefined ? [] : this.#readChoice(choice);
     const fragments = [...content, ...readOtherChoices(choices, choice), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
-    return [...usageFragment(readUsage(chunk)), ...this.#readModelAndTier(chunk), ...fragments];
+    return [...toUsageFragments(readUsage(chunk)), ...this.#readModelAndTier(chunk), ...fragments];
   }
 
   readWhole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
-    const simple = this.#hasInlineThinking ? undefined : readSimple(body);
-    if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#readModelAndTier(body), ...simple];
+    const simpleFragments = this.#hasInlineThinking ? undefined : readSimpleReply(body);
+    if (simpleFragments !== undefined)
+      return [...toUsageFragments(readUsage(body)), ...this.#readModelAndTier(body), ...simpleFragments];
     const { choices } = addRefusedChoice(body, 'message');
     const choice = this.#pickChoice(choices);
-    // Passes on only the message, because a stray `code` does not mean that the request was rejected.
+    // Reports only the message, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
-      return [errorFragment({ message: asText(readMember(body, 'message')) || 'an answer without choices' })];
+      return [createErrorFragment({ message: asText(readMember(body, 'message')) || 'an answer without choices' })];
     this.#collectSources(body, choice);
     const fragments = [
-      ...usageFragment(readUsage(body)),
+      ...toUsageFragments(readUsage(body)),
       ...this.#readModelAndTier(body),
       ...this.#readChoice(choice),
       ...readOtherChoices(choices, choice),
@@ -152,11 +162,11 @@ export class ChatDecoder implements ReplyDecoder {
   /** Reads the model and the tier, which chunks repeat. */
   #readModelAndTier({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
     if (tier === this.#tier && this.#hasModel) return noFragments;
-    const modelFragments = this.#hasModel ? noFragments : modelFragment(model);
+    const modelFragments = this.#hasModel ? noFragments : toModelFragments(model);
     this.#hasModel ||= modelFragments.length > 0;
     if (tier === this.#tier) return modelFragments;
     this.#tier = tier;
-    return [...modelFragments, ...tierFragment(tier)];
+    return [...modelFragments, ...toTierFragments(tier)];
   }
 
   /** Picks the choice that arrived first, regardless of its index. */
@@ -190,18 +200,18 @@ export class ChatDecoder implements ReplyDecoder {
     return [...fragments, ...this.#finishContent(), finish];
   }
 
-  #endFragment(): Fragment {
+  #createEndFragment(): Fragment {
     const ending = this.#hasFinished ? 'whole' : classifyMissingFinish(this.#profile);
     // An empty reply gets its own error later.
-    if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: missingFinishError() };
+    if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: createMissingFinishError() };
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
   #finishContent(): readonly Fragment[] {
     const { reasoning, text, calls } = this.#tracker.finish();
     return [
-      ...textFragment('reasoning', reasoning),
-      ...textFragment('text', text),
+      ...toTextFragments('reasoning', reasoning),
+      ...toTextFragments('text', text),
       ...calls.flatMap(toCallFragments),
       ...this.#takeUncitedSources(),
     ];
@@ -209,7 +219,7 @@ export class ChatDecoder implements ReplyDecoder {
 }
 
 /** Reads a reply that yields only a text and its end; returns undefined for any other reply. */
-function readSimple(body: ChatReply): readonly Fragment[] | undefined {
+function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
   const choice = readCleanChoice(body);
   if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
   const { content, annotations } = choice.message as ChatMessage;
@@ -254,18 +264,21 @@ function readDelta({ choices }: ChatReply): ChatMessage | undefined {
   return isJsonObject(delta) ? delta : undefined;
 }
 
-/** Attaches log probabilities to the text. Notes those that other formats cannot express: of reasoning, calls, refusals or older formats. */
+/**
+ * Attaches log probabilities to the text. Notes the log probabilities of reasoning, calls and refusals, and those in older forms, because
+ * other formats cannot express them.
+ */
 function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
   if (!isJsonObject(received)) return fragments;
   const { content, refusal }: ChatLogprobs = received;
   const logprobs = asList(content).filter(isJsonObject);
   const hasOthers = asList(refusal).length > 0 || !('content' in received);
-  const dropped: Fragment[] = hasOthers ? [droppedPart('logprobs', '')] : [];
+  const dropped: Fragment[] = hasOthers ? [createDroppedPart('logprobs', '')] : [];
   if (logprobs.length === 0) return [...dropped, ...fragments];
   if (fragments.length === 0) return [...dropped, { type: 'text', text: '', logprobs }];
   const textIndex = fragments.findIndex(({ type }) => type === 'text');
   const text = fragments[textIndex];
-  if (text?.type !== 'text') return [droppedPart('logprobs', ''), ...fragments];
+  if (text?.type !== 'text') return [createDroppedPart('logprobs', ''), ...fragments];
   return [...dropped, ...fragments.with(textIndex, { ...text, logprobs })];
 }
 
@@ -273,19 +286,19 @@ function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {
   const hasAudio = isFilled(readMember<ChatMessage>(message, 'audio'));
   const hasRunTools = Array.isArray(readMember<ChatMessage>(message, 'executed_tools'));
   if (!hasAudio && !hasRunTools) return noFragments;
-  return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
+  return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [createDroppedPart('executed_tools', '')] : [])];
 }
 
 /** Notes the vendor's moderation of prompt and reply, which other formats cannot express. */
 function readModeration({ moderation }: ChatReply): Fragment[] {
-  return isJsonObject(moderation) ? [droppedPart('moderation', '')] : [];
+  return isJsonObject(moderation) ? [createDroppedPart('moderation', '')] : [];
 }
 
 function toFragments({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
   return [
-    ...textFragment('reasoning', reasoning),
-    ...textFragment('text', text),
-    ...textFragment('refusal', refusal),
+    ...toTextFragments('reasoning', reasoning),
+    ...toTextFragments('text', text),
+    ...toTextFragments('refusal', refusal),
     ...citations.map((citation) => ({ type: 'citation', citation }) as const),
     ...images.map((source) => ({ type: 'image', source }) as const),
     ...calls.flatMap(toCallFragments),

@@ -6,7 +6,7 @@ import type { CompleteReply, Logprob, ReplyEvent } from '../../../canonical/repl
 import type { ChatMessage, ChatReply, ChatRequest, ChatStreamOptions } from '../../../wire/chat.ts';
 import { readMember } from '../../../wire/members.ts';
 import { type BlockEvent, MessageDeltas, writeMessage } from './message-deltas.ts';
-import { type CallForm, readCallForm, writeFinish, writeUsage } from './reply-object.ts';
+import { type CallForm, createReplyId, readCallForm, writeFinish, writeUsage } from './reply-object.ts';
 
 /**
  * Encodes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; client
@@ -38,7 +38,7 @@ export class ChatEncoder implements ReplyEncoder {
     if (event.type === 'finish') return this.#writeEnd(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
     let text = '';
-    for (const delta of this.#takeDeltas(event))
+    for (const delta of this.#writeDeltas(event))
       text += logprobs === undefined ? this.#writePlainChunk(delta) : this.#writeChunk(delta, null, {}, logprobs);
     return text;
   }
@@ -47,8 +47,8 @@ export class ChatEncoder implements ReplyEncoder {
    * Returns the deltas for an event, preceded by the delta that starts the reply. A reply that starts with a call, a refusal or reasoning
    * has null as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
    */
-  #takeDeltas(event: BlockEvent): ChatMessage[] {
-    const deltas = this.#deltas.takeEvent(event);
+  #writeDeltas(event: BlockEvent): ChatMessage[] {
+    const deltas = this.#deltas.writeEvent(event);
     if (this.#hasStarted) return deltas;
     this.#hasStarted = true;
     return [writeFirstDelta(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
@@ -74,7 +74,7 @@ export class ChatEncoder implements ReplyEncoder {
     const firstChunk = this.#hasStarted ? '' : this.#writeChunk(writeFirstDelta(''), null);
     // A reply with only reasoning gets an empty text.
     const delta = this.#hasStarted && this.#deltas.isEmpty ? { content: '' } : {};
-    const states = this.#deltas.takeStates().map((state) => this.#writeChunk(state, null));
+    const states = this.#deltas.writeStates().map((state) => this.#writeChunk(state, null));
     const lastChunk = this.#writeChunk(delta, writeFinish(reply.finish, this.#callForm), writeTier(reply));
     const usage = {
       ...this.#writeHead('chat.completion.chunk'),
@@ -107,7 +107,7 @@ export class ChatEncoder implements ReplyEncoder {
 
   #writeHead(object: string): ChatReply {
     const { id, created, model } = this.#context;
-    return { id: `chatcmpl-${id}`, object, created, model };
+    return { id: createReplyId(id), object, created, model };
   }
 }
 

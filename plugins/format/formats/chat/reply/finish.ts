@@ -70,7 +70,7 @@ export function classifyMissingFinish(profile: Profile | undefined): 'whole' | '
 }
 
 /** Creates the error for a stream that ends without the finish reason that its route usually sends. */
-export function missingFinishError(): GatewayError {
+export function createMissingFinishError(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
 

@@ -7,7 +7,7 @@ import {
   type CompleteReply,
   contentOf,
   type ImageBlock,
-  paragraph,
+  paragraphBreak,
 } from '../../../canonical/reply.ts';
 import type { PrecedingContent } from '../../../content/sent-content.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
@@ -31,7 +31,7 @@ export class MessageDeltas {
   #imageCount = 0;
   readonly #states: ChatReasoningDetail[] = [];
   /** Number of text characters before the open block, including its separator. */
-  #textBefore = 0;
+  #precedingTextLength = 0;
   #separator = '';
 
   constructor(callForm: CallForm) {
@@ -43,14 +43,14 @@ export class MessageDeltas {
     return this.#textLength === 0 && this.#refusalLength === 0 && this.#callCount === 0;
   }
 
-  takeEvent(event: BlockEvent): ChatMessage[] {
+  writeEvent(event: BlockEvent): ChatMessage[] {
     switch (event.type) {
       case 'block_start':
         return this.#startBlock(event.block);
       case 'block_delta':
         return this.#continueBlock(event.block, event.text);
       case 'citation':
-        return [{ annotations: [writeCitation(event.citation, this.#textBefore)] }];
+        return [{ annotations: [writeCitation(event.citation, this.#precedingTextLength)] }];
       case 'block_stop':
         if (event.block.type === 'image') return [{ images: [writeImage(event.block, this.#imageCount++)] }];
         if (event.block.type === 'reasoning') this.#states.push(writeReasoningState(event.block, this.#states.length));
@@ -62,13 +62,13 @@ export class MessageDeltas {
    * Returns the reasoning states, which must be in one delta after all blocks: some clients concatenate such lists, but the openai
    * SDK keeps only the last one.
    */
-  takeStates(): ChatMessage[] {
+  writeStates(): ChatMessage[] {
     return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
   }
 
   #startBlock(head: BlockHead): ChatMessage[] {
     this.#separator = this.#selectSeparator(head);
-    if (head.type === 'text') this.#textBefore = this.#textLength + this.#separator.length;
+    if (head.type === 'text') this.#precedingTextLength = this.#textLength + this.#separator.length;
     if (head.type !== 'tool_call') return [];
     const index = this.#callCount++;
     const call = writeCall(head, '');
@@ -113,11 +113,11 @@ export class MessageDeltas {
 }
 
 /** Returns the separator between a block and earlier blocks of its kind, because the message has one text per kind. */
-export function selectSeparator(head: BlockHead, before: Omit<PrecedingContent, 'last'>): string {
+export function selectSeparator(head: BlockHead, preceding: Omit<PrecedingContent, 'lastType'>): string {
   const { type } = head;
-  if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
-  if (type === 'reasoning') return before.hasReasoning ? reasoningSeparator : '';
-  return type === 'refusal' && before.hasRefusal ? paragraph : '';
+  if (type === 'text') return preceding.hasText && head.isParagraph === true ? paragraphBreak : '';
+  if (type === 'reasoning') return preceding.hasReasoning ? reasoningSeparator : '';
+  return type === 'refusal' && preceding.hasRefusal ? paragraphBreak : '';
 }
 
 /** Writes the message of a non-streaming reply as the sum of its deltas, so that both forms always have the same content. */
@@ -127,7 +127,7 @@ export function writeMessage({ blocks }: CompleteReply, callForm: CallForm): Cha
   for (const [index, block] of blocks.entries()) {
     for (const delta of writeBlock(deltas, index, block)) addDelta(message, delta);
   }
-  for (const delta of deltas.takeStates()) addDelta(message, delta);
+  for (const delta of deltas.writeStates()) addDelta(message, delta);
   const { content, refusal, tool_calls: calls, function_call: call }: ChatMessage = message;
   // Only a message with a call or a refusal may have null as its text.
   return refusal === null && calls === undefined && call === undefined
@@ -139,10 +139,10 @@ function writeBlock(deltas: MessageDeltas, index: number, block: Block): ChatMes
   const text = contentOf(block);
   const citations = block.type === 'text' ? block.citations : [];
   return [
-    ...deltas.takeEvent({ type: 'block_start', index, block }),
-    ...(text === '' ? [] : deltas.takeEvent({ type: 'block_delta', index, block, text })),
-    ...citations.flatMap((citation) => deltas.takeEvent({ type: 'citation', index, citation })),
-    ...deltas.takeEvent({ type: 'block_stop', index, block }),
+    ...deltas.writeEvent({ type: 'block_start', index, block }),
+    ...(text === '' ? [] : deltas.writeEvent({ type: 'block_delta', index, block, text })),
+    ...citations.flatMap((citation) => deltas.writeEvent({ type: 'citation', index, citation })),
+    ...deltas.writeEvent({ type: 'block_stop', index, block }),
   ];
 }
 
@@ -161,13 +161,13 @@ function addDelta(message: JsonObject, delta: ChatMessage): void {
 
 /** Adds entries to the calls with their indexes, or as new calls. The calls of a non-streaming message have no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
-  const added = [...calls];
+  const merged = [...calls];
   for (const entry of entries) {
     if (!isJsonObject(entry)) continue;
     const { index, ...call } = entry;
-    added[Number(index)] = merge(added[Number(index)], call);
+    merged[Number(index)] = merge(merged[Number(index)], call);
   }
-  return added;
+  return merged;
 }
 
 /** Concatenates strings and lists, and merges objects member by member. */

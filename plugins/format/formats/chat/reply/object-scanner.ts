@@ -3,6 +3,7 @@ import { fnv } from './text-tracker.ts';
 const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const emptyObjectHash = [openBrace, closeBrace].reduce((hash, code) => Math.imul(hash ^ code, fnv.prime), fnv.offset);
 
 /** Detects incrementally whether a JSON text is a closed object. Checks only the braces, so the text may be malformed. */
 export class ObjectScanner {
@@ -57,5 +58,3 @@ export class ObjectScanner {
     else if (code === quote) this.#isInString = false;
   }
 }
-
-const emptyObjectHash = [openBrace, closeBrace].reduce((hash, code) => Math.imul(hash ^ code, fnv.prime), fnv.offset);

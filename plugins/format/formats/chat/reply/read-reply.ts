@@ -51,6 +51,7 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
+/** Lists the choices of a reply or a chunk. Omits values that are not objects. */
 export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }

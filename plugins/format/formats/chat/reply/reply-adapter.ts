@@ -19,20 +19,20 @@ export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #wantsUsage: boolean;
   /** True while the client waits for a chunk with the usage. */
-  #owesUsage: boolean;
+  #isUsagePending: boolean;
   #lastChunk: StreamEvent | undefined;
 
   constructor(request: AnsweredRequest) {
     const { stream_options: options }: ChatRequest = request.outline;
     this.meter = new UsageMeter(request);
     this.#wantsUsage = readMember<ChatStreamOptions>(options, 'include_usage') === true;
-    this.#owesUsage = this.#wantsUsage;
+    this.#isUsagePending = this.#wantsUsage;
   }
 
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
-      if (hasTokenCounts(reportedUsage)) this.#owesUsage = false;
+      if (hasTokenCounts(reportedUsage)) this.#isUsagePending = false;
       // The gateway requested this chunk, not the client.
       if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
       const chunk: ChatReply = event.parse() ?? {};
@@ -58,8 +58,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
   /** Returns the usage chunk that the client requested, if the upstream did not send it. */
   renderEnd(reportedUsage?: Usage): string {
-    if (!this.#owesUsage) return '';
-    this.#owesUsage = false;
+    if (!this.#isUsagePending) return '';
+    this.#isUsagePending = false;
     const usage = this.#completeUsage(reportedUsage);
     return replaceDataInText(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
   }

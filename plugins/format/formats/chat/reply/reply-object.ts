@@ -7,6 +7,11 @@ type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 /** The form of calls that a client supports: `tool_calls`, or the deprecated `function_call`, which a message has at most once. */
 export type CallForm = 'tool_calls' | 'function_call';
 
+/** Creates the id of a reply from the id of its exchange. */
+export function createReplyId(exchangeId: string): string {
+  return `chatcmpl-${exchangeId}`;
+}
+
 /** Maps a pause for the vendor's own tools to `length`, the only reason of this format for an unfinished reply. */
 const finishReasons: Readonly<Record<Exclude<FinishReason, 'tool_calls'>, string>> = {
   stop: 'stop',

@@ -2,7 +2,7 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { scalarText } from '../../../wire/members.ts';
+import { scalarToText } from '../../../wire/members.ts';
 import { readChoices } from './read-reply.ts';
 
 const textMembers = ['content', 'refusal'] as const;
@@ -33,7 +33,7 @@ function mapChoice(
   const texts: Editable<ChatMessage> = message;
   let hasChanged = false;
   for (const name of textMembers) {
-    const block = `${scalarText(choice.index ?? 0)}/${name}`;
+    const block = `${scalarToText(choice.index ?? 0)}/${name}`;
     const text = texts[name];
     let mapped = typeof text === 'string' ? blocks.push(block, text) : '';
     if (isLast) mapped += blocks.end(block);

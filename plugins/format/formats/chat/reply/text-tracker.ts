@@ -11,7 +11,7 @@ export class TextTracker {
   #length = 0;
   /** Hash of all pieces except the last: a whole reply has only one piece and needs no hash. */
   #hashBeforeLast = fnv.offset;
-  #last = '';
+  #lastPiece = '';
   /** True if every piece contains all pieces before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
 
@@ -31,29 +31,29 @@ export class TextTracker {
     return this.#add(text);
   }
 
-  /** Takes the next piece, unless it repeats the last piece, which xAI sends twice. */
+  /** Appends the next piece, unless it repeats the last piece, which xAI sends twice. */
   appendUnlessRepeated(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
 
   isRepetition(text: string): boolean {
-    return text.length >= repeatLength && text === this.#last;
+    return text.length >= repeatLength && text === this.#lastPiece;
   }
 
-  /** Takes the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
+  /** Appends the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
   appendDeltaOrSnapshot(text: string): string {
     if (text === '') return '';
     if (!this.isEmpty) this.#isCumulative ??= this.isStartOf(text);
     return this.isCumulative ? this.appendSnapshot(text) : this.#add(text);
   }
 
-  /** Takes a piece after the finish reason, where MiniMax repeats the whole text and other vendors repeat the last piece. */
+  /** Appends a piece after the finish reason, where MiniMax repeats the whole text and other vendors repeat the last piece. */
   appendAfterFinish(text: string): string {
-    if (text === this.#last) return '';
+    if (text === this.#lastPiece) return '';
     return this.isStartOf(text) ? this.appendSnapshot(text) : this.#add(text);
   }
 
-  /** Takes the whole text. A different text is ignored. */
+  /** Appends the missing end of the whole text. Ignores a text that does not start with the text so far. */
   appendSnapshot(text: string): string {
     return this.isStartOf(text) ? this.#add(text.slice(this.#length)) : '';
   }
@@ -71,13 +71,13 @@ export class TextTracker {
   #add(text: string): string {
     if (text === '') return text;
     this.#hashBeforeLast = this.#hash();
-    this.#last = text;
+    this.#lastPiece = text;
     this.#length += text.length;
     return text;
   }
 
   #hash(): number {
-    return extendHash(this.#hashBeforeLast, this.#last, this.#last.length);
+    return extendHash(this.#hashBeforeLast, this.#lastPiece, this.#lastPiece.length);
   }
 }
 

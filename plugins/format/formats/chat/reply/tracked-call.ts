@@ -22,7 +22,7 @@ export class TrackedCall {
   isRepetition = false;
   readonly scanner = new ObjectScanner();
   readonly #input = new TextTracker();
-  #held: { readonly entry: ChatCall; readonly input: string } = { entry: {}, input: '' };
+  #heldPiece: { readonly entry: ChatCall; readonly input: string } = { entry: {}, input: '' };
 
   constructor(key: number, { index, isDeprecated }: Pick<CallEntry, 'index' | 'isDeprecated'>) {
     this.key = key;
@@ -45,12 +45,12 @@ export class TrackedCall {
     return input === '' || this.#input.isStartOf(input);
   }
 
-  takeInput(input: string): string {
+  appendInput(input: string): string {
     this.scanner.scan(input);
     return this.#input.appendDelta(input);
   }
 
-  /** Takes the whole input and returns the missing part. */
+  /** Appends the missing end of the whole input, and returns it. */
   completeInput(input: string): string {
     const missing = this.#input.appendSnapshot(input);
     this.scanner.scan(missing);
@@ -59,17 +59,17 @@ export class TrackedCall {
 
   /** Holds a piece back. Returns true once enough input has arrived to compare the call with its suspected original. */
   holdBack(entry: ChatCall, input: string): boolean {
-    this.#held = { entry: { ...this.#held.entry, ...entry }, input: this.#held.input + input };
+    this.#heldPiece = { entry: { ...this.#heldPiece.entry, ...entry }, input: this.#heldPiece.input + input };
     const maxLength = (this.suspectedOriginal?.inputLength ?? 0) + maxExtraWhiteSpace;
-    return this.scanner.isClosed || this.#held.input.length > maxLength;
+    return this.scanner.isClosed || this.#heldPiece.input.length > maxLength;
   }
 
   /** Returns the held-back pieces as one piece; undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
-    const held = this.#held;
+    const held = this.#heldPiece;
     this.isRepetition = this.suspectedOriginal?.hasInput(held.input) === true;
     this.suspectedOriginal = undefined;
-    this.#held = { entry: {}, input: '' };
+    this.#heldPiece = { entry: {}, input: '' };
     return this.isRepetition ? undefined : held;
   }
 

@@ -29,12 +29,12 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     reasoning: readReasoningRequest(request),
     output: readOutputFormat(request, 'response_format', 'json_schema'),
     areInstructionsCached: reader.areInstructionsCached,
-    cacheLifetime: readCacheLife(body),
+    cacheLifetime: readCacheLifetime(body),
   };
 }
 
-/** Reads the cache lifetime from `cache_control`, which is not in OpenAI's format but which OpenRouter and LiteLLM pass on to Anthropic. */
-function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
+/** Reads the cache lifetime from `cache_control`, a member that OpenRouter and LiteLLM add to OpenAI's format and forward to Anthropic. */
+function readCacheLifetime({ messages, tools }: ChatRequest): '1h' | undefined {
   const hasLongLivedMessage = asList(messages).some(
     (message) => isLongLived(message) || asList(readMember<ChatMessage>(message, 'content')).some(isLongLived),
   );
@@ -51,15 +51,21 @@ function isLongLived(holder: JsonValue | undefined): boolean {
 /** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
 function readReasoningRequest(body: BodyObject<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
-  if (effort !== undefined) return toReasoning(effort, undefined);
+  if (effort !== undefined) return createReasoningRequest(effort, undefined);
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
     const { effort: name, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
-    return toReasoning(findEffort(name) ?? (enabled === false ? 'none' : undefined), asCount(budget), exclude !== true);
+    return createReasoningRequest(
+      findEffort(name) ?? (enabled === false ? 'none' : undefined),
+      asCount(budget),
+      exclude !== true,
+    );
   }
   if (!isJsonObject(thinking)) return undefined;
   const { type, budget_tokens: budget }: ChatReasoningOptions = thinking;
-  return type === 'disabled' ? toReasoning('none', undefined) : toReasoning(undefined, asCount(budget));
+  return type === 'disabled'
+    ? createReasoningRequest('none', undefined)
+    : createReasoningRequest(undefined, asCount(budget));
 }
 
 function findEffort(word: JsonValue | undefined): Effort | undefined {
@@ -67,6 +73,10 @@ function findEffort(word: JsonValue | undefined): Effort | undefined {
 }
 
 /** Requests the text by default, because clients of this format show all reasoning that they receive. */
-function toReasoning(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
+function createReasoningRequest(
+  effort: Effort | undefined,
+  budget: number | undefined,
+  wantsText = true,
+): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

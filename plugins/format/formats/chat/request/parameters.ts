@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { shortenId, acceptedRetention } from '../../../canonical/openai.ts';
+import { shortenId, selectRetention } from '../../../canonical/openai.ts';
 import { toRequestableTier } from '../../../canonical/service-tier.ts';
 import type { ChatRequest } from '../../../wire/chat.ts';
 import { asFilledObject, asFilledText, listTexts } from '../../../wire/members.ts';
@@ -43,13 +43,13 @@ export const chatParameters = compileParameters(
     logprobs: {
       is: rule.boolean,
       to: 'topLogprobs',
-      read: (isSet) => (isSet === true ? 0 : undefined),
+      read: (isRequested) => (isRequested === true ? 0 : undefined),
       write: () => true,
     },
     user: { is: rule.text, to: 'user', read: asFilledText, writtenBy: 'encoder' },
     safety_identifier: { is: rule.text, to: 'safetyId', read: asFilledText, writtenBy: 'encoder' },
-    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: asFilledText, write: ifSupported(shortenId) },
-    service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: ifSupported(toRequestableTier) },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: asFilledText, write: writeIfSupported(shortenId) },
+    service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: writeIfSupported(toRequestableTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
     // Written for no upstream: OpenAI accepts metadata only for stored replies.
     metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'none' },
@@ -62,8 +62,8 @@ export const chatParameters = compileParameters(
   {
     translationOnly: {
       top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'none' },
-      verbosity: { is: rule.text, to: 'verbosity', read: asFilledText, write: ifSupported() },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
+      verbosity: { is: rule.text, to: 'verbosity', read: asFilledText, write: writeIfSupported() },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: selectRetention },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
     },
     unmappedMembers: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],
@@ -93,8 +93,8 @@ function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefin
   return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
 }
 
-/** Creates a writer for a member that many vendors reject. Support for custom tools, which are equally new, implies support for it. */
-function ifSupported(write: (setting: string) => string | undefined = (setting) => setting) {
+/** Creates a writer for a member that many vendors reject. Vendors that support custom tools, which are equally new, support the member. */
+function writeIfSupported(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 

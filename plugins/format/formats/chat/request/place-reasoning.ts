@@ -5,7 +5,7 @@ import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 import { toParts } from '../../adaptation/adapt-late-system.ts';
 
-/** Returns true if the route accepts the reasoning of earlier assistant messages: it requires the reasoning, or takes what is given. */
+/** Returns true if the route requires the reasoning of earlier assistant messages, or accepts it if given. */
 export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
   return requiresReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');

@@ -1,5 +1,5 @@
 import type { Item, Message, Part, ImagePart } from '../../../canonical/conversation.ts';
-import { placeParts, textParts } from '../../../canonical/media.ts';
+import { placeParts, toTextParts } from '../../../canonical/media.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import {
   hasBreakpoint,
@@ -8,7 +8,7 @@ import {
   readFilePart,
   readInstructions,
   readMediaUrl,
-  refusalParts,
+  toRefusalParts,
 } from '../../../canonical/openai.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import { readName } from '../../../canonical/tools.ts';
@@ -71,9 +71,9 @@ export class ChatHistoryReader {
   #readParts(message: BodyObject<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
     if (!hasBreakpoint(message.value)) return parts;
-    const last = parts.findLastIndex(({ type }) => type === 'text');
-    const part = parts[last];
-    return part?.type === 'text' ? parts.with(last, { ...part, isBreakpoint: true }) : parts;
+    const lastTextIndex = parts.findLastIndex(({ type }) => type === 'text');
+    const part = parts[lastTextIndex];
+    return part?.type === 'text' ? parts.with(lastTextIndex, { ...part, isBreakpoint: true }) : parts;
   }
 
   #addSystem(parts: Part[]): void {
@@ -90,13 +90,13 @@ export class ChatHistoryReader {
     const parts = this.#readParts(message);
     // Clients send generated images back in the form that they received from the gateway.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
-    parts.push(...refusalParts(message.maybeText('refusal')));
+    parts.push(...toRefusalParts(message.maybeText('refusal')));
     this.#addMessage('assistant', parts);
     if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
     const callStart = this.items.length;
     for (const call of message.objects<ChatCall>('tool_calls')) this.#readCall(call);
-    const deprecated = message.maybeObject<ChatCallBody>('function_call');
-    if (deprecated !== undefined) this.#readDeprecatedCall(deprecated, this.items.slice(callStart));
+    const deprecatedCall = message.maybeObject<ChatCallBody>('function_call');
+    if (deprecatedCall !== undefined) this.#readDeprecatedCall(deprecatedCall, this.items.slice(callStart));
   }
 
   #readCall(call: BodyObject<ChatCall>): void {
@@ -136,9 +136,9 @@ function readPart(part: BodyObject<ChatPart>, notes: Notes): Part[] {
   const type = part.text('type');
   switch (type) {
     case 'text':
-      return textParts(part.text('text'), hasBreakpoint(part.value));
+      return toTextParts(part.text('text'), hasBreakpoint(part.value));
     case 'refusal':
-      return refusalParts(part.text('refusal'));
+      return toRefusalParts(part.text('refusal'));
     case 'image_url':
       return [readImage(part, type)];
     case 'input_audio':

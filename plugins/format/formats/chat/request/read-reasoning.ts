@@ -90,12 +90,12 @@ export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean)
     if (!isJsonObject(message) || !Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
     const lacksReasoning = !hasState(message, hasText) && (needsState || !hasText);
-    return calls.map((call) => ({ ...readKeptCall(call), lacksReasoning }));
+    return calls.map((call) => ({ ...readCallIdentity(call), lacksReasoning }));
   });
 }
 
-/** Reads the parts of a call that its stored reasoning is found by. */
-export function readKeptCall(entry: JsonValue): CallIdentity {
+/** Reads the members of a call that identify its stored reasoning. */
+export function readCallIdentity(entry: JsonValue): CallIdentity {
   const { id, type, function: namedFunction, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
   const body = isCustom ? custom : namedFunction;

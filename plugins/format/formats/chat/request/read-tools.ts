@@ -16,21 +16,21 @@ import { invalidValue, type BodyObject } from '../../../wire/read.ts';
  */
 export function readTools(body: BodyObject<ChatRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
-  let foreign: string | undefined;
+  let unsupportedTypePath: string | undefined;
   for (const tool of body.objects<ChatTool>('tools')) {
     const type = readType(tool);
     if (type === 'function') tools.add(readBreakpoint(readFunctionTool(tool.object(type)), tool.value));
     else if (type === 'custom') tools.add(readBreakpoint(readFreeformTool(tool.object(type), 'grammar'), tool.value));
     else {
-      foreign ??= tool.pathOf('type');
+      unsupportedTypePath ??= tool.pathOf('type');
       notes.drop(`tool ${type}`);
     }
   }
-  for (const declared of body.objects('functions')) tools.add(readFunctionTool(declared));
+  for (const declaration of body.objects('functions')) tools.add(readFunctionTool(declaration));
   const search = body.maybeObject('web_search_options');
   if (search !== undefined) tools.add(readWebSearch(search, notes, []));
-  if (tools.list.length === 0 && foreign !== undefined)
-    throw new GatewayError('not_supported', 'None of these tool types is supported.', { param: foreign });
+  if (tools.list.length === 0 && unsupportedTypePath !== undefined)
+    throw new GatewayError('not_supported', 'None of these tool types is supported.', { param: unsupportedTypePath });
   return tools.list;
 }
 

@@ -4,8 +4,8 @@ import type { FilePart, ImagePart, Item, Part, ToolCall, VideoPart } from '../..
 import { writeResultText } from '../../../canonical/dialogue.ts';
 import {
   checkImageType,
-  defaultFileName,
-  unsupportedContent,
+  createFileName,
+  createUnsupportedContentError,
   readUploadedId,
   writeDataUrl,
 } from '../../../canonical/media.ts';
@@ -46,7 +46,7 @@ function writeAssistant(
 }
 
 /**
- * Returns the reasoning to send back with a message; undefined if the vendor does not take it. Lost reasoning becomes an empty string
+ * Returns the reasoning to send back with a message; undefined if the vendor does not accept it. Lost reasoning becomes an empty string
  * if the vendor requires the member.
  */
 function joinReplayedReasoning(
@@ -107,9 +107,9 @@ function writePart(part: Part, target: EncodeTarget): ChatPart {
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupportedContent('images', image);
+  if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(source, profile.quirks.betas, image);
-  if (source.type === 'id') throw unsupportedContent('images by the id of a file', image);
+  if (source.type === 'id') throw createUnsupportedContentError('images by the id of a file', image);
   const chatDetail = detail === undefined ? undefined : chatDetails.get(detail);
   if (chatDetail !== detail) notes.approximate('detail of an image');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
@@ -122,10 +122,10 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
     notes.approximate('text files as text');
     return { type: 'text', text: addTitle(name, Buffer.from(source.data, 'base64').toString()) };
   }
-  if (!profile.capabilities.files) throw unsupportedContent('files', file);
-  if (source.type === 'url') throw unsupportedContent('file URLs', file);
+  if (!profile.capabilities.files) throw createUnsupportedContentError('files', file);
+  if (source.type === 'url') throw createUnsupportedContentError('file URLs', file);
   if (source.type === 'id') return { type: 'file', file: { file_id: readUploadedId(source, 'openai', file) } };
-  const filename = name ?? defaultFileName(source.mediaType);
+  const filename = name ?? createFileName(source.mediaType);
   return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
@@ -137,7 +137,7 @@ function addTitle(name: string | undefined, text: string): string {
 /** Writes a video in the shape that other vendors share. OpenAI's format has no videos. */
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
-  if (!profile.capabilities.video) throw unsupportedContent('videos', video);
-  if (source.type === 'id') throw unsupportedContent('videos by the id of a file', video);
+  if (!profile.capabilities.video) throw createUnsupportedContentError('videos', video);
+  if (source.type === 'id') throw createUnsupportedContentError('videos by the id of a file', video);
   return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
 }

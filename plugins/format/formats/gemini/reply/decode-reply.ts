@@ -4,13 +4,13 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { isDeeperThan, isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
-  errorFragment,
-  failureFragment,
+  createErrorFragment,
+  createFailureFragment,
   type Fragment,
   isContent,
-  modelFragment,
+  toModelFragments,
   progress,
-  usageFragment,
+  toUsageFragments,
 } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
 import { asList, readMember } from '../../../wire/members.ts';
@@ -28,7 +28,7 @@ export class GeminiDecoder implements ReplyDecoder {
   #index: JsonValue | undefined;
 
   readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    if (data.trim() === '[DONE]') return this.#end();
+    if (data.trim() === '[DONE]') return this.#endReply();
     const body = event === undefined ? readChunk(data) : event.parse();
     return body === undefined ? [] : this.#readReply(body, event !== undefined);
   }
@@ -42,24 +42,24 @@ export class GeminiDecoder implements ReplyDecoder {
       return undefined;
     // Only a block counts: every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
-    if (content !== undefined && !takeTexts(candidate, content)) return undefined;
-    return usageFragment(readUsage(body.usageMetadata));
+    if (content !== undefined && !addTexts(candidate, content)) return undefined;
+    return toUsageFragments(readUsage(body.usageMetadata));
   }
 
   readWhole(body: JsonObject): Fragment[] {
     const fragments = this.#readReply(body);
     const hasEnded = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
-    if (hasEnded) return [...fragments, ...this.#end()];
+    if (hasEnded) return [...fragments, ...this.#endReply()];
     if (!fragments.some(({ type }) => type !== 'usage' && type !== 'model'))
-      return [failureFragment('upstream.reason.without_content')];
-    return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
+      return [createFailureFragment('upstream.reason.without_content')];
+    return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#endReply()];
   }
 
-  /** @param isShared true if the event passes through, so its text need not be kept */
+  /** @param isShared true if the event passes through, so the text is not kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrap(envelope);
-    if (readReportedError(body) !== undefined) return [errorFragment(body)];
-    const metadata = [...modelFragment(body.modelVersion), ...usageFragment(readUsage(body.usageMetadata))];
+    if (readReportedError(body) !== undefined) return [createErrorFragment(body)];
+    const metadata = [...toModelFragments(body.modelVersion), ...toUsageFragments(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isCompatibleWithBlock(candidate));
@@ -85,13 +85,13 @@ export class GeminiDecoder implements ReplyDecoder {
     return readFinishReason(candidate) === undefined || !(this.#parts.hasContent || readAbort(candidate) !== undefined);
   }
 
-  #end(): Fragment[] {
+  #endReply(): Fragment[] {
     return [...this.#parts.finish(), { type: 'end' }];
   }
 }
 
-/** Takes the texts of a candidate, unless it has other parts as well. Returns true if they were taken. */
-function takeTexts(candidate: JsonValue, content: SkimmedContent): boolean {
+/** Adds the texts of a candidate to the content. Returns false, and adds nothing, if the candidate also has other parts. */
+function addTexts(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(readMember<GeminiContent>(readMember<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
   for (const { text, thought } of parts)

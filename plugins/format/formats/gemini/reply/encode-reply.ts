@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
-import { readObject } from '../../../wire/gemini-fields.ts';
+import { asCamelObject } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiCandidate,
   GeminiContent,
@@ -26,7 +26,7 @@ export class GeminiEncoder implements ReplyEncoder {
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
   /** Calls that wait for the next chunk: all calls must be in one content, and clients keep every chunk as a separate content. */
-  #calls: GeminiPart[] = [];
+  #heldCalls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -44,7 +44,9 @@ export class GeminiEncoder implements ReplyEncoder {
       case 'block_stop':
         return this.#finishBlock(event.block);
       case 'finish':
-        return writeEvent(this.#writeReply([...this.#calls, ...finishParts(this.#parts, this.#calls)], event.reply));
+        return writeEvent(
+          this.#writeReply([...this.#heldCalls, ...finishParts(this.#parts, this.#heldCalls)], event.reply),
+        );
       default:
         // Citations are sent at the end.
         return '';
@@ -64,15 +66,18 @@ export class GeminiEncoder implements ReplyEncoder {
   #finishBlock(block: Block): string {
     const parts = this.#parts.writeEnd(block);
     if (block.type !== 'tool_call') return this.#writeChunk(parts);
-    this.#calls.push(...parts);
+    this.#heldCalls.push(...parts);
     return '';
   }
 
   #writeChunk(parts: readonly GeminiPart[]): string {
     if (parts.length === 0) return '';
-    const all = [...this.#calls, ...parts];
-    this.#calls = [];
-    return writeEvent({ candidates: [{ content: writeContent(all), index: 0 }], ...this.#writeEnvelope(this.#usage) });
+    const contentParts = [...this.#heldCalls, ...parts];
+    this.#heldCalls = [];
+    return writeEvent({
+      candidates: [{ content: writeContent(contentParts), index: 0 }],
+      ...this.#writeEnvelope(this.#usage),
+    });
   }
 
   #writeReply(parts: readonly GeminiPart[], reply: CompleteReply): GeminiReply {
@@ -91,7 +96,7 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 }
 
-/** Returns the last part if one is needed: a content must have parts, and a signature must be on one. */
+/** Returns the last part if one is needed: a content must have a part, and the signature must be on a part. */
 function finishParts(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
   return parts.length === 0 ? writer.finish() : writer.placeSignature();
 }
@@ -108,9 +113,9 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
 
 /** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
 export function wantsThoughts(request: JsonObject): boolean {
-  const { generationConfig } = readObject<GeminiRequest>(request);
-  const { thinkingConfig } = readObject<GeminiGenerationConfig>(generationConfig);
-  return readObject<GeminiThinkingConfig>(thinkingConfig).includeThoughts === true;
+  const { generationConfig } = asCamelObject<GeminiRequest>(request);
+  const { thinkingConfig } = asCamelObject<GeminiGenerationConfig>(generationConfig);
+  return asCamelObject<GeminiThinkingConfig>(thinkingConfig).includeThoughts === true;
 }
 
 function writeEvent(chunk: GeminiReply): string {

@@ -7,7 +7,7 @@ import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 import { asText, asCount, readMember, sumDefined } from '../../../wire/members.ts';
 
-/** Finish reasons. Vendors and mock servers invent others, which also end the candidate. */
+/** Finish reasons. Vendors and mock servers invent other reasons, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],

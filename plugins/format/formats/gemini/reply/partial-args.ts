@@ -35,10 +35,10 @@ export class PartialArgs {
       setMember(holder, step, inner);
       holder = inner as JsonObject;
     }
-    const last = path.at(-1) as string | number;
-    if (isNameInList(holder, last)) return;
-    const existing = getOwn(holder, last);
-    setMember(holder, last, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
+    const lastStep = path.at(-1) as string | number;
+    if (isNameInList(holder, lastStep)) return;
+    const existing = getOwn(holder, lastStep);
+    setMember(holder, lastStep, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
   }
 }
 

@@ -18,7 +18,7 @@ import type {
   GeminiGroundingSupport,
   GeminiSegment,
 } from '../../../wire/gemini.ts';
-import { asList, asText, asFilledText, readMember, scalarText } from '../../../wire/members.ts';
+import { asList, asText, asFilledText, readMember, scalarToText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 
 /** Reads the parts of one candidate in the order of arrival. */
@@ -80,22 +80,22 @@ export class PartReader {
   #readCall(call: GeminiFunctionCall): Fragment[] {
     const { id, name, args } = call;
     const isNew = typeof name === 'string' && name !== '';
-    const endOfOpen = isNew ? this.finish() : [];
+    const openCallEnd = isNew ? this.finish() : [];
     if (!isNew && this.#openCall === undefined) return [];
     const key = isNew ? this.#callCount++ : (this.#openCall?.key ?? 0);
     const head: Fragment[] = isNew ? [{ type: 'call', key, id: typeof id === 'string' ? id : undefined, name }] : [];
     this.hasContent = true;
-    if (isJsonObject(args) && isNew) return [...endOfOpen, ...head, ...toInputFragments(key, args)];
+    if (isJsonObject(args) && isNew) return [...openCallEnd, ...head, ...toInputFragments(key, args)];
     this.#openCall ??= { key, args: new PartialArgs() };
     this.#openCall.args.add(call.partialArgs);
     const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
-    return [...endOfOpen, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
+    return [...openCallEnd, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
   }
 }
 
-/** Members of parts that other formats cannot express and that notes call executed code. */
+/** Members of parts that other formats cannot express, and that are noted as executed code. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
-/** Members of parts for tools that Google runs itself, and others that other formats cannot express. */
+/** Members of parts for tools that Google runs itself, and other members without a counterpart in other formats. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
 /** Grounding members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
 const groundingMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
@@ -120,12 +120,12 @@ function readDroppedParts(part: GeminiPart): Fragment[] {
   const dropped = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
-    const [kind = ''] = scalarText(readMember<GeminiBlob>(part[name], 'mimeType')).split('/');
+    const [kind = ''] = scalarToText(readMember<GeminiBlob>(part[name], 'mimeType')).split('/');
     dropped.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
   }
   dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
-  return dropped.map((what) =>
-    what === 'audio' ? droppedAudio : { type: 'dropped', feature: `${what} in the answer` },
+  return dropped.map((feature) =>
+    feature === 'audio' ? droppedAudio : { type: 'dropped', feature: `${feature} in the answer` },
   );
 }
 
@@ -166,10 +166,10 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
   const groundingCitations =
     supports.length > 0
       ? supports.flatMap((support) => readSupport(support, chunks, text))
-      : chunks.flatMap((chunk) => cite(readSource(chunk), undefined, text));
+      : chunks.flatMap((chunk) => createCitation(readSource(chunk), undefined, text));
   const quotedCitations = quotedSources.flatMap((source) => {
     const uri = readMember<GeminiCitation>(source, 'uri');
-    return cite({ uri, title: readMember<GeminiCitation>(source, 'title') }, undefined, text);
+    return createCitation({ uri, title: readMember<GeminiCitation>(source, 'title') }, undefined, text);
   });
   return [...groundingCitations, ...quotedCitations];
 }
@@ -188,7 +188,7 @@ interface Source {
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
   const words = asFilledText(readMember<GeminiSegment>(readMember<GeminiGroundingSupport>(support, 'segment'), 'text'));
   return asList(readMember<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
-    typeof index === 'number' ? cite(readSource(chunks[index]), words, text) : [],
+    typeof index === 'number' ? createCitation(readSource(chunks[index]), words, text) : [],
   );
 }
 
@@ -202,7 +202,7 @@ function readSource(chunk: JsonValue | undefined): Source {
   return { uri, title: readMember<GeminiGroundingSource>(source, 'title') };
 }
 
-function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
+function createCitation({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
   const url = asFilledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);

@@ -29,16 +29,16 @@ export class GeminiReplyAdapter implements ReplyAdapter {
     const lacksUsage = !hasTokenCounts(reportedUsage) && text.includes('"finishReason"');
     const chunk = lacksUsage ? event.parse() : undefined;
     const isLast = chunk !== undefined && hasFinished(chunk);
-    return tagSignatures(isLast ? replaceDataInText(text, this.#withUsage(chunk, reportedUsage)) : text, this.#origin);
+    return tagSignatures(isLast ? replaceDataInText(text, this.#addUsage(chunk, reportedUsage)) : text, this.#origin);
   }
 
   adaptReply(text: string, body: GeminiReply, reportedUsage?: Usage): string {
     if (hasTokenCounts(reportedUsage)) return tagSignatures(text, this.#origin);
     this.meter.addWhole(body);
-    return tagSignatures(JSON.stringify(this.#withUsage(body, reportedUsage)), this.#origin);
+    return tagSignatures(JSON.stringify(this.#addUsage(body, reportedUsage)), this.#origin);
   }
 
-  #withUsage(body: GeminiReply, reportedUsage: Usage | undefined): GeminiReply {
+  #addUsage(body: GeminiReply, reportedUsage: Usage | undefined): GeminiReply {
     const usage = writeUsage(this.meter.complete(reportedUsage, true));
     return { ...body, usageMetadata: { ...asObject(body.usageMetadata), ...usage } };
   }

@@ -104,13 +104,13 @@ class CandidateCalls {
 
   /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
   repairPart(received: JsonValue): JsonValue | undefined {
-    const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
+    const part = isJsonObject(received) ? this.#removeEmptyMembers(received) : received;
     const call: GeminiFunctionCall | undefined = readMember<GeminiPart>(part, 'functionCall') as
       | GeminiFunctionCall
       | undefined;
     if (!isJsonObject(part) || !isJsonObject(call)) return part;
     if (asText(call.name) === '') return this.#continueCall(part, call);
-    this.#close();
+    this.#closeOpenCall();
     const vendorId = asText(call.id);
     if (vendorId === '') return part;
     const isWhole = isJsonObject(call.args) || (call.willContinue !== true && call.partialArgs === undefined);
@@ -128,7 +128,7 @@ class CandidateCalls {
   }
 
   /** Removes empty members, but keeps an empty call that ends an open call. */
-  #withoutEmpty(part: GeminiPart): JsonObject {
+  #removeEmptyMembers(part: GeminiPart): JsonObject {
     const emptyNames = contentMembers.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#openCall !== undefined),
     );
@@ -146,10 +146,10 @@ class CandidateCalls {
   #addPieces(call: GeminiFunctionCall, openCall: { readonly call: SentCall; readonly args: PartialArgs }): void {
     this.#openCall = openCall;
     openCall.args.add(call.partialArgs);
-    if (call.willContinue !== true) this.#close();
+    if (call.willContinue !== true) this.#closeOpenCall();
   }
 
-  #close(): void {
+  #closeOpenCall(): void {
     if (this.#openCall !== undefined) this.#openCall.call.input = normalizeInput(this.#openCall.args.text);
     this.#openCall = undefined;
   }

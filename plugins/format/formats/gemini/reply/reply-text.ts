@@ -2,28 +2,28 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { scalarText } from '../../../wire/members.ts';
+import { scalarToText } from '../../../wire/members.ts';
 import { JsonArrayFramer } from './json-array.ts';
 
 /** Maps the text parts of each candidate. Consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {
   mapReply(reply, blocks) {
-    for (const candidate of candidatesOf(reply)) mapCandidate(candidate, true, blocks);
+    for (const candidate of listCandidates(reply)) mapCandidate(candidate, true, blocks);
   },
   mapEvents: (blocks) => (event) => {
-    const candidates = candidatesOf(event.data);
+    const candidates = listCandidates(event.data);
     for (const candidate of candidates) mapCandidate(candidate, candidate.finishReason !== undefined, blocks);
     return candidates.length === 0 ? undefined : [event];
   },
   frameArray: () => new JsonArrayFramer(),
 };
 
-function candidatesOf({ candidates }: GeminiReply): Editable<GeminiCandidate>[] {
+function listCandidates({ candidates }: GeminiReply): Editable<GeminiCandidate>[] {
   return Array.isArray(candidates) ? candidates.filter(isJsonObject) : [];
 }
 
 function mapCandidate(candidate: Editable<GeminiCandidate>, isLast: boolean, blocks: TextBlocks): void {
-  const block = scalarText(candidate.index ?? 0);
+  const block = scalarToText(candidate.index ?? 0);
   const content: GeminiContent = isJsonObject(candidate.content) ? candidate.content : { role: 'model' };
   const parts = Array.isArray(content.parts) ? content.parts : [];
   const mapped = parts.flatMap((part) => mapPart(part, block, blocks));
@@ -43,8 +43,8 @@ function mapPart(part: JsonValue, block: string, blocks: TextBlocks): JsonValue[
 
 function addText(parts: JsonValue[], text: string): void {
   const last = parts.at(-1);
-  const { text: before, thought }: GeminiPart = isJsonObject(last) ? last : {};
-  if (isJsonObject(last) && typeof before === 'string' && thought !== true)
-    parts[parts.length - 1] = { ...last, text: before + text };
+  const { text: earlierText, thought }: GeminiPart = isJsonObject(last) ? last : {};
+  if (isJsonObject(last) && typeof earlierText === 'string' && thought !== true)
+    parts[parts.length - 1] = { ...last, text: earlierText + text };
   else parts.push({ text });
 }

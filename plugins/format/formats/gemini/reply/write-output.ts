@@ -1,4 +1,3 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import {
   type Block,
   type BlockHead,
@@ -6,8 +5,9 @@ import {
   type CompleteReply,
   type FinishReason,
   type ImageBlock,
-  paragraph,
+  paragraphBreak,
 } from '../../../canonical/reply.ts';
+import { toArgumentsObject } from '../../../canonical/tools.ts';
 import type {
   GeminiFunctionCall,
   GeminiCandidate,
@@ -19,15 +19,14 @@ import type {
   GeminiSegment,
 } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { parseInput } from '../../../wire/members.ts';
 import { missingSignatureMark, encodeSignature } from '../request/thought-signature.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
  * Encodes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text precedes the
- * call. Without a call it goes on the last text, or on an empty text after the reply if the last text was already sent, as Google
- * does. Sources: Gemini docs, "Thought signatures"; Gemini CLI.
+ * call. Without a call, the last text gets the signature, or an empty text after the reply if the last text was already sent, as from
+ * Google. Sources: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
@@ -103,7 +102,7 @@ export class PartWriter {
 
 /** Returns the separator between a block and the text before it. */
 export function selectSeparator(head: BlockHead): string {
-  return head.type === 'text' && head.isParagraph === true ? paragraph : '';
+  return head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
 
 function writeImage({ source }: ImageBlock): GeminiPart {
@@ -113,12 +112,7 @@ function writeImage({ source }: ImageBlock): GeminiPart {
 
 function writeCall(call: CallBlock): GeminiFunctionCall {
   const { id, name } = call;
-  return { id, name, args: readArguments(call) };
-}
-
-/** Returns the arguments of a call, which must be an object in this format. */
-export function readArguments({ form, input }: Pick<CallBlock, 'form' | 'input'>): JsonObject {
-  return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
+  return { id, name, args: toArgumentsObject(call) };
 }
 
 const finishReasons: Readonly<Record<FinishReason, string>> = {
@@ -144,7 +138,7 @@ export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   let textBefore = '';
   for (const block of blocks) {
     if (block.type !== 'text') continue;
-    if (block.isParagraph === true) textBefore += paragraph;
+    if (block.isParagraph === true) textBefore += paragraphBreak;
     for (const citation of block.citations) {
       if (!chunks.has(citation.url)) chunks.set(citation.url, writeSource(citation));
       const segment = writeSegment(citation, textBefore, block.text);

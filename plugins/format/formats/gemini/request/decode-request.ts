@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { renameToCamelCase, readObject, readFieldsIfPresent, readEnum } from '../../../wire/gemini-fields.ts';
+import { renameToCamelCase, asCamelObject, readFieldsIfPresent, readEnum } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiRequest,
   GeminiGenerationConfig,
@@ -57,7 +57,7 @@ function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<Ge
 function readEnumInstruction(config: BodyObject<GeminiGenerationConfig>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
-  const values = new BodyObject(readObject<GeminiSchema>(responseSchema), config.pathOf('responseSchema')).texts(
+  const values = new BodyObject(asCamelObject<GeminiSchema>(responseSchema), config.pathOf('responseSchema')).texts(
     'enum',
   );
   if (values.length === 0) return [];

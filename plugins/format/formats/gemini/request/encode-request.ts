@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
-import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
+import { normalizeCalls, groupIntoTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
 import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
 import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
@@ -31,7 +31,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const generationConfig = undefinedIfEmpty(withoutUndefined({ ...config, thinkingConfig }));
   const request: GeminiRequest = {
     systemInstruction: writeSystem(conversation, instruction),
-    contents: writeContents(toTurns(normalizeCalls(conversation.items)), target),
+    contents: writeContents(groupIntoTurns(normalizeCalls(conversation.items)), target),
     ...writeTools(conversation, target),
     ...writeSettings(conversation, geminiParameters, target, { generationConfig }),
   };

@@ -2,7 +2,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Effort } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { asText, listTexts } from '../../../wire/members.ts';
-import { caseVariants, compileParameters } from '../../contract/parameters.ts';
+import { listCaseVariants, compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 
 /** Maximum thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
@@ -51,7 +51,7 @@ export const geminiParameters = compileParameters(
     ],
     // A boolean member that is false has no effect.
     closedObjects: { generationConfig: (value) => value !== false },
-    spellingsOf: caseVariants,
+    spellingsOf: listCaseVariants,
   },
 );
 
@@ -62,11 +62,11 @@ function unlessZero(penalty: number): number | undefined {
 /** Returns true if the client requests images as output. Notes any other modality except text. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
   const modalities = listTexts(value).map((modality) => modality.toUpperCase());
-  if (modalities.some(isForeign)) notes.drop('generationConfig.responseModalities');
+  if (modalities.some(isUnsupportedModality)) notes.drop('generationConfig.responseModalities');
   return modalities.includes('IMAGE') || undefined;
 }
 
-function isForeign(modality: string): boolean {
+function isUnsupportedModality(modality: string): boolean {
   return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
 }
 

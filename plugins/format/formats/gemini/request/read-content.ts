@@ -6,7 +6,15 @@ import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts
 import { isMissing, type BodyObject } from '../../../wire/read.ts';
 
 /** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
-const metaMembers: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
+const metadataMembers: ReadonlySet<string> = new Set([
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'mediaResolution',
+]);
+
+/** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */
+const youtubePattern = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /**
  * Reads a part from a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference, "Part".
@@ -25,8 +33,10 @@ function readContent(part: BodyObject<GeminiPart>, notes: Notes): Part[] {
   if (inline !== undefined) return [readInline(inline)];
   const file = readFieldsIfPresent<GeminiFile, GeminiPart>(part, 'fileData');
   if (file !== undefined) return [readFile(file)];
-  const unknown = Object.entries(part.value).find(([name, value]) => !metaMembers.has(name) && !isMissing(value));
-  if (unknown !== undefined) notes.dropPart(unknown[0], part.path);
+  const unknownMember = Object.entries(part.value).find(
+    ([name, value]) => !metadataMembers.has(name) && !isMissing(value),
+  );
+  if (unknownMember !== undefined) notes.dropPart(unknownMember[0], part.path);
   return [];
 }
 
@@ -43,9 +53,6 @@ function readFile(file: BodyObject<GeminiFile>): Part {
   const mediaType = statedType === '' && youtubePattern.test(url) ? 'video/*' : statedType;
   return createMediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
-
-/** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */
-const youtubePattern = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /** Returns true for a file that was uploaded to Google, so that only Google can fetch it. */
 function isGoogleUpload(uri: string): boolean {

@@ -59,18 +59,18 @@ export class ContentReader {
     this.#notes = notes;
   }
 
-  /** @throws GatewayError `invalid_request` if a content is malformed, or the last one has no content */
+  /** @throws GatewayError `invalid_request` if a content is malformed or the last content is empty */
   readContents(request: BodyObject<GeminiRequest>): void {
-    let last: BodyObject<GeminiContent> | undefined;
+    let lastContent: BodyObject<GeminiContent> | undefined;
     let countBefore = 0;
     for (const content of iterateList<GeminiContent, GeminiRequest>(request, 'contents')) {
-      last = content;
+      lastContent = content;
       countBefore = this.items.length;
       this.#readContent(content);
     }
-    if (last === undefined) throw invalidValue('contents', 'a list of at least one content');
+    if (lastContent === undefined) throw invalidValue('contents', 'a list of at least one content');
     this.#endTurn('assistant');
-    if (this.items.length === countBefore) refuseUnreadMessage(last.path, this.#notes);
+    if (this.items.length === countBefore) refuseUnreadMessage(lastContent.path, this.#notes);
   }
 
   #readContent(content: BodyObject<GeminiContent>): void {
@@ -113,21 +113,21 @@ export class ContentReader {
     const text = this.#thought;
     const state = signature === '' ? undefined : decodeSignature(signature);
     this.#thought = '';
-    if (text === '' && !isWorthKeeping(state)) {
+    if (text === '' && !hasStateData(state)) {
       const isForeign = state === undefined && signature !== '' && signature !== signaturePlaceholder;
       if (isForeign) this.#notes.drop('thoughtSignature of unknown origin');
       return;
     }
     if (state === undefined || state.kind === 'thought') this.#flush(side);
-    const earlierText = text === '' ? this.#takeUnsignedThought(state) : '';
+    const earlierText = text === '' ? this.#removeUnsignedThought(state) : '';
     this.items.push({ type: 'reasoning', text: earlierText + text, state });
   }
 
   /**
-   * Takes back the text of the thoughts that a signature belongs to, if text of the reply separates the two. The reasoning of other
-   * vendors then precedes that text, in the order in which it was generated.
+   * Removes the unsigned thought that a signature belongs to, if text of the reply separates the two. Returns the text of the thought. The
+   * reasoning of other vendors is added again before the reply's text, in the order in which it was generated.
    */
-  #takeUnsignedThought(state: OpaqueState | undefined): string {
+  #removeUnsignedThought(state: OpaqueState | undefined): string {
     const last = this.items.at(-1);
     const isUnsigned = this.#parts.length > 0 && last?.type === 'reasoning' && last.state === undefined;
     if (!isUnsigned || state === undefined || state.kind === 'thought') return '';
@@ -164,7 +164,7 @@ export class ContentReader {
 }
 
 /** Returns false for a tag without data, because the origin of thoughts does not matter without their text. */
-function isWorthKeeping(state: OpaqueState | undefined): boolean {
+function hasStateData(state: OpaqueState | undefined): boolean {
   return state !== undefined && state.kind !== 'none';
 }
 

@@ -32,8 +32,8 @@ export function readTools(request: BodyObject<GeminiRequest>, notes: Notes): Too
 }
 
 function addTools(entry: BodyObject<GeminiTool>, tools: ToolSet, notes: Notes): void {
-  for (const declared of iterateList<GeminiFunctionDeclaration, GeminiTool>(entry, 'functionDeclarations'))
-    tools.add(readDeclaration(declared, notes));
+  for (const declaration of iterateList<GeminiFunctionDeclaration, GeminiTool>(entry, 'functionDeclarations'))
+    tools.add(readDeclaration(declaration, notes));
   for (const name of Object.keys(entry.value) as (keyof GeminiTool & string)[]) {
     if (name === 'functionDeclarations' || entry.isMissing(name)) continue;
     if (searchNames.has(name)) tools.add(readSearch(readFields<JsonObject, GeminiTool>(entry, name).value, notes));
@@ -48,16 +48,16 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
   return { form: 'web_search', options: blocked.length === 0 ? {} : { blockedDomains: blocked } };
 }
 
-function readDeclaration(declared: BodyObject<GeminiFunctionDeclaration>, notes: Notes): ClientTool {
-  if (readEnum(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
-  notes.dropMembers(declared.value, ['response', 'responseJsonSchema'], 'a function');
-  const jsonSchema = declared.maybeObject('parametersJsonSchema')?.value;
-  const subsetSchema = declared.maybeObject('parameters')?.value;
+function readDeclaration(declaration: BodyObject<GeminiFunctionDeclaration>, notes: Notes): ClientTool {
+  if (readEnum(declaration, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
+  notes.dropMembers(declaration.value, ['response', 'responseJsonSchema'], 'a function');
+  const jsonSchema = declaration.maybeObject('parametersJsonSchema')?.value;
+  const subsetSchema = declaration.maybeObject('parameters')?.value;
   return {
     form: 'function',
-    name: readName(declared),
+    name: readName(declaration),
     namespace: undefined,
-    description: declared.maybeText('description'),
+    description: declaration.maybeText('description'),
     schema: jsonSchema ?? (subsetSchema && readSchema(subsetSchema)),
     strict: undefined,
     grammar: undefined,

@@ -2,6 +2,9 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { OpaqueState } from '../../../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../../../canonical/opaque-state.ts';
 
+/** `dps1` in base64, without the last bits, which depend on the next character. */
+const encodedTagPrefix = 'ZHBzM';
+
 /** Encodes a tagged thought signature in base64, because typed clients reject anything else. */
 export function encodeSignature(tagged: string): string {
   return Buffer.from(tagged).toString('base64');
@@ -12,9 +15,6 @@ export function decodeSignature(signature: string): OpaqueState | undefined {
   if (!signature.startsWith(encodedTagPrefix)) return undefined;
   return readTaggedState(Buffer.from(signature, 'base64').toString());
 }
-
-/** `dps1` in base64, without the last bits, which depend on the next character. */
-const encodedTagPrefix = 'ZHBzM';
 
 /** Marks a call that has no signature. A route to Google replaces this mark by a placeholder. */
 export const missingSignatureMark = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
@@ -41,7 +41,7 @@ function unescapeJson(value: string): string | undefined {
   }
 }
 
-/** Placeholder for a signature of another vendor or one that the client lost. Source: Gemini docs, "Thought signatures". */
+/** Placeholder for a signature of another vendor or a signature that the client lost. Source: Gemini docs, "Thought signatures". */
 export const signaturePlaceholder = 'skip_thought_signature_validator';
 
 /** Returns true for models that reject a first call without a signature. Models with thinking budgets do not support the placeholder. */

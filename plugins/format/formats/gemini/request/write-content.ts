@@ -7,7 +7,7 @@ import {
   dropAssistantMedia,
   checkImageType,
   decodeTextFile,
-  unsupportedContent,
+  createUnsupportedContentError,
   readUploadedId,
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
@@ -67,7 +67,7 @@ function writeText(text: string): GeminiPart[] {
 function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { detail } = image;
   const { profile, notes } = target;
-  if (!profile.capabilities.images) throw unsupportedContent('images', image);
+  if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(image.source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return writeSource(image, target);
@@ -81,18 +81,18 @@ function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
     return [writeSource(file, target)];
   }
   const content = decodeTextFile(source);
-  if (content === undefined) throw unsupportedContent('files', file);
+  if (content === undefined) throw createUnsupportedContentError('files', file);
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
 function writeAudio(audio: AudioPart, { profile }: EncodeTarget): GeminiPart {
   const { data, format } = audio;
-  if (!profile.capabilities.audio) throw unsupportedContent('audio', audio);
+  if (!profile.capabilities.audio) throw createUnsupportedContentError('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
 function writeVideo(video: VideoPart, target: EncodeTarget): GeminiPart {
-  if (!target.profile.capabilities.video) throw unsupportedContent('videos', video);
+  if (!target.profile.capabilities.video) throw createUnsupportedContentError('videos', video);
   return writeSource(video, target);
 }
 
@@ -112,7 +112,7 @@ function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTa
 function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
-    if (inline === undefined) throw unsupportedContent('data that is not base64', part);
+    if (inline === undefined) throw createUnsupportedContentError('data that is not base64', part);
     return { inlineData: { mimeType: inline.mediaType, data: toStandardBase64(inline.data, 'url') } };
   }
   notes.approximate(`${part.type} URLs: only if Google can fetch them`);

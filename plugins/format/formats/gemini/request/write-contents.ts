@@ -1,7 +1,7 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Reasoning, ToolResult } from '../../../canonical/conversation.ts';
-import { type AssistantTurn, type DialogueTurn, textOf } from '../../../canonical/dialogue.ts';
+import { type AssistantTurn, type DialogueTurn, joinTexts } from '../../../canonical/dialogue.ts';
 import { isMedia } from '../../../canonical/media.ts';
 import { toObjectInput } from '../../../canonical/tools.ts';
 import { writeAlternatingTurns } from '../../../canonical/write-turns.ts';
@@ -17,28 +17,35 @@ import { writeInput, writeOutput } from './write-content.ts';
 export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): GeminiContent[] {
   const { profile } = target;
   /** Names of the called functions by call id, because results must repeat them. */
-  const names = new Map<string, string>();
+  const namesByCallId = new Map<string, string>();
   const contents = writeAlternatingTurns<GeminiPart>(turns, target, {
     assistantRole: 'model',
-    assistant: (turn) => writeAssistant(turn, names, target),
+    assistant: (turn) => writeAssistant(turn, namesByCallId, target),
     input: (parts) => writeInput(parts, target),
     result: (result, movedMedia) => {
       const inner = movedMedia.length > 0 ? [] : writeInput(result.parts.filter(isMedia), target);
-      return writeResult(result, inner, { ...writeId(result.id, profile), name: names.get(result.id) ?? 'unknown' });
+      return writeResult(result, inner, {
+        ...writeId(result.id, profile),
+        name: namesByCallId.get(result.id) ?? 'unknown',
+      });
     },
     canHoldMedia: () => profile.quirks.tool_result_images,
   });
   return contents.map(({ role, content }) => ({ role, parts: content }));
 }
 
-function writeAssistant({ items }: AssistantTurn, names: Map<string, string>, target: EncodeTarget): GeminiPart[] {
+function writeAssistant(
+  { items }: AssistantTurn,
+  namesByCallId: Map<string, string>,
+  target: EncodeTarget,
+): GeminiPart[] {
   const parts = new TurnParts(requiresSignatures(target.profile));
   for (const item of items) {
     if (item.type === 'message') parts.addOutput(writeOutput(item.parts, target));
     else if (item.type === 'reasoning') parts.addSignature(readOwnSignature(item, target));
     else {
       const name = target.names.toWire(item.name, item.namespace);
-      names.set(item.id, name);
+      namesByCallId.set(item.id, name);
       parts.addCall({ ...writeId(item.id, target.profile), name, args: toObjectInput(item, target.notes) });
     }
   }
@@ -60,14 +67,14 @@ function writeId(id: string, { quirks }: Profile): GeminiFunctionCall {
 }
 
 function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: GeminiFunctionCall): GeminiPart {
-  const text = textOf(parts);
+  const text = joinTexts(parts);
   const response = isError ? { error: text === '' ? 'Error without a message.' : text } : { result: text };
   return { functionResponse: inner.length === 0 ? { ...head, response } : { ...head, response, parts: inner } };
 }
 
 /**
  * Collects the parts of one assistant turn. A signature goes on the next call or image, even if a text precedes it: Chat clients return
- * all reasoning before the text, but Google expects the signature on the call. Without a following call it goes on the text.
+ * all reasoning before the text, but Google expects the signature on the call. Without a following call, the text gets the signature.
  */
 class TurnParts {
   /** True if a part got the placeholder in place of a signature. */

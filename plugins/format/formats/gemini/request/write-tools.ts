@@ -39,7 +39,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   };
 }
 
-/** Returns the functions to offer. Omits those that are not allowed if calls are optional, because the format cannot name them then. */
+/** Selects the functions to offer. If calls are optional, the format cannot name the allowed functions, so all others are omitted. */
 function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};

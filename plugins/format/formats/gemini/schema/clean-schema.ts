@@ -95,7 +95,7 @@ class SchemaCleaner {
 
   clean(original: JsonObject, referencePath: readonly string[]): JsonObject {
     if (this.#depth > maxDepth) {
-      this.#noteCut();
+      this.#noteRecursion();
       return { type: 'string', description: 'any JSON value' };
     }
     this.#depth++;
@@ -122,7 +122,7 @@ class SchemaCleaner {
   #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): ReferencedSchema {
     const { $ref: _, ...siblings } = schema;
     const isEndless = path.includes(reference) || path.length > maxDepth || this.#schemaCount > maxSchemas;
-    if (isEndless) this.#noteCut();
+    if (isEndless) this.#noteRecursion();
     const target = isEndless ? undefined : findReference(this.#root, reference);
     if (target !== undefined) return { schema: mergeSchemas(target, siblings), path: [...path, reference] };
     const name = reference.slice(reference.lastIndexOf('/') + 1);
@@ -132,7 +132,7 @@ class SchemaCleaner {
   #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): ReferencedSchema {
     const { allOf: _, ...siblings } = schema;
     if (this.#depth > maxDepth) {
-      this.#noteCut();
+      this.#noteRecursion();
       return { schema: siblings, path };
     }
     this.#depth++;
@@ -144,7 +144,7 @@ class SchemaCleaner {
     };
   }
 
-  #noteCut(): void {
+  #noteRecursion(): void {
     this.#notes.approximate('recursion in schemas as description');
   }
 

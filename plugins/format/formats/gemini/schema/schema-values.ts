@@ -151,7 +151,7 @@ const supportedFormats = new Set(['float', 'double', 'int32', 'int64', 'date-tim
 /** Keywords that restrict no value. */
 const unenforcedKeywords = new Set(['default', 'examples']);
 
-/** Describes keywords that the subset lacks, and notes those that are no longer enforced. */
+/** Describes keywords that the subset lacks, and notes the keywords that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
   const isSupported = typeof format !== 'string' || supportedFormats.has(format);

@@ -4,17 +4,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import {
-  droppedPart,
-  errorFragment,
-  failureFragment,
+  createDroppedPart,
+  createErrorFragment,
+  createFailureFragment,
   type Fragment,
-  idFragment,
-  modelFragment,
+  toIdFragments,
+  toModelFragments,
   progress,
-  tierFragment,
-  usageFragment,
+  toTierFragments,
+  toUsageFragments,
 } from '../../../canonical/reply.ts';
-import { readMember, readEvent } from '../../../wire/members.ts';
+import { readMember, parseEventData } from '../../../wire/members.ts';
 import type {
   MessagesEnding,
   MessagesEvent,
@@ -24,7 +24,18 @@ import type {
 } from '../../../wire/messages.ts';
 import { readEventType } from '../../contract/pass-through.ts';
 import { readFinish, UsageCounter } from './finish.ts';
-import { BlockReader, textOfDelta, textToBlocks } from './read-output.ts';
+import { BlockReader, readDeltaText, textToBlocks } from './read-output.ts';
+
+const noFragments: readonly Fragment[] = [];
+/** Events of the format; an `error` member in these events is not a failure. */
+const eventTypes: ReadonlySet<string> = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+]);
 
 /**
  * Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages".
@@ -40,7 +51,7 @@ export class MessagesDecoder implements ReplyDecoder {
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const repeated = this.#deltas.read(name, data);
-    return repeated ?? this.#deltas.learn(name, data, this.#readEvent(name, data, event), textOfDelta);
+    return repeated ?? this.#deltas.learn(name, data, this.#readEvent(name, data, event), readDeltaText);
   }
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -64,33 +75,35 @@ export class MessagesDecoder implements ReplyDecoder {
   #readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (name === 'ping') return [];
     if (name === 'message_stop' || data.trim() === '[DONE]') return this.#endBlocks();
-    const body = readEvent(data, event);
+    const body = parseEventData(data, event);
     if (body === undefined) return readMalformed(name, data);
     const { type: dataType }: MessagesEvent = body;
     const type = typeof dataType === 'string' ? dataType : (name ?? '');
     const isError =
       name === 'error' || type === 'error' || (!eventTypes.has(type) && readReportedError(body) !== undefined);
-    if (isError) return [errorFragment(body)];
-    return type === 'message_delta' ? this.#readEnding(body, event !== undefined) : this.#readTyped(type, body, data);
+    if (isError) return [createErrorFragment(body)];
+    return type === 'message_delta'
+      ? this.#readEnding(body, event !== undefined)
+      : this.#readEventOfType(type, body, data);
   }
 
   readWhole(body: JsonObject): Fragment[] {
     const { content, type, usage, id, model }: MessagesReply = body;
-    if (type === 'error' || readReportedError(body) !== undefined) return [errorFragment(body)];
+    if (type === 'error' || readReportedError(body) !== undefined) return [createErrorFragment(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
-      return [errorFragment({ message: 'an answer without content' })];
+      return [createErrorFragment({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? textToBlocks(content) : content;
     const contentFragments = blocks.flatMap((block, index) => [
-      ...this.#blocks.start(index, block),
-      ...this.#blocks.stop(index),
+      ...this.#blocks.startBlock(index, block),
+      ...this.#blocks.stopBlock(index),
     ]);
     // A reply with content is complete even without a stop reason; a reply with neither is an error.
     const reason = this.#readFinish(body);
     const finish: Fragment[] =
       reason.length > 0 || contentFragments.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
     return [
-      ...idFragment(id),
-      ...modelFragment(model),
+      ...toIdFragments(id),
+      ...toModelFragments(model),
       ...contentFragments,
       ...this.#addUsage(usage),
       ...readContainer(body),
@@ -99,25 +112,25 @@ export class MessagesDecoder implements ReplyDecoder {
     ];
   }
 
-  #readTyped(type: string, body: MessagesEvent, data: string): Fragment[] {
+  #readEventOfType(type: string, body: MessagesEvent, data: string): Fragment[] {
     switch (type) {
       case 'message_start':
         this.#startData ??= data;
         // Some vendors send the same event twice. The relation of a second response to the first is unknown.
-        if (this.#startData !== data) return [failureFragment('upstream.reason.second_start')];
+        if (this.#startData !== data) return [createFailureFragment('upstream.reason.second_start')];
         return [
-          ...idFragment(readMember<MessagesReply>(body.message, 'id')),
-          ...modelFragment(readMember<MessagesReply>(body.message, 'model')),
+          ...toIdFragments(readMember<MessagesReply>(body.message, 'id')),
+          ...toModelFragments(readMember<MessagesReply>(body.message, 'model')),
           ...this.#readStartUsage(readMember<MessagesReply>(body.message, 'usage')),
           ...readContainer(body.message),
         ];
       case 'content_block_start':
         this.#startData &&= '';
-        return this.#blocks.start(body.index, body.content_block);
+        return this.#blocks.startBlock(body.index, body.content_block);
       case 'content_block_delta':
-        return this.#blocks.delta(body.index, body.delta);
+        return this.#blocks.readDelta(body.index, body.delta);
       case 'content_block_stop':
-        return this.#blocks.stop(body.index);
+        return this.#blocks.stopBlock(body.index);
       case 'message_stop':
         return this.#endBlocks();
       case 'message':
@@ -133,7 +146,12 @@ export class MessagesDecoder implements ReplyDecoder {
     const keepsEarlyOutput = isShared || readMember<MessagesUsage>(usage, 'output_tokens') === 0;
     if (keepsEarlyOutput && this.#earlyOutput !== undefined) this.#usage.add({ output_tokens: this.#earlyOutput });
     this.#earlyOutput = undefined;
-    return [...this.#blocks.stopAll(), ...this.#addUsage(usage), ...readContainer(delta), ...this.#readFinish(delta)];
+    return [
+      ...this.#blocks.stopAllBlocks(),
+      ...this.#addUsage(usage),
+      ...readContainer(delta),
+      ...this.#readFinish(delta),
+    ];
   }
 
   /** Adds the counts of the first event except for the output count, which is not final and added with the last event. */
@@ -145,8 +163,8 @@ export class MessagesDecoder implements ReplyDecoder {
 
   #addUsage(usage: JsonValue | undefined): Fragment[] {
     this.#usage.add(usage);
-    const tier = tierFragment(readMember<MessagesUsage>(usage, 'service_tier'));
-    return [...usageFragment(this.#usage.usage), ...tier];
+    const tier = toTierFragments(readMember<MessagesUsage>(usage, 'service_tier'));
+    return [...toUsageFragments(this.#usage.usage), ...tier];
   }
 
   #readFinish(ending: JsonValue | undefined): Fragment[] {
@@ -163,28 +181,17 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   #endBlocks(): Fragment[] {
-    return [...this.#blocks.stopAll(), { type: 'end' }];
+    return [...this.#blocks.stopAllBlocks(), { type: 'end' }];
   }
 }
 
-const noFragments: readonly Fragment[] = [];
-/** Events of the format; an `error` member in these events is not a failure. */
-const eventTypes: ReadonlySet<string> = new Set([
-  'message_start',
-  'content_block_start',
-  'content_block_delta',
-  'content_block_stop',
-  'message_delta',
-  'message_stop',
-]);
-
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
-  if (name === 'error') return [errorFragment({ message: data })];
+  if (name === 'error') return [createErrorFragment({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
 }
 
 /** Notes the container with the files of the vendor's code execution, because no other vendor can continue with these files. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
-  return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
+  return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [createDroppedPart('container', '')] : [];
 }

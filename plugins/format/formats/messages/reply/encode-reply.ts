@@ -5,20 +5,13 @@ import {
   type Block,
   type BlockHead,
   type CompleteReply,
-  paragraph,
+  paragraphBreak,
   type ReplyEvent,
 } from '../../../canonical/reply.ts';
+import { toArgumentsObject } from '../../../canonical/tools.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { writeUsage, writeMessageUsage } from './finish.ts';
-import {
-  type Ending,
-  toInputObject,
-  noEnding,
-  writeBlock,
-  writeCitation,
-  writeEnding,
-  writeOpenBlock,
-} from './write-output.ts';
+import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
 
 /**
  * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the
@@ -47,7 +40,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
         this.#inputStart = undefined;
-        this.#separator = separatorBetween(this.#lastType, event.block);
+        this.#separator = selectSeparator(this.#lastType, event.block);
         this.#lastType = event.block.type;
         return this.#isHeldBack ? '' : writeBlockStart(event.index, writeOpenBlock(event.block));
       case 'block_delta':
@@ -64,7 +57,7 @@ export class MessagesEncoder implements ReplyEncoder {
   encodeWhole(reply: CompleteReply): MessagesReply {
     const usage = writeMessageUsage(reply.usage, reply.tier);
     const content = reply.blocks.map((block, index, blocks) => {
-      const separator = separatorBetween(blocks[index - 1]?.type, block);
+      const separator = selectSeparator(blocks[index - 1]?.type, block);
       return writeBlock(block.type === 'text' ? { ...block, text: separator + block.text } : block);
     });
     return { ...this.#writeMessage(content, writeEnding(reply)), usage };
@@ -107,7 +100,7 @@ export class MessagesEncoder implements ReplyEncoder {
 
   #writeBlockEnd(index: number, block: Block): string {
     if (block.type === 'tool_call' && this.#inputStart !== 'object') {
-      return writeDelta(index, { type: 'input_json_delta', partial_json: JSON.stringify(toInputObject(block)) });
+      return writeDelta(index, { type: 'input_json_delta', partial_json: JSON.stringify(toArgumentsObject(block)) });
     }
     if (block.type !== 'reasoning') return '';
     if (block.isRedacted) return writeBlockStart(index, writeBlock(block));
@@ -116,8 +109,8 @@ export class MessagesEncoder implements ReplyEncoder {
 }
 
 /** Returns the separator before a new paragraph, because clients concatenate adjacent text blocks. Other blocks already separate texts. */
-export function separatorBetween(previousType: BlockHead['type'] | undefined, head: BlockHead): string {
-  return previousType === 'text' && head.type === 'text' && head.isParagraph === true ? paragraph : '';
+export function selectSeparator(previousType: BlockHead['type'] | undefined, head: BlockHead): string {
+  return previousType === 'text' && head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
 
 function classifyInput(input: string): 'object' | 'other' | undefined {

@@ -1,6 +1,6 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
-import { failureFragment, type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
+import { createFailureFragment, type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
 import { asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
@@ -49,7 +49,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
   const members: MessagesEnding = isJsonObject(ending) ? ending : {};
   const { stop_reason: reported, stop_sequence: sequence } = members;
   if (typeof reported !== 'string' || reported === '') return undefined;
-  if (failureReasons.has(reported)) return failureFragment('upstream.reason.finished', { finish: reported });
+  if (failureReasons.has(reported)) return createFailureFragment('upstream.reason.finished', { finish: reported });
   const reason = mapStopReason(members) ?? 'stop';
   return { type: 'finish', reason, stopSequence: typeof sequence === 'string' ? sequence : undefined };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import { droppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
+import { createDroppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
 import { asText, readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
@@ -30,12 +30,12 @@ export class BlockReader {
   #latestIndex: JsonValue | undefined;
   #blockCount = 0;
 
-  start(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
+  startBlock(index: JsonValue | undefined, content: JsonValue | undefined): Fragment[] {
     const previousBlock = this.#openBlocks.get(index);
     const type = asText(readMember<MessagesBlock>(content, 'type'));
     const id = readMember<MessagesBlock>(content, 'id');
     if (previousBlock?.type === 'tool_use' && type === 'tool_use' && previousBlock.id === id) return [];
-    const endFragments = previousBlock === undefined ? [] : this.stop(index);
+    const endFragments = previousBlock === undefined ? [] : this.stopBlock(index);
     const input = readInput(readMember<MessagesBlock>(content, 'input'));
     const block: OpenBlock = {
       key: this.#blockCount++,
@@ -51,14 +51,14 @@ export class BlockReader {
     return [...endFragments, heldFragment, ...(isJsonObject(content) ? this.#openBlock(block, content) : [])];
   }
 
-  delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
+  readDelta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
     const block = this.#openBlocks.get(index) ?? this.#openBlocks.get(this.#latestIndex);
     const delta: MessagesDelta | undefined = isJsonObject(value) ? value : undefined;
     if (delta === undefined) return [progress];
     if (block !== undefined && vendorToolTypes.test(block.type)) return [progress];
     const fragments = [...this.#readText('reasoning', delta.thinking), ...this.#readText('text', delta.text)];
     const citations = readCitation(delta.citation);
-    // An empty delta, such as that of omitted thinking, still counts as progress.
+    // An empty delta, such as the delta of omitted thinking, still counts as progress.
     const isEmpty = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
     if (block === undefined) return [...fragments, ...citations, ...(isEmpty ? [progress] : [])];
     block.citations.push(...citations);
@@ -71,7 +71,7 @@ export class BlockReader {
     return fragments;
   }
 
-  stop(index: JsonValue | undefined): Fragment[] {
+  stopBlock(index: JsonValue | undefined): Fragment[] {
     const block = this.#openBlocks.get(index);
     this.#openBlocks.delete(index);
     if (block === undefined) return [{ type: 'break' }];
@@ -82,8 +82,8 @@ export class BlockReader {
     return [...citations, ...state, { type: 'break' }];
   }
 
-  stopAll(): Fragment[] {
-    return [...this.#openBlocks.keys()].flatMap((index) => this.stop(index));
+  stopAllBlocks(): Fragment[] {
+    return [...this.#openBlocks.keys()].flatMap((index) => this.stopBlock(index));
   }
 
   #openBlock(block: OpenBlock, content: MessagesBlock): Fragment[] {
@@ -111,7 +111,7 @@ export class BlockReader {
         // Some vendors omit the type; the deltas reveal it.
         return [head];
       default:
-        return [head, droppedPart(block.type, 'unknown blocks'), progress];
+        return [head, createDroppedPart(block.type, 'unknown blocks'), progress];
     }
   }
 
@@ -123,6 +123,7 @@ export class BlockReader {
   }
 }
 
+/** True for a call of a tool that the client runs. */
 export function isCall(block: JsonValue | undefined): block is JsonObject {
   return readMember<MessagesBlock>(block, 'type') === 'tool_use';
 }
@@ -131,7 +132,7 @@ export function isCall(block: JsonValue | undefined): block is JsonObject {
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 
 /** Returns the only text of a delta; undefined for a delta with other content. */
-export function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
+export function readDeltaText({ delta }: MessagesEvent): JsonValue | undefined {
   const values = deltaMembers
     .map((name) => readMember<MessagesDelta>(delta, name))
     .filter((value) => value !== undefined);
@@ -168,7 +169,7 @@ function readCaller(content: MessagesBlock): Fragment[] {
   ];
 }
 
-/** Citations of documents have no URL, so no other format can express them. */
+/** Reads a citation. Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const url =
     asText(readMember<MessagesCitation>(value, 'url')) || asText(readMember<MessagesCitation>(value, 'source'));

@@ -5,10 +5,10 @@ import { RepeatedCalls } from '../../../canonical/repeated-calls.ts';
 import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import type { Fragment } from '../../../canonical/reply.ts';
 import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
-import { readMember, scalarNumber } from '../../../wire/members.ts';
+import { readMember, scalarToNumber } from '../../../wire/members.ts';
 import type { MessagesEvent } from '../../../wire/messages.ts';
 import { replaceEventData } from '../../contract/pass-through.ts';
-import { BlockReader, isCall, textOfDelta } from './read-output.ts';
+import { BlockReader, isCall, readDeltaText } from './read-output.ts';
 
 type Index = JsonValue | undefined;
 
@@ -33,9 +33,12 @@ export class RepeatedBlocks {
     return (this.#held?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
   }
 
-  /** Returns false for a block of a non-streaming reply that is a repeated call. */
-  isKept(block: JsonValue, index: number): boolean {
-    return !isCall(block) || hasCall(this.#filter([...this.#blocks.start(index, block), ...this.#blocks.stop(index)]));
+  /** Reads a block of a non-streaming reply. Returns false for a repeated call, which must be dropped. */
+  acceptBlock(block: JsonValue, index: number): boolean {
+    return (
+      !isCall(block) ||
+      hasCall(this.#filter([...this.#blocks.startBlock(index, block), ...this.#blocks.stopBlock(index)]))
+    );
   }
 
   /**
@@ -47,15 +50,15 @@ export class RepeatedBlocks {
     switch (type) {
       case 'content_block_start': {
         const { index, content_block: block }: MessagesEvent = event.parse() ?? {};
-        return this.#take(event, this.#blocks.start(index, block), true);
+        return this.#passOrHold(event, this.#blocks.startBlock(index, block), true);
       }
       case 'content_block_delta':
-        return this.#inputs.size === 0 ? [this.#renumber(event)] : this.#take(event, this.#readDelta(event));
+        return this.#inputs.size === 0 ? [this.#renumber(event)] : this.#passOrHold(event, this.#readDelta(event));
       case 'content_block_stop':
         return this.#inputs.size === 0 ? [this.#renumber(event)] : this.#stopBlock(event);
       case 'message_delta':
       case 'message_stop':
-        return [...this.#endHolding(this.#held === undefined ? [] : this.#blocks.stop(this.#held.index)), event];
+        return [...this.#endHeldCall(this.#held === undefined ? [] : this.#blocks.stopBlock(this.#held.index)), event];
       case 'error':
         return [...this.#release(), event];
       default:
@@ -68,17 +71,17 @@ export class RepeatedBlocks {
     const repeated = this.#deltas.read(name, data);
     if (repeated !== undefined) return repeated;
     const { index, delta }: MessagesEvent = event.parse() ?? {};
-    return this.#deltas.learn(name, data, this.#blocks.delta(index, delta), textOfDelta);
+    return this.#deltas.learn(name, data, this.#blocks.readDelta(index, delta), readDeltaText);
   }
 
   /** Returns the event, or holds it back if it belongs to a possible repetition. */
-  #take(event: StreamEvent, fragments: Fragment[], isStart = false): readonly StreamEvent[] {
+  #passOrHold(event: StreamEvent, fragments: Fragment[], isStart = false): readonly StreamEvent[] {
     // An event of another block shows that both are open. The start of a block that is sent twice has no fragments.
     const isOther =
       this.#held !== undefined && (indexOf(event) !== this.#held.index || (isStart && fragments.length > 0));
     const released = isOther ? this.#release() : [];
     const passed = this.#filter(fragments);
-    if (!this.#calls.isHolding) return [...released, ...this.#takeHeld(hasCall(passed)), this.#renumber(event)];
+    if (!this.#calls.isHolding) return [...released, ...this.#resolveHeld(hasCall(passed)), this.#renumber(event)];
     this.#held ??= { index: indexOf(event), events: [] };
     this.#held.events.push(event);
     return released;
@@ -86,22 +89,23 @@ export class RepeatedBlocks {
 
   #stopBlock(event: StreamEvent): readonly StreamEvent[] {
     const index = indexOf(event);
-    if (this.#held === undefined || this.#held.index !== index) return this.#take(event, this.#blocks.stop(index));
+    if (this.#held === undefined || this.#held.index !== index)
+      return this.#passOrHold(event, this.#blocks.stopBlock(index));
     this.#held.events.push(event);
-    return this.#endHolding(this.#blocks.stop(index));
+    return this.#endHeldCall(this.#blocks.stopBlock(index));
   }
 
   /** Returns the held events if the end of their call shows that the call is not a repetition. */
-  #endHolding(end: Fragment[]): readonly StreamEvent[] {
-    return this.#takeHeld(hasCall(this.#filter(end)));
+  #endHeldCall(end: Fragment[]): readonly StreamEvent[] {
+    return this.#resolveHeld(hasCall(this.#filter(end)));
   }
 
   #release(): readonly StreamEvent[] {
-    this.#calls.stopHolding();
-    return this.#takeHeld(true);
+    this.#calls.releaseHeldCall();
+    return this.#resolveHeld(true);
   }
 
-  #takeHeld(isKept: boolean): readonly StreamEvent[] {
+  #resolveHeld(isKept: boolean): readonly StreamEvent[] {
     const { index, events = [] } = this.#held ?? {};
     this.#held = undefined;
     if (isKept) return events.map((event) => this.#renumber(event));
@@ -109,7 +113,7 @@ export class RepeatedBlocks {
     return [];
   }
 
-  /** Records the inputs of calls. Returns the fragments without those of a call that repeats another or may do so. */
+  /** Records the inputs of calls. Returns the fragments except those of a call that is a repetition, or may be. */
   #filter(fragments: readonly Fragment[]): readonly Fragment[] {
     return fragments.flatMap((fragment) => {
       if (fragment.type === 'call') this.#inputs.set(fragment.key, '');
@@ -132,7 +136,7 @@ export class RepeatedBlocks {
       typeof index === 'number' ? this.#droppedIndexes.filter((droppedIndex) => droppedIndex < index).length : 0;
     return droppedBefore === 0
       ? event
-      : replaceEventData(event, { ...body, index: scalarNumber(index) - droppedBefore });
+      : replaceEventData(event, { ...body, index: scalarToNumber(index) - droppedBefore });
   }
 }
 

@@ -75,7 +75,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     return block;
   }
 
-  /** Anthropic's SDK adds later counts to this usage, and crashes if it is missing. */
+  /** Adds missing usage to the first event. Anthropic's SDK adds later counts to this usage, and crashes if it is missing. */
   #completeStart(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
     const startEvent: MessagesEvent | undefined = event.parse();
     if (startEvent === undefined || reportedUsage?.input !== undefined) return text;
@@ -87,7 +87,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     });
   }
 
-  /** Clients of the AI SDK crash on a `message_delta` without counts. */
+  /** Adds missing counts to a `message_delta`, because clients of the AI SDK crash without them. */
   #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
     const ending: MessagesEvent | undefined = event.parse();
     if (ending === undefined || /"output_tokens"\s*:\s*\d/.test(text)) return text;

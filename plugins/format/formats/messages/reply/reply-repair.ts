@@ -21,7 +21,7 @@ import { RepeatedBlocks } from './repeated-blocks.ts';
  */
 export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
-  readonly #calls = new RepeatedBlocks();
+  readonly #repeatedBlocks = new RepeatedBlocks();
   #hasCalls = false;
   readonly #ids = new UniqueIds(plainIdRules);
   readonly #exchangeId: string;
@@ -35,12 +35,12 @@ export class MessagesReplyRepair implements ReplyRepair {
   }
 
   get held(): number {
-    return this.#calls.heldCharacters;
+    return this.#repeatedBlocks.heldCharacters;
   }
 
   repairEvent(event: StreamEvent): readonly StreamEvent[] {
     const type = readEventType(event);
-    const events = this.#calls.replaceEvent(event, type);
+    const events = this.#repeatedBlocks.replaceEvent(event, type);
     return events.length === 1 && events[0] === event
       ? [this.#repair(event, type)]
       : events.map((entry) => this.#repair(entry, readEventType(entry)));
@@ -51,7 +51,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const isText = typeof content === 'string';
     const blocks = isText ? textToBlocks(content) : asList(content);
     this.#hasCalls = blocks.some(isCall);
-    const uniqueBlocks = blocks.filter((block, index) => this.#calls.isKept(block, index));
+    const uniqueBlocks = blocks.filter((block, index) => this.#repeatedBlocks.acceptBlock(block, index));
     const repairedBlocks = uniqueBlocks.map((block) =>
       isCall(block) ? this.#withUniqueId(block) : withoutNullCitations(block),
     );

@@ -1,7 +1,7 @@
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { scalarText } from '../../../wire/members.ts';
+import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /** Maps the text blocks of Messages replies in place. Held-back text is sent as a delta before the block stops. */
@@ -15,7 +15,7 @@ export const messagesReplyText: ReplyText = {
     const openBlocks = new Set<string>();
     return (event) => {
       const { type, index, content_block: startedBlock, delta }: MessagesEvent = event.data;
-      const blockKey = scalarText(index);
+      const blockKey = scalarToText(index);
       if (type === 'content_block_start' && isJsonObject(startedBlock) && typeOf(startedBlock) === 'text') {
         openBlocks.add(blockKey);
         return mapText(startedBlock, blockKey, blocks) ? [event] : undefined;
@@ -24,12 +24,12 @@ export const messagesReplyText: ReplyText = {
         return mapText(delta, blockKey, blocks) ? [event] : undefined;
       if (type !== 'content_block_stop' || !openBlocks.delete(blockKey)) return undefined;
       const heldText = blocks.end(blockKey);
-      return heldText === '' ? undefined : [textDelta(event.data, heldText), event];
+      return heldText === '' ? undefined : [createTextDelta(event.data, heldText), event];
     };
   },
 };
 
-function textDelta({ index }: MessagesEvent, text: string): ObjectEvent {
+function createTextDelta({ index }: MessagesEvent, text: string): ObjectEvent {
   const type = 'content_block_delta';
   return { name: type, data: { type, index, delta: { type: 'text_delta', text } } };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
-import { asList, readMember, scalarText } from '../../../wire/members.ts';
+import { asList, readMember, scalarToText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 import { writeEvent } from './encode-reply.ts';
 import { writeUsage } from './finish.ts';
@@ -15,10 +15,10 @@ const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;
  *
  * @returns a body, or the events of a stream
  */
-export function answerUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
+export function replyToUnavailableTool(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined {
   const { tools }: MessagesRequest = body;
   const names = asList(tools).map(
-    (tool) => hostedTypePattern.exec(scalarText(readMember<MessagesTool>(tool, 'type')))?.[1],
+    (tool) => hostedTypePattern.exec(scalarToText(readMember<MessagesTool>(tool, 'type')))?.[1],
   );
   const [name] = names;
   if (name === undefined || names.includes(undefined)) return undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { describeImage } from '../../../canonical/generated-images.ts';
 import type { Block, BlockHead, Citation, CompleteReply } from '../../../canonical/reply.ts';
-import { parseInput } from '../../../wire/members.ts';
+import { toArgumentsObject } from '../../../canonical/tools.ts';
 import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts';
 import { stopReasons } from './finish.ts';
 
@@ -16,6 +16,7 @@ export function writeOpenBlock(head: BlockHead): MessagesBlock {
   return writeText('');
 }
 
+/** Writes a complete block. */
 export function writeBlock(block: Block): MessagesBlock {
   switch (block.type) {
     case 'text': {
@@ -25,14 +26,14 @@ export function writeBlock(block: Block): MessagesBlock {
     case 'refusal':
       return writeText(block.text);
     case 'image':
-      // Not reached: `answerImages` declares that answers have no images.
+      // Not reached: the descriptor declares that replies have no images.
       return writeText(describeImage(block.source));
     case 'reasoning':
       return block.isRedacted
         ? { type: 'redacted_thinking', data: block.state }
         : { type: 'thinking', thinking: block.text, signature: block.state };
     case 'tool_call':
-      return { type: 'tool_use', id: block.id, name: block.name, input: toInputObject(block), caller };
+      return { type: 'tool_use', id: block.id, name: block.name, input: toArgumentsObject(block), caller };
   }
 }
 
@@ -41,15 +42,10 @@ function writeText(text: string): MessagesBlock {
   return { type: 'text', text };
 }
 
-/** Parses an input. Wraps an input that is not an object, because it was truncated or malformed. */
-export function toInputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
-  return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
-}
-
 /** Returns the JSON of an input as sent to clients. In a stream, an input that begins as an object is sent unchanged. */
 export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
   const isUnchanged = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
-  return isUnchanged ? call.input : JSON.stringify(toInputObject(call));
+  return isUnchanged ? call.input : JSON.stringify(toArgumentsObject(call));
 }
 
 /** Writes a citation of the whole block, because the format has no positions in the text. */

@@ -6,16 +6,16 @@ import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
 /** Rewrites the call ids of a request. */
 export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) =>
-  mapListMember(body, 'messages', (message) => mapMessage(message, ids));
+  mapListMember(body, 'messages', (message) => rewriteMessage(message, ids));
 
-function mapMessage(message: JsonValue, ids: WireIds): JsonValue {
+function rewriteMessage(message: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(message)) return message;
-  const mappedMessage = mapListMember<MessagesMessage>(message, 'content', (block) => mapBlock(block, ids));
+  const rewrittenMessage = mapListMember<MessagesMessage>(message, 'content', (block) => rewriteBlock(block, ids));
   if (message['role'] !== 'assistant') ids.endTurn();
-  return mappedMessage;
+  return rewrittenMessage;
 }
 
-function mapBlock(block: JsonValue, ids: WireIds): JsonValue {
+function rewriteBlock(block: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(block)) return block;
   const { type, id, tool_use_id: callId, name }: MessagesBlock = block;
   if (type === 'tool_use' && typeof id === 'string') return withMember(block, 'id', ids.assignCallId(id, asText(name)));

@@ -38,7 +38,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
     output:
       readFormat(output?.maybeObject<MessagesOutputFormat>('format')) ??
       readFormat(request.maybeObject<MessagesOutputFormat>('output_format')),
-    cacheKey: settings.user && readSession(settings.user),
+    cacheKey: settings.user && readUserSession(settings.user),
     isCacheKeyImplied: true,
   };
 }
@@ -78,7 +78,7 @@ function readFormat(format: BodyObject<MessagesOutputFormat> | undefined): Outpu
 }
 
 /** Reads the session that Claude Code puts into the user id as JSON, or in older versions as a suffix. Observed. */
-function readSession(user: string): string | undefined {
+function readUserSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation } from '../../../canonical/conversation.ts';
-import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
+import { normalizeCalls, groupIntoTurns } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
 import { asFilledText, withoutUndefined } from '../../../wire/members.ts';
@@ -26,7 +26,7 @@ const defaultMaxTokens = 32_000;
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { isStream, model } = target;
   const items = moveGeneratedImages(conversation.items, target.profile.capabilities.images, target.notes);
-  const turns = toTurns(normalizeCalls(items));
+  const turns = groupIntoTurns(normalizeCalls(items));
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeOutputFormat(conversation, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);

@@ -9,7 +9,7 @@ export function hidesReasoning({ thinking }: MessagesRequest): boolean {
 }
 
 /** Lists the calls of a history. A call lacks reasoning if its message has no thinking. */
-export function callsInHistory({ messages }: MessagesRequest): HistoryCall[] {
+export function findHistoryCalls({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (readMember<MessagesMessage>(message, 'role') !== 'assistant') return [];
     const blocks = asList(readMember<MessagesMessage>(message, 'content'));

@@ -4,7 +4,7 @@ import {
   toStandardBase64,
   correctMediaType,
   placeParts,
-  textParts,
+  toTextParts,
 } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMember } from '../../../wire/members.ts';
@@ -35,7 +35,7 @@ export function readBlocks<T extends object>(holder: BodyObject<T>, name: keyof 
 /** Reads the content of a user message or a tool result. */
 export function readParts<T extends object>(holder: BodyObject<T>, name: keyof T & string, notes: Notes): Part[] {
   const value = holder.get(name);
-  if (typeof value === 'string') return textParts(value);
+  if (typeof value === 'string') return toTextParts(value);
   return readBlocks(holder, name).flatMap((block) => readPart(block, notes));
 }
 
@@ -48,7 +48,7 @@ export function readPart(block: PlacedBlock, notes: Notes): Part[] {
 }
 
 /** Returns the text that stands for a tool found by a tool search. */
-export function referenceText(name: string): string {
+export function writeReferenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }
 
@@ -56,7 +56,7 @@ function readBlockContent(block: PlacedBlock, notes: Notes): Part[] {
   const type = block.text('type');
   switch (type) {
     case 'text':
-      return textParts(block.text('text'));
+      return toTextParts(block.text('text'));
     case 'image':
       notes.dropMembers(block.value, ['transformations'], 'an image');
       return [{ type: 'image', source: readSource(block.object('source')), detail: undefined }];
@@ -65,7 +65,7 @@ function readBlockContent(block: PlacedBlock, notes: Notes): Part[] {
     case 'search_result':
       return readSearchResult(block, notes);
     case 'tool_reference':
-      return textParts(referenceText(block.text('tool_name')));
+      return toTextParts(writeReferenceText(block.text('tool_name')));
     default:
       if (!isToolChange(type)) notes.dropPart(`content block ${type}`, block.path);
       return [];
@@ -106,9 +106,9 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
 function readSearchResult(block: PlacedBlock, notes: Notes): Part[] {
   if (readMember(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
   const heading = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
-  return [...textParts(heading), ...readParts(block, 'content', notes)];
+  return [...toTextParts(heading), ...readParts(block, 'content', notes)];
 }
 
 function joinTitle(title: string | undefined, text: string): Part[] {
-  return textParts([title, text].filter(Boolean).join('\n\n'));
+  return toTextParts([title, text].filter(Boolean).join('\n\n'));
 }

@@ -36,12 +36,12 @@ export class MessagesHistoryReader {
   readMessages(body: BodyObject<MessagesRequest>): void {
     const { length } = body.list('messages');
     if (length === 0) throw invalidValue('messages', 'a list of at least one message');
-    let previousCount = 0;
+    let countBefore = 0;
     for (const message of body.objects<MessagesMessage>('messages')) {
-      previousCount = this.items.length;
+      countBefore = this.items.length;
       this.#readMessage(message);
     }
-    if (this.items.length === previousCount) refuseUnreadMessage(`messages[${length - 1}]`, this.#notes);
+    if (this.items.length === countBefore) refuseUnreadMessage(`messages[${length - 1}]`, this.#notes);
   }
 
   #readMessage(message: BodyObject<MessagesMessage>): void {
@@ -53,7 +53,8 @@ export class MessagesHistoryReader {
     if (role === 'system' && this.items.length === 0) return this.readSystem(message, 'content');
     for (const block of readBlocks(message, 'content')) {
       if (role === 'assistant') this.#readAssistantBlock(block);
-      else if (role === 'user' && block.value.type === 'tool_result') this.#push(role, readResult(block, this.#notes));
+      else if (role === 'user' && block.value.type === 'tool_result')
+        this.#addItem(role, readResult(block, this.#notes));
       else this.#parts.push(...readPart(block, this.#notes));
     }
     this.#flush(role);
@@ -62,17 +63,17 @@ export class MessagesHistoryReader {
   #readAssistantBlock(block: BodyObject<MessagesBlock>): void {
     switch (block.value.type) {
       case 'thinking':
-        return this.#push('assistant', readThinking(block));
+        return this.#addItem('assistant', readThinking(block));
       case 'redacted_thinking':
-        return this.#push('assistant', readRedacted(block));
+        return this.#addItem('assistant', readRedacted(block));
       case 'tool_use':
-        return this.#push('assistant', readCall(block));
+        return this.#addItem('assistant', readCall(block));
       default:
         this.#parts.push(...readPart(block, this.#notes));
     }
   }
 
-  #push(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
+  #addItem(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
     // No upstream can use reasoning without text and a known origin.
     if (item.type === 'reasoning' && item.text === '' && item.state === undefined) {
       this.#notes.drop('reasoning of unknown origin');

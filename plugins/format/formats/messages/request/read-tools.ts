@@ -5,7 +5,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearchNote, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
-import { scalarText } from '../../../wire/members.ts';
+import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { invalidValue, BodyObject } from '../../../wire/read.ts';
 
@@ -85,13 +85,13 @@ function readChoice(
   if (type !== 'tool') throw invalidValue(choice.pathOf('type'), 'auto, any, tool or none');
   const name = readName(choice);
   if (tools.some((tool) => isClientTool(tool) && tool.name === name)) return { type, name };
-  return readForeignChoice(name, body, notes);
+  return readHostedChoice(name, body, notes);
 }
 
 /** Reads the choice of a tool that is not a function. A web search can be offered but not forced; other tools cannot be served. */
-function readForeignChoice(name: string, body: BodyObject<MessagesRequest>, notes: Notes): ToolChoice {
+function readHostedChoice(name: string, body: BodyObject<MessagesRequest>, notes: Notes): ToolChoice {
   const chosenTool = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
-  const type = chosenTool === undefined ? undefined : scalarText(chosenTool.type ?? 'custom');
+  const type = chosenTool === undefined ? undefined : scalarToText(chosenTool.type ?? 'custom');
   // A tool that the client executes would have been among the effective tools.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
     throw invalidValue('tool_choice.name', 'the name of one of the tools');

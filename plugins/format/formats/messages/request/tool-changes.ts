@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { asList, readMember, scalarText } from '../../../wire/members.ts';
+import { asList, readMember, scalarToText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Types of the blocks that change the tools in the middle of a conversation. */
@@ -29,7 +29,7 @@ export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesR
   const { messages, tools: declaredTools, ...otherMembers } = body;
   const tools = readEffectiveTools(body, notes);
   if (tools === declaredTools || !Array.isArray(messages)) return body;
-  const remainingMessages = messages.flatMap((message) => withoutBlocks(message, ({ type }) => isToolChange(type)));
+  const remainingMessages = messages.flatMap((message) => removeBlocks(message, ({ type }) => isToolChange(type)));
   return { ...otherMembers, ...(asList(tools).length > 0 && { tools }), messages: remainingMessages };
 }
 
@@ -57,7 +57,7 @@ class EffectiveTools {
     const { type, tool, tool_changes }: JsonObject = block;
     for (const change of asList(tool_changes)) if (isJsonObject(change)) this.apply(change, notes);
     if (!toolChangeTypes.has(type)) return;
-    notes.drop(`content block ${scalarText(type)}`);
+    notes.drop(`content block ${scalarToText(type)}`);
     const definition = readMember(tool, 'definition');
     const name = nameOf(definition ?? tool);
     if (name === undefined) return;
@@ -86,7 +86,7 @@ function blocksOf(message: JsonValue): readonly JsonObject[] {
 }
 
 /** Removes some blocks of a message. Returns the same message if none was removed, and an empty list if none is left. */
-export function withoutBlocks(message: JsonValue, isRemoved: (block: MessagesBlock) => boolean): JsonValue[] {
+export function removeBlocks(message: JsonValue, isRemoved: (block: MessagesBlock) => boolean): JsonValue[] {
   const content = readMember<MessagesMessage>(message, 'content');
   if (!isJsonObject(message) || !Array.isArray(content)) return [message];
   const remainingBlocks = content.filter((block) => !isJsonObject(block) || !isRemoved(block));

@@ -15,7 +15,7 @@ import {
   dropAssistantMedia,
   checkImageType,
   decodeTextFile,
-  unsupportedContent,
+  createUnsupportedContentError,
   readUploadedId,
 } from '../../../canonical/media.ts';
 import { toObjectInput } from '../../../canonical/tools.ts';
@@ -39,10 +39,10 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
         return item.type === 'reasoning' ? writeReasoning(item, target) : [writeCall(item, target)];
       }),
     input: (parts) => writeInput(parts, target),
-    result: (result, moved) => writeResult(result, moved, target),
+    result: (result, movedParts) => writeResult(result, movedParts, target),
     // Errors can only be text.
     canHoldMedia: ({ isError }) => target.profile.quirks.tool_result_images && !isError,
-    acceptsSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
+    acceptsSystem: (lastRole, next) => lastRole === 'user' && (next === undefined || next.role === 'assistant'),
   });
   const lastMessage = messages.at(-1);
   if (lastMessage?.role === 'assistant') trimLastText(lastMessage.content);
@@ -102,9 +102,9 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
       case 'file':
         return writeFile(part, target);
       case 'audio':
-        throw unsupportedContent('audio', part);
+        throw createUnsupportedContentError('audio', part);
       case 'video':
-        throw unsupportedContent('videos', part);
+        throw createUnsupportedContentError('videos', part);
       default:
         return writeText(part.text).map((block) => recordBreakpoint(block, part));
     }
@@ -123,7 +123,7 @@ function writeText(text: string): MessagesBlock[] {
 
 /** @param clientPart the client's part, named in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
-  if (!profile.capabilities.images) throw unsupportedContent('images', clientPart);
+  if (!profile.capabilities.images) throw createUnsupportedContentError('images', clientPart);
   checkImageType(source, true, clientPart);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
@@ -149,7 +149,7 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const content = decodeTextFile(source);
   const { files } = target.profile.capabilities;
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
-  if (!files) throw unsupportedContent('files', file);
+  if (!files) throw createUnsupportedContentError('files', file);
   if (content !== undefined && content.trim() === '') return [];
   const title = name === undefined || name === '' ? {} : { title: name };
   if (content !== undefined) {
@@ -159,7 +159,7 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
     return [writeImage({ type: 'image', source, detail: undefined }, target, file)];
   }
   if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
-    throw unsupportedContent(`files of the type ${source.mediaType}`, file);
+    throw createUnsupportedContentError(`files of the type ${source.mediaType}`, file);
   }
   return [{ type: 'document', source: writeSource(source, file), ...title }];
 }

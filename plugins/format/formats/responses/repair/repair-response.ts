@@ -10,7 +10,7 @@ import type {
 } from '../../../wire/responses.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
-import { writeResponse, type ResponseState, responseId } from '../reply/reply-object.ts';
+import { writeResponse, type ResponseState, createResponseId } from '../reply/reply-object.ts';
 
 /** Members that the SDK's type of a response requires. Source: openai 7.55, `Response`. */
 const requiredMembers: readonly (keyof ResponsesReply)[] = [
@@ -43,16 +43,16 @@ export function repairResponse(
   context: ReplyContext,
 ): ResponsesReply {
   const lacksMembers = requiredMembers.some((name) => vendorResponse[name] === undefined);
-  const complete: ResponsesReply = lacksMembers
+  const completeResponse: ResponsesReply = lacksMembers
     ? { ...writeResponse(context, { status, output: [] }), ...withoutUndefined(vendorResponse) }
     : vendorResponse;
-  return withMembers(complete, {
+  return withMembers(completeResponse, {
     id,
     output,
-    status: textOr(complete.status, status),
-    error: nullIfEmpty(complete.error),
-    incomplete_details: nullIfEmpty(complete.incomplete_details),
-    ...restoreDescription(complete, context),
+    status: textOr(completeResponse.status, status),
+    error: nullIfEmpty(completeResponse.error),
+    incomplete_details: nullIfEmpty(completeResponse.incomplete_details),
+    ...restoreDescription(completeResponse, context),
   });
 }
 
@@ -92,7 +92,13 @@ export function repairReply(body: JsonObject, context: ReplyContext): JsonObject
   if (vendorItems === undefined) return body;
   const endStatus = status === 'incomplete' ? 'incomplete' : 'completed';
   const items = new RepairedOutput(context.id).repairItems(vendorItems, endStatus);
-  return repairResponse(body, endStatus, keepIfSame(vendorItems, items), textOr(id, responseId(context)), context);
+  return repairResponse(
+    body,
+    endStatus,
+    keepIfSame(vendorItems, items),
+    textOr(id, createResponseId(context)),
+    context,
+  );
 }
 
 /** Creates items from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is missing. */

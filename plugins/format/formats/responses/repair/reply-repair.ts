@@ -6,16 +6,22 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { withoutOtherTier } from '../../../canonical/service-tier.ts';
+import { removeOtherTier } from '../../../canonical/service-tier.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
-import { asList, keepIfSame, scalarText, withoutUndefined } from '../../../wire/members.ts';
+import { asList, keepIfSame, scalarToText, withoutUndefined } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply, ResponsesRequest } from '../../../wire/responses.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { readDelta, ResponsesDecoder } from '../reply/decode-reply.ts';
 import { EventNumbers, toSdkEventType, isKnownEvent } from '../reply/events.ts';
 import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
-import { isCutAtLimit, renderResponseFailed, responseId, readResponse, writeUsage } from '../reply/reply-object.ts';
+import {
+  isCutAtLimit,
+  renderResponseFailed,
+  createResponseId,
+  readResponse,
+  writeUsage,
+} from '../reply/reply-object.ts';
 import type { GrowingText } from '../reply/streamed-item.ts';
 import { repairResponse, repairReply } from './repair-response.ts';
 
@@ -65,7 +71,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   repairReply(body: JsonObject): JsonObject {
-    const reply = this.#isCut(body) ? { ...body, status: 'incomplete', incomplete_details: limitDetails } : body;
+    const reply = this.#isCutAtLimit(body) ? { ...body, status: 'incomplete', incomplete_details: limitDetails } : body;
     return (this.finishedReply = repairReply(this.#adaptTier(reply), this.#context));
   }
 
@@ -77,7 +83,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return content;
   }
 
-  /** Renders an error with the response so far, including open items. The upstream's own failure is not passed on. */
+  /** Renders an error with the response so far, including open items. The upstream's own failure is not forwarded. */
   renderFailure(error: GatewayError, usage: Usage | undefined): string {
     const output = asList(this.#failedResponse?.output);
     const response: ResponsesReply = {
@@ -85,15 +91,16 @@ export class ResponsesReplyRepair implements ReplyRepair {
       output: output.length > 0 ? [...output] : this.#output.writePartialOutput(),
       usage: usage === undefined ? null : writeUsage(usage),
     };
-    const number = this.#failedResponse === undefined ? this.#numbers.next : this.#numbers.next - 1;
-    return renderResponseFailed(error, responseId(this.#context), number, response);
+    const number = this.#failedResponse === undefined ? this.#numbers.nextNumber : this.#numbers.nextNumber - 1;
+    return renderResponseFailed(error, createResponseId(this.#context), number, response);
   }
 
   repairEvent(event: StreamEvent): readonly StreamEvent[] {
-    const { expected } = this.#numbers;
-    const text = expected === undefined ? undefined : this.#repeatedEvent.read(event.name, event.data ?? '', expected);
+    const { expectedNumber } = this.#numbers;
+    const text =
+      expectedNumber === undefined ? undefined : this.#repeatedEvent.read(event.name, event.data ?? '', expectedNumber);
     if (text !== undefined) {
-      this.#numbers.pass(expected);
+      this.#numbers.pass(expectedNumber);
       this.#repeatedText?.add(text);
       this.held += text.length;
       return [event];
@@ -105,20 +112,20 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (vendorType === undefined || vendorType === 'error') return [event];
     if (!vendorType.startsWith('response.') && readReportedError(data) !== undefined) return [renameToError(event)];
     const type = toSdkEventType(vendorType, data);
-    if (!isKnownEvent(type)) return this.#passUnknown(event, type, data);
+    if (!isKnownEvent(type)) return this.#handleUnknown(event, type, data);
     // Items are kept in their opening and final forms, parts only by their text.
     const { delta } = data;
     if (typeof delta === 'string') this.held += delta.length;
     else if (type.startsWith('response.output_item')) this.held += event.data?.length ?? 0;
-    const typed = withMembers<ResponsesEvent>(data, { type });
-    const drafts = this.#repairEvent(type, typed);
+    const typedData = withMembers<ResponsesEvent>(data, { type });
+    const drafts = this.#repairEvent(type, typedData);
     const isClean = drafts.length === 1 && drafts[0] === data && (event.name ?? type) === type;
     const events = this.#writeEvents(drafts, data, isClean ? event : undefined);
-    if (events[0] === event && this.#output.lastText !== undefined) this.#learnEvent(event, scalarText(delta));
+    if (events[0] === event && this.#output.lastText !== undefined) this.#learnEvent(event, scalarToText(delta));
     return events;
   }
 
-  #passUnknown(event: StreamEvent, type: string, data: ResponsesEvent): readonly StreamEvent[] {
+  #handleUnknown(event: StreamEvent, type: string, data: ResponsesEvent): readonly StreamEvent[] {
     if (this.#keepsUnknown) {
       this.#numbers.pass(data.sequence_number);
       return [event];
@@ -146,7 +153,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   #adaptTier(response: ResponsesReply): ResponsesReply {
-    return this.#keepsUnknown ? response : withoutOtherTier(response);
+    return this.#keepsUnknown ? response : removeOtherTier(response);
   }
 
   #repairStart(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
@@ -169,7 +176,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
   }
 
-  #isCut(response: ResponsesReply): boolean {
+  #isCutAtLimit(response: ResponsesReply): boolean {
     const { max_output_tokens: limit }: ResponsesRequest = this.#context.outline ?? this.#context.request;
     return !this.#keepsUnknown && isCutAtLimit(response, limit);
   }
@@ -177,7 +184,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   #repairEnd(vendorType: keyof typeof endStatuses, data: ResponsesEvent): readonly ResponsesEvent[] {
     this.#hasEnded = true;
     const reported = readResponse(data);
-    const isCut = this.#isCut(reported);
+    const isCut = this.#isCutAtLimit(reported);
     const type = isCut ? 'response.incomplete' : vendorType;
     const vendorResponse: ResponsesReply = isCut
       ? { ...reported, status: 'incomplete', incomplete_details: limitDetails }
@@ -208,7 +215,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     output: JsonValue[],
   ): ResponsesReply {
     const response = this.#adaptTier(isJsonObject(vendorResponse) ? vendorResponse : {});
-    this.#responseId ??= textOr(response.id, responseId(this.#context));
+    this.#responseId ??= textOr(response.id, createResponseId(this.#context));
     return repairResponse(response, status, keepIfSame(response.output, output), this.#responseId, this.#context);
   }
 
@@ -246,7 +253,7 @@ function renameToError({ data = '', text }: StreamEvent): StreamEvent {
 }
 
 function writeEvent(data: ResponsesEvent): StreamEvent {
-  const type = scalarText(data.type);
+  const type = scalarToText(data.type);
   const json = JSON.stringify(data);
   const text = `event: ${type}\ndata: ${json}\n\n`;
   return new StreamEvent({ name: type, data: json }, text, Buffer.from(text));

@@ -4,17 +4,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
 import {
-  errorFragment,
-  failureFragment,
+  createErrorFragment,
+  createFailureFragment,
+  type FinishReason,
   type Fragment,
   isContent,
-  modelFragment,
+  toModelFragments,
   progress,
   readFailure,
-  tierFragment,
-  usageFragment,
+  toTierFragments,
+  toUsageFragments,
 } from '../../../canonical/reply.ts';
-import { asList, readMember, readEvent, scalarNumber } from '../../../wire/members.ts';
+import { asList, readMember, parseEventData, scalarToNumber } from '../../../wire/members.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
@@ -49,7 +50,7 @@ type Ending = 'whole' | 'completed' | 'incomplete';
  * Source: OpenAI API reference, "Responses streaming events".
  */
 export class ResponsesDecoder implements ReplyDecoder {
-  /** OpenAI itself reports truncated replies. */
+  /** True for OpenAI itself, which reports truncated replies. */
   readonly #trustsStatus: boolean;
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
@@ -84,26 +85,22 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   #readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
-    const body = readEvent(data, event);
+    const body = parseEventData(data, event);
     if (body === undefined) return readMalformed(name, data);
     const { type: dataType, sequence_number: number }: ResponsesEvent = body;
     const type = typeof dataType === 'string' ? dataType : name;
-    if (
-      name === 'error' ||
-      type === 'error' ||
-      (type?.startsWith('response.') !== true && readFailure(body) !== undefined)
-    ) {
-      return [errorFragment(body)];
-    }
-    this.#nextNumber = scalarNumber(number) + 1;
-    return this.#readTyped(type ?? '', body);
+    const isOfFormat = type?.startsWith('response.') === true;
+    const isError = name === 'error' || type === 'error' || (!isOfFormat && readFailure(body) !== undefined);
+    if (isError) return [createErrorFragment(body)];
+    this.#nextNumber = scalarToNumber(number) + 1;
+    return this.#readEventOfType(type ?? '', body);
   }
 
   readWhole(body: JsonObject): Fragment[] {
     return this.#readFinalResponse(body, 'whole');
   }
 
-  #readTyped(type: string, body: ResponsesEvent): Fragment[] {
+  #readEventOfType(type: string, body: ResponsesEvent): Fragment[] {
     switch (type) {
       case 'response.created':
       case 'response.queued':
@@ -115,7 +112,7 @@ export class ResponsesDecoder implements ReplyDecoder {
         return this.#readFinalResponse(readResponse(body), type === 'response.incomplete' ? 'incomplete' : 'completed');
       case 'response.failed':
       case 'response.cancelled':
-        return [...readUsageFragments(body.response), errorFragment(readResponse(body))];
+        return [...readUsageFragments(body.response), createErrorFragment(readResponse(body))];
       case 'response.output_item.added':
       case 'response.output_item.done':
         return this.#readRepaired(type, body);
@@ -142,8 +139,9 @@ export class ResponsesDecoder implements ReplyDecoder {
     const items = asList(output);
     // Some vendors report an unfinished status for a finished answer.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
-    if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), errorFragment(response)];
-    if (ending === 'whole' && !Array.isArray(output)) return [errorFragment({ message: 'an answer without output' })];
+    if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), createErrorFragment(response)];
+    if (ending === 'whole' && !Array.isArray(output))
+      return [createErrorFragment({ message: 'an answer without output' })];
     const missingFragments = this.#output.completeOutput(items).flatMap((event) => this.#items.read(event, true));
     return [...missingFragments, ...readModel(response), ...this.#readEnd(response, ending === 'incomplete')];
   }
@@ -153,14 +151,15 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 }
 
+/** Reads the text of a delta event. */
 export function readDelta({ delta }: ResponsesEvent): JsonValue | undefined {
   return delta;
 }
 
 /** Reads an event whose data is not JSON; its name may identify it. */
 function readMalformed(name: string = '', data: string): Fragment[] {
-  if (name === 'error') return [errorFragment({ message: data })];
-  if (finalEvents.has(name)) return [failureFragment('upstream.reason.event_truncated')];
+  if (name === 'error') return [createErrorFragment({ message: data })];
+  if (finalEvents.has(name)) return [createFailureFragment('upstream.reason.event_truncated')];
   const isItem = name.endsWith('.added') || name === 'response.output_item.done';
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
 }
@@ -173,14 +172,18 @@ function hasFailed(response: ResponsesReply, ending: Ending): boolean {
 
 /** Reads a complete response except for its output. */
 function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
-  const isIncomplete = isTruncated || response.status === 'incomplete';
   return [
     ...noteWithheldReasoning(response),
     ...readUsageFragments(response),
-    ...tierFragment(response.service_tier),
-    { type: 'finish', reason: isWithheld(response) ? 'content_filter' : isIncomplete ? 'length' : 'stop' },
+    ...toTierFragments(response.service_tier),
+    { type: 'finish', reason: selectFinishReason(response, isTruncated) },
     { type: 'end' },
   ];
+}
+
+function selectFinishReason(response: ResponsesReply, isTruncated: boolean): FinishReason {
+  if (isFiltered(response)) return 'content_filter';
+  return isTruncated || response.status === 'incomplete' ? 'length' : 'stop';
 }
 
 /** Notes reasoning of the request that the vendor withheld from its model. At a turn boundary, the vendor always withholds it. */
@@ -193,20 +196,20 @@ function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
 }
 
 function readModel(response: JsonValue | undefined): Fragment[] {
-  return modelFragment(readMember<ResponsesReply>(response, 'model'));
+  return toModelFragments(readMember<ResponsesReply>(response, 'model'));
 }
 
 function readUsageFragments(response: JsonValue | undefined): Fragment[] {
-  return usageFragment(readUsage(readMember<ResponsesReply>(response, 'usage')));
+  return toUsageFragments(readUsage(readMember<ResponsesReply>(response, 'usage')));
 }
 
 /** Reads the counts at the start of a reply. There is no output yet, and zero means that the prompt was not counted. */
 function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
   const { input, cacheRead, cacheWrite } = readUsage(readMember<ResponsesReply>(response, 'usage')) ?? {};
-  return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });
+  return input === undefined || input === 0 ? [] : toUsageFragments({ input, cacheRead, cacheWrite });
 }
 
 /** True for a filtered response, which some vendors report as completed. */
-function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
+function isFiltered({ incomplete_details: details }: ResponsesReply): boolean {
   return readMember<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

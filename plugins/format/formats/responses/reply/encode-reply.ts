@@ -6,7 +6,7 @@ import type { Block, BlockHead, Citation, CompleteReply, Logprob, ReplyEvent } f
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   isTruncated,
-  responseId,
+  createResponseId,
   writeResponse,
   type ResponseState,
   resolveStatus,
@@ -24,6 +24,18 @@ import {
 } from './write-output.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
+
+const inputEvents = {
+  function: 'response.function_call_arguments',
+  freeform: 'response.custom_tool_call_input',
+} as const;
+
+interface OpenItem {
+  readonly index: number;
+  readonly head: BlockHead;
+  readonly collectedText: CollectedText;
+  readonly citations: Citation[];
+}
 
 /**
  * Writes a Responses reply, in which every block is a separate item. Source: OpenAI API reference, "Responses streaming
@@ -77,7 +89,7 @@ export class ResponsesEncoder implements ReplyEncoder {
       ...(this.#openItem === undefined ? [] : [this.#writeTruncatedItem(this.#openItem)]),
     ];
     const response = writeResponse(this.#context, { status: 'failed', output, usage });
-    return itemEnd + renderResponseFailed(error, responseId(this.#context), this.#sequenceNumber++, response);
+    return itemEnd + renderResponseFailed(error, createResponseId(this.#context), this.#sequenceNumber++, response);
   }
 
   #writeResponseState(type: string): string {
@@ -217,21 +229,9 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 }
 
-interface OpenItem {
-  readonly index: number;
-  readonly head: BlockHead;
-  readonly collectedText: CollectedText;
-  readonly citations: Citation[];
-}
-
 /** Marks the last item of a truncated answer as incomplete. */
 function markTruncated(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
   const lastItem = output.at(-1);
   if (lastItem === undefined || !isTruncated(reply)) return output;
   return [...output.slice(0, -1), { ...lastItem, status: 'incomplete' }];
 }
-
-const inputEvents = {
-  function: 'response.function_call_arguments',
-  freeform: 'response.custom_tool_call_input',
-} as const;

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#core/platform/json.ts';
-import { readMember, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
 /** Events that belong to the response, to items of all types, or to an audio reply. */
@@ -70,7 +70,7 @@ const endEventsByStatus: Readonly<Record<string, string>> = {
 export function toSdkEventType(vendorType: string, { response }: ResponsesEvent): string {
   if (vendorType !== 'response.done')
     return Object.hasOwn(sdkNames, vendorType) ? (sdkNames[vendorType] as string) : vendorType;
-  const status = scalarText(readMember<ResponsesReply>(response, 'status'));
+  const status = scalarToText(readMember<ResponsesReply>(response, 'status'));
   return endEventsByStatus[status] ?? 'response.completed';
 }
 
@@ -80,11 +80,11 @@ export class EventNumbers {
   #isRenumbered = false;
 
   /** The next number while the upstream's numbers are kept; undefined once the gateway renumbers. */
-  get expected(): number | undefined {
-    return this.#isRenumbered ? undefined : this.next;
+  get expectedNumber(): number | undefined {
+    return this.#isRenumbered ? undefined : this.nextNumber;
   }
 
-  get next(): number {
+  get nextNumber(): number {
     return this.#lastNumber + 1;
   }
 

@@ -1,5 +1,5 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import { asFilledText, readMember, scalarNumber } from '../../../wire/members.ts';
+import { asFilledText, readMember, scalarToNumber } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 import { digestInput, type VendorNames, inputMemberOf, isSameCall, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
@@ -31,7 +31,7 @@ export class OutputItems {
   listAnnouncedItems(): readonly StreamedItem[] {
     return this.#items
       .filter(({ isAnnounced }) => isAnnounced)
-      .toSorted((first, second) => scalarNumber(first.index) - scalarNumber(second.index));
+      .toSorted((first, second) => scalarToNumber(first.index) - scalarToNumber(second.index));
   }
 
   get isEmpty(): boolean {

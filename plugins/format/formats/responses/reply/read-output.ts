@@ -4,12 +4,12 @@ import { detectMediaType } from '../../../canonical/generated-images.ts';
 import {
   type Citation,
   droppedAudio,
-  droppedPart,
+  createDroppedPart,
   type Fragment,
   charactersPerBlock,
-  textFragment,
+  toTextFragments,
 } from '../../../canonical/reply.ts';
-import { asList, asText, asCount, asFilledText, readMember, scalarNumber } from '../../../wire/members.ts';
+import { asList, asText, asCount, asFilledText, readMember, scalarToNumber } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { readInputText } from './repair-item.ts';
@@ -54,7 +54,9 @@ export class ItemFragments {
           ? openCall(item, state)
           : [{ type: 'held', characters: charactersPerBlock }, { type: 'break' }];
       case 'response.output_item.done':
-        return isJsonObject(item) ? readDone(item, state, isFromFinalResponse && index !== this.#latestIndex) : [];
+        return isJsonObject(item)
+          ? readFinishedItem(item, state, isFromFinalResponse && index !== this.#latestIndex)
+          : [];
       case 'response.output_text.annotation.added':
         return readCitations(state, [event.annotation]);
       case 'response.function_call_arguments.delta':
@@ -71,7 +73,7 @@ export class ItemFragments {
 
   #addItem(index: JsonValue | undefined): ItemState {
     const state = {
-      key: scalarNumber(index),
+      key: scalarToNumber(index),
       hasName: false,
       hasCitations: false,
       lastKind: undefined,
@@ -106,7 +108,7 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
  *
  * @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning
  */
-function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
+function readFinishedItem(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
   if (isCall(item)) return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];
   switch (item.type) {
     case 'message': {
@@ -121,7 +123,7 @@ function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragm
         ? []
         : parts.flatMap((part) => asList(readMember<ResponsesPart>(part, 'annotations')));
       return [
-        ...textFragment('text', text),
+        ...toTextFragments('text', text),
         ...readCitations(state, annotations),
         { type: 'break', isParagraph: true },
       ];
@@ -135,7 +137,7 @@ function readDone(item: ResponsesItem, state: ItemState, isLate: boolean): Fragm
       return readImage(item);
     default:
       // An unknown item is not dropped if its text arrived in deltas.
-      return state.lastKind === undefined ? [droppedPart(asText(item.type), 'unknown items')] : [];
+      return state.lastKind === undefined ? [createDroppedPart(asText(item.type), 'unknown items')] : [];
   }
 }
 
@@ -171,7 +173,7 @@ function readOffset(value: JsonValue | undefined): number | undefined {
 /** Reads an image, which is complete when its item is done. Partial images are drafts. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
-  if (data === '') return [droppedPart('image_generation_call', '')];
+  if (data === '') return [createDroppedPart('image_generation_call', '')];
   const mediaType = detectMediaType(data) ?? `image/${asText(item.output_format) || 'png'}`;
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }

@@ -123,6 +123,7 @@ export function readInputText(input: JsonValue | undefined): string {
   return isJsonObject(input) ? JSON.stringify(input) : '';
 }
 
+/** Returns the value if it is a non-empty text, otherwise the fallback. */
 export function textOr(value: JsonValue | undefined, fallback: string): string {
   return asFilledText(value) ?? fallback;
 }

@@ -3,7 +3,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { readMember, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   type AnsweredRequest,
@@ -38,7 +38,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string {
     const text = addEventName(event);
-    const type = scalarText(readEventType(event));
+    const type = scalarToText(readEventType(event));
     if (type.endsWith('.delta')) this.meter.addDelta(event);
     if (!responseEvents.has(type)) return this.#tagText(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
@@ -47,7 +47,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   adaptReply(text: string, body: ResponsesReply, reportedUsage?: Usage): string {
     const isComplete = hasCounts(text, reportedUsage) && hasDetails(body);
-    return this.#adaptText(isComplete ? text : JSON.stringify(this.#withUsage(body, reportedUsage)));
+    return this.#adaptText(isComplete ? text : JSON.stringify(this.#addUsage(body, reportedUsage)));
   }
 
   adaptFinishedReply(response: ResponsesReply, reportedUsage?: Usage): ResponsesReply {
@@ -59,7 +59,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     const linkedResponse =
       this.#previousId === undefined ? taggedResponse : { ...taggedResponse, previous_response_id: this.#previousId };
     const isComplete = hasCounts(JSON.stringify(response.usage), reportedUsage) && hasDetails(response);
-    return isComplete ? linkedResponse : this.#withUsage(linkedResponse, reportedUsage);
+    return isComplete ? linkedResponse : this.#addUsage(linkedResponse, reportedUsage);
   }
 
   adaptFailure(text: string): string {
@@ -70,11 +70,11 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     const ending: ResponsesEvent = event.parse() ?? {};
     const { response } = ending;
     if (!isJsonObject(response) || (hasCounts(text, reportedUsage) && hasDetails(response))) return text;
-    return replaceDataInText(text, { ...ending, response: this.#withUsage(response, reportedUsage) });
+    return replaceDataInText(text, { ...ending, response: this.#addUsage(response, reportedUsage) });
   }
 
   /** Adds missing counts. Without counts OpenCode repeats the request endlessly, and so does Codex without the total. */
-  #withUsage(response: ResponsesReply, reportedUsage: Usage | undefined): ResponsesReply {
+  #addUsage(response: ResponsesReply, reportedUsage: Usage | undefined): ResponsesReply {
     if (hasCounts(JSON.stringify(response.usage), reportedUsage))
       return { ...response, usage: completeDetails(response.usage) };
     this.meter.addWhole(response);
@@ -99,7 +99,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 }
 
-/** Counts that the details of a usage must have. Codex aborts the turn without them, although the details may be missing. */
+/** Counts that the details of a usage must have. Codex aborts the turn if a count is missing, but accepts missing details. */
 const requiredDetails = { input_tokens_details: 'cached_tokens', output_tokens_details: 'reasoning_tokens' } as const;
 
 function hasDetails({ usage }: ResponsesReply): boolean {

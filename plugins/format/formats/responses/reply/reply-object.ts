@@ -36,9 +36,16 @@ export function readResponse(event: ResponsesEvent): ResponsesReply {
   return isJsonObject(event.response) ? event.response : event;
 }
 
+const responseIdPrefix = 'resp_';
+
 /** Returns the id of the response that an exchange creates. */
-export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
-  return `resp_${id}`;
+export function createResponseId({ id }: Pick<ReplyContext, 'id'>): string {
+  return responseIdPrefix + id;
+}
+
+/** Returns the id of the exchange that created a response. */
+export function readExchangeId(responseId: string): string {
+  return responseId.startsWith(responseIdPrefix) ? responseId.slice(responseIdPrefix.length) : responseId;
 }
 
 /**
@@ -50,7 +57,7 @@ export function writeResponse(
   { status, output, reply, usage = reply?.usage }: ResponseState,
 ): ResponsesReply {
   return {
-    id: responseId(context),
+    id: createResponseId(context),
     object: 'response',
     access_programs: null,
     created_at: context.created,
@@ -67,10 +74,10 @@ export function writeResponse(
 }
 
 /**
- * True if a reply that is reported as completed has used up its limit of output tokens. Ollama 0.17.4 and llama.cpp b11549 report truncated
- * replies so.
+ * True if a reply that is reported as completed has used up its limit of output tokens, as in truncated replies of Ollama 0.17.4 and
+ * llama.cpp b11549.
  *
- * @param requestedLimit for replies that do not repeat the limit
+ * @param requestedLimit limit of the request, for replies that do not repeat the limit
  */
 export function isCutAtLimit(
   { status, max_output_tokens, usage }: ResponsesReply,
@@ -96,6 +103,7 @@ function mapIncompleteReason({ finish }: CompleteReply): string {
   return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 }
 
+/** Reads usage; undefined if it is missing. */
 export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ResponsesUsage = value;

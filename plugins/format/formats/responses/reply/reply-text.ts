@@ -1,7 +1,7 @@
 import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { readMember, scalarText } from '../../../wire/members.ts';
+import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
 
 /** Members that hold the text of a part, by the part's type. */
@@ -36,12 +36,12 @@ function setSequenceNumber(event: Editable<ResponsesEvent>, number: number): voi
 /** Maps the texts of an event in place. Returns the events to insert before it. */
 function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
-  const [, kind = '', phase] = textEventPattern.exec(scalarText(type)) ?? [];
-  const block = `${scalarText(data.output_index)}/${scalarText(data.content_index)}`;
+  const [, kind = '', phase] = textEventPattern.exec(scalarToText(type)) ?? [];
+  const block = `${scalarToText(data.output_index)}/${scalarToText(data.content_index)}`;
   if (phase === 'delta') mapDelta(data, block, blocks);
   if (phase === 'done') return endText(data, block, kind, blocks);
   if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
-  if (type === 'response.output_item.done') mapItem(item, scalarText(data.output_index), blocks);
+  if (type === 'response.output_item.done') mapItem(item, scalarToText(data.output_index), blocks);
   if (isJsonObject(response)) mapOutput(readMember<ResponsesReply>(response, 'output'), blocks);
   return [];
 }
@@ -87,7 +87,7 @@ function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,
   blocks: TextBlocks,
-  kind = scalarText(holder.type),
+  kind = scalarToText(holder.type),
 ): void {
   const name = textMembers[kind];
   const text = name === undefined ? undefined : holder[name];

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { findMissingEnd } from '../../../canonical/missing-end.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { asList, asFilledText, readMember, scalarText } from '../../../wire/members.ts';
+import { asList, asFilledText, readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import {
   digestInput,
@@ -48,7 +48,7 @@ export class StreamedItem {
   /** Text that arrived before the item was announced to the client. */
   readonly heldInput = new GrowingText();
   hasEndedInput = false;
-  citations = 0;
+  citationCount = 0;
   readonly #parts: Record<TextPartKind['list'], StreamedPart[]> = { summary: [], content: [] };
   /** Parts by the upstream's index, which may have gaps. */
   readonly #partsByIndex: Partial<Record<TextPartKind['list'], Map<JsonValue | undefined, StreamedPart>>> = {};
@@ -83,7 +83,7 @@ export class StreamedItem {
     for (const part of [...asList(item.summary), ...asList(item.content)]) {
       const kind = findPartKind(readMember<ResponsesPart>(part, 'type'));
       if (kind !== undefined)
-        this.#addPart(kind).receivedText.add(scalarText(readMember<ResponsesPart>(part, kind.member) ?? ''));
+        this.#addPart(kind).receivedText.add(scalarToText(readMember<ResponsesPart>(part, kind.member) ?? ''));
     }
     return { type: 'response.output_item.added', output_index: index, item };
   }
@@ -158,7 +158,7 @@ export class StreamedItem {
   /** Writes the parts and texts that the client lacks, up to the first part that differs. */
   #completeParts(list: TextPartKind['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
-    const isCited = this.citations > 0;
+    const isCited = this.citationCount > 0;
     // Parts of reasoning may lack their type.
     const reasoningType = list === 'summary' ? 'summary_text' : 'reasoning_text';
     const defaultType = this.type === 'reasoning' ? reasoningType : undefined;
@@ -183,7 +183,7 @@ export class StreamedItem {
     return asList(annotations).map((annotation) => ({
       type: 'response.output_text.annotation.added',
       ...part.locate(this.location),
-      annotation_index: this.citations++,
+      annotation_index: this.citationCount++,
       annotation,
     }));
   }
@@ -229,7 +229,7 @@ export class StreamedPart {
   hasEndedText = false;
   isClosed = false;
   #item: ResponsesEvent | undefined;
-  #place: ResponsesEvent = {};
+  #location: ResponsesEvent = {};
 
   constructor(kind: TextPartKind, index: number) {
     this.kind = kind;
@@ -238,9 +238,9 @@ export class StreamedPart {
 
   /** @param item members that identify the item */
   locate(item: ResponsesEvent): ResponsesEvent {
-    if (item !== this.#item) this.#place = { ...item, [this.kind.index]: this.index };
+    if (item !== this.#item) this.#location = { ...item, [this.kind.index]: this.index };
     this.#item = item;
-    return this.#place;
+    return this.#location;
   }
 
   writeAdded(item: ResponsesEvent): ResponsesEvent {
@@ -250,13 +250,13 @@ export class StreamedPart {
   /**
    * Returns the event with the end of a text that the client lacks. A text that differs from the client's text is ignored.
    *
-   * @param tokens log probabilities of the complete text
+   * @param logprobs log probabilities of the complete text
    */
-  completeText(item: ResponsesEvent, text: string, tokens?: JsonValue): ResponsesEvent[] {
+  completeText(item: ResponsesEvent, text: string, logprobs?: JsonValue): ResponsesEvent[] {
     const remainder = this.receivedText.findMissingEnd(text);
     if (remainder === '' || this.hasEndedText) return [];
     this.receivedText.add(remainder);
-    return [this.#writeTextEvent('delta', item, 'delta', remainder, remainder === text ? tokens : undefined)];
+    return [this.#writeTextEvent('delta', item, 'delta', remainder, remainder === text ? logprobs : undefined)];
   }
 
   endText(item: ResponsesEvent): ResponsesEvent[] {
@@ -270,11 +270,11 @@ export class StreamedPart {
     item: ResponsesEvent,
     name: 'delta' | TextPartKind['member'],
     text: string,
-    tokens?: JsonValue,
+    logprobs?: JsonValue,
   ): ResponsesEvent {
     const event: Editable<ResponsesEvent> = { type: `${this.kind.events}.${end}`, ...this.locate(item) };
     event[name] = text;
-    if (this.kind.type === 'output_text') event.logprobs = [...asList(tokens)];
+    if (this.kind.type === 'output_text') event.logprobs = [...asList(logprobs)];
     return event;
   }
 

@@ -96,6 +96,7 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: searchInput, status };
 }
 
+/** Writes the part that holds the text of a block. */
 export function writePart(block: TextualBlock): ResponsesPart {
   const part = writeTextPart(blockPartKinds[block.type], block.text);
   if (block.type !== 'text') return part;
@@ -103,8 +104,8 @@ export function writePart(block: TextualBlock): ResponsesPart {
 }
 
 /** Writes log probabilities. Bytes are required; in Chat they are null for a token without text. */
-export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
-  return tokens.map((token) => ({
+export function writeLogprobs(logprobs: readonly Logprob[] = []): JsonObject[] {
+  return logprobs.map((token) => ({
     ...token,
     bytes: token['bytes'] ?? [],
     top_logprobs: asList(token['top_logprobs'])

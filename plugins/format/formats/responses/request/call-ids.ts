@@ -6,9 +6,9 @@ import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
 /** Rewrites the call ids of a request. Calls and results of all types have the id in the same member. */
 export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
-  mapListMember(body, 'input', (item) => mapItem(item, ids));
+  mapListMember(body, 'input', (item) => rewriteItem(item, ids));
 
-function mapItem(item: JsonValue, ids: WireIds): JsonValue {
+function rewriteItem(item: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(item)) return item;
   const { type, role, call_id: id, name }: ResponsesItem = item;
   if (role !== undefined && role !== 'assistant') ids.endTurn();

@@ -7,7 +7,7 @@ import { BodyObject } from '../../../wire/read.ts';
 import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions } from '../../../wire/responses.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
-import { ItemReader, responseNotFound } from './read-items.ts';
+import { ItemReader, createUnresolvedReferenceError } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
 
 const logprobsInclude = 'message.output_text.logprobs';
@@ -60,7 +60,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
 /** Refuses members that need stored data, without which the conversation would be incomplete. */
 function refuseStoredReferences(body: BodyObject<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
-    if (!body.isMissing(name)) throw responseNotFound(name);
+    if (!body.isMissing(name)) throw createUnresolvedReferenceError(name);
   }
   if (!body.isMissing('prompt')) {
     throw new GatewayError('not_supported', 'Stored prompts are not supported.', { param: 'prompt' });

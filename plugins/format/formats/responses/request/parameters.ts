@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { isPlainMetadata, shortenId, acceptedRetention } from '../../../canonical/openai.ts';
+import { isPlainMetadata, shortenId, selectRetention } from '../../../canonical/openai.ts';
 import { toRequestableTier } from '../../../canonical/service-tier.ts';
 import { asFilledObject, asFilledText } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
@@ -43,7 +43,7 @@ export const responsesParameters = compileParameters(
       // From the Open Responses specification.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'none' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'none' },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: acceptedRetention },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: selectRetention },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {
         is: rule.anything,

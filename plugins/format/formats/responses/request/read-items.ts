@@ -11,7 +11,7 @@ import type {
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { detectMediaType } from '../../../canonical/generated-images.ts';
-import { placeParts, toStandardBase64, textParts } from '../../../canonical/media.ts';
+import { placeParts, toStandardBase64, toTextParts } from '../../../canonical/media.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import {
@@ -22,7 +22,7 @@ import {
   readInstructions,
   readOutputFormat,
   readMediaUrl,
-  refusalParts,
+  toRefusalParts,
 } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
@@ -35,6 +35,9 @@ import type {
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
+
+/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
+const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /**
  * Reads the items of a request. System messages at the start become instructions; tools in items join the declared tools.
@@ -63,16 +66,16 @@ export class ItemReader {
       return;
     }
     if (!Array.isArray(input)) throw invalidValue('input', 'a string or a list of items');
-    let previousCount = 0;
+    let countBefore = 0;
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
-      previousCount = this.items.length;
+      countBefore = this.items.length;
       // Only messages may omit the type.
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
       this.#readItem(type, item);
     }
     if (this.items.length === 0) refuseUnreadMessage('input[', this.#notes);
-    else if (this.items.length === previousCount && !modelItemPattern.test(type))
+    else if (this.items.length === countBefore && !modelItemPattern.test(type))
       refuseUnreadMessage(`input[${input.length - 1}]`, this.#notes);
   }
 
@@ -98,7 +101,7 @@ export class ItemReader {
       case 'additional_tools':
         return this.#tools.add(item);
       case 'item_reference':
-        throw responseNotFound(item.pathOf('id'));
+        throw createUnresolvedReferenceError(item.pathOf('id'));
       case 'configuration_update':
         return this.#readSettings(item);
       case 'compaction_trigger':
@@ -192,11 +195,8 @@ export class ItemReader {
   }
 }
 
-/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
-const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
-
 /** Creates the error for a reference to stored data. The store has already resolved all references that it could. */
-export function responseNotFound(param: string): GatewayError {
+export function createUnresolvedReferenceError(param: string): GatewayError {
   return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
     param,
   });
@@ -232,9 +232,9 @@ function readPart(part: BodyObject<ResponsesPart>, notes: Notes): Part[] {
     case 'output_text':
     case 'summary_text':
     case 'text':
-      return textParts(part.text('text'), hasBreakpoint(part.value));
+      return toTextParts(part.text('text'), hasBreakpoint(part.value));
     case 'refusal':
-      return refusalParts(part.text('refusal'));
+      return toRefusalParts(part.text('refusal'));
     case 'input_image':
       return [readImage(part)];
     case 'input_file':

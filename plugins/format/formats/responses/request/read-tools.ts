@@ -19,6 +19,11 @@ import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../..
 /** Name of the tool that lets clients load more tools. */
 export const toolSearchName = 'tool_search';
 
+/** Members that other formats do not have. Deferred tools are sent in full. */
+const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
+/** Members of a web search tool that do not limit the search or that are read here. */
+const searchMembers = ['type', 'external_web_access', 'search_content_types'];
+
 /**
  * Collects the tools of a request from the members and items that hold them.
  * Source: OpenAI API reference, "Responses", tools; tools in items were observed with Codex.
@@ -40,7 +45,7 @@ export class ToolReader {
   /** @throws GatewayError `not_supported` if there were tools but none can be served */
   requireSupportedTool(): void {
     if (this.tools.length > 0 || this.#unsupportedTool === undefined) return;
-    throw unsupportedTool(this.#unsupportedTool.path, this.#unsupportedTool.type);
+    throw createUnsupportedToolError(this.#unsupportedTool.path, this.#unsupportedTool.type);
   }
 
   /** @throws GatewayError `invalid_request` */
@@ -70,11 +75,6 @@ export class ToolReader {
     }
   }
 }
-
-/** Members that other formats do not have. Deferred tools are sent in full. */
-const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
-/** Members of a web search tool that do not limit the search or that are read here. */
-const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 function readToolSearch(tool: BodyObject<ResponsesTool>): ClientTool {
   return {
@@ -108,12 +108,12 @@ export function readToolChoice(
     return { type: 'tool', name: readName(choice), namespace: choice.maybeText('namespace') };
   if (type === 'tool_search') return { type: 'tool', name: toolSearchName };
   if (type === 'allowed_tools') return readAllowedTools(choice, tools, notes);
-  if (!isWebSearch(type)) throw unsupportedTool('tool_choice', type);
+  if (!isWebSearch(type)) throw createUnsupportedToolError('tool_choice', type);
   notes.approximate(forcedSearchNote);
   return { type: 'auto' };
 }
 
-function unsupportedTool(param: string, type: string): GatewayError {
+function createUnsupportedToolError(param: string, type: string): GatewayError {
   return new GatewayError('not_supported', `Tools of type "${type}" are not supported.`, { param });
 }
 

@@ -10,14 +10,14 @@ import type {
   FilePart,
   ImagePart,
 } from '../../../canonical/conversation.ts';
-import { normalizeCalls, textOf } from '../../../canonical/dialogue.ts';
+import { normalizeCalls, joinTexts } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import {
   writeDataUrl,
   dropAssistantMedia,
   checkImageType,
-  defaultFileName,
-  unsupportedContent,
+  createFileName,
+  createUnsupportedContentError,
   readUploadedId,
 } from '../../../canonical/media.ts';
 import { shortenId, writeAudio } from '../../../canonical/openai.ts';
@@ -42,9 +42,9 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
 
 /** True if a message or call follows the reasoning; otherwise OpenAI rejects the reasoning. */
 function precedesOutput(items: readonly Item[], index: number): boolean {
-  let following = items[index + 1];
-  for (let after = index + 2; following?.type === 'reasoning'; after++) following = items[after];
-  return following?.type === 'tool_call' || (following?.type === 'message' && following.role === 'assistant');
+  let nextItem = items[index + 1];
+  for (let after = index + 2; nextItem?.type === 'reasoning'; after++) nextItem = items[after];
+  return nextItem?.type === 'tool_call' || (nextItem?.type === 'message' && nextItem.role === 'assistant');
 }
 
 class ItemWriter {
@@ -67,18 +67,18 @@ class ItemWriter {
 
   writeImages(): void {
     if (this.#images.length === 0) return;
-    this.#push('user', writeInput(this.#images, this.#target));
+    this.#pushMessage('user', writeInput(this.#images, this.#target));
     this.#images = [];
   }
 
-  #push(role: string, content: ResponsesPart[]): void {
+  #pushMessage(role: string, content: ResponsesPart[]): void {
     if (content.length > 0) this.items.push({ type: 'message', role, content });
   }
 
   #writeMessage({ role, parts }: Message): void {
-    if (role === 'assistant') this.#push(role, writeOutput(parts, this.#target));
-    else if (role === 'user') this.#push(role, writeInput(parts, this.#target));
-    else this.#push('developer', writeInput(parts, this.#target));
+    if (role === 'assistant') this.#pushMessage(role, writeOutput(parts, this.#target));
+    else if (role === 'user') this.#pushMessage(role, writeInput(parts, this.#target));
+    else this.#pushMessage('developer', writeInput(parts, this.#target));
   }
 
   /** Writes reasoning with its state, without which an upstream that stores nothing cannot resolve the item. */
@@ -107,7 +107,9 @@ class ItemWriter {
     const item: Editable<ResponsesItem> = { type: isCustom ? 'custom_tool_call' : 'function_call', call_id, name };
     if (supportsAllForms && call.namespace !== undefined) item.namespace = call.namespace;
     if (isCustom) item.input = call.input;
-    else item.arguments = call.form === 'freeform' ? JSON.stringify({ input: call.input }) : orEmptyObject(call.input);
+    else
+      item.arguments =
+        call.form === 'freeform' ? JSON.stringify({ input: call.input }) : defaultToEmptyObject(call.input);
     return item;
   }
 
@@ -124,15 +126,15 @@ class ItemWriter {
   #writeOutput({ parts, isError }: ToolResult): string | ResponsesPart[] {
     const markedParts: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
-    if (isText) return isError ? `Error: ${textOf(parts)}` : textOf(parts);
+    if (isText) return isError ? `Error: ${joinTexts(parts)}` : joinTexts(parts);
     if (this.#target.profile.quirks.tool_result_images) return writeInput(markedParts, this.#target);
     this.#target.notes.approximate('images in tool results as user message');
     this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
-    return [textOf(markedParts), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
+    return [joinTexts(markedParts), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
   }
 }
 
-function orEmptyObject(input: string): string {
+function defaultToEmptyObject(input: string): string {
   return input.trim() === '' ? '{}' : input;
 }
 
@@ -154,7 +156,7 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart
       case 'audio':
         return writeAudio(part, target);
       case 'video':
-        throw unsupportedContent('videos', part);
+        throw createUnsupportedContentError('videos', part);
       default:
         return { type: 'input_text', text: part.text };
     }
@@ -169,7 +171,7 @@ function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'note
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ResponsesPart {
   const { source, detail } = image;
-  if (!profile.capabilities.images) throw unsupportedContent('images', image);
+  if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(source, profile.quirks.betas, image);
   const detailMember = detail !== undefined && imageDetails.has(detail) ? { detail } : {};
   if (detail !== undefined && !imageDetails.has(detail)) notes.drop('detail of an image');
@@ -181,8 +183,8 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): Respons
 
 function writeFile(file: FilePart, { profile }: EncodeTarget): ResponsesPart {
   const { source, name } = file;
-  if (!profile.capabilities.files) throw unsupportedContent('files', file);
+  if (!profile.capabilities.files) throw createUnsupportedContentError('files', file);
   if (source.type === 'id') return { type: 'input_file', file_id: readUploadedId(source, 'openai', file) };
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
-  return { type: 'input_file', filename: name ?? defaultFileName(source.mediaType), file_data: writeDataUrl(source) };
+  return { type: 'input_file', filename: name ?? createFileName(source.mediaType), file_data: writeDataUrl(source) };
 }

@@ -3,7 +3,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
+import { deriveOrigin } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import {
   decodeSignature,
   encodeSignature,
@@ -18,7 +18,7 @@ import { streamEvent } from '../../codec-fixture.ts';
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
   routeTo(upstreamAt(url), { profile: mergeProfiles(profile) });
 const route = routeAt('http://127.0.0.1:1/v1');
-const own = originOf(route.upstream);
+const own = deriveOrigin(route.upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;

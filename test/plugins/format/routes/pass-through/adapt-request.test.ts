@@ -3,7 +3,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { originOf } from '../../../../../plugins/format/canonical/opaque-state.ts';
+import { deriveOrigin } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import {
   missingSignatureMark,
   encodeSignature,
@@ -17,8 +17,8 @@ import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
   routeTo(upstreamAt(url), { profile: mergeProfiles(profile) });
 const route = routeAt('http://127.0.0.1:1/v1');
-const own = originOf(route.upstream);
-const foreign = originOf(routeAt('http://127.0.0.1:2/v1').upstream);
+const own = deriveOrigin(route.upstream);
+const foreign = deriveOrigin(routeAt('http://127.0.0.1:2/v1').upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;

@@ -81,15 +81,15 @@ export const createAction = defineAction({
   input: object(requiredMembers, {
     ...members,
     mail: boolean(
-      'Whether accounts with an active plan get an email; for a model, only accounts that used it in the last 30 days.',
+      'Sends an email to accounts with an active plan; for a model, only to accounts that used it in the last 30 days.',
     ),
   }),
   tells: { ...tells, mail: describeFlag('operator.told.mail') },
-  async perform(host, _id, { mail: isMailed = false, ...submitted }, operator) {
+  async perform(host, _id, { mail: wantsMail = false, ...submitted }, operator) {
     const { createAnnouncement } = await loadAnnouncements();
     const { id, mailCount } = await createAnnouncement(host, toAnnouncement(submitted), {
       createdBy: operator.name,
-      isMailed,
+      isMailed: wantsMail,
     });
     return { announcement: id, mails: mailCount };
   },

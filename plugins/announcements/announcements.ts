@@ -49,12 +49,12 @@ export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> 
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
   input: AnnouncementInput,
-  { createdBy, isMailed }: { readonly createdBy: string; readonly isMailed: boolean },
+  { createdBy, isMailed: wantsMail }: { readonly createdBy: string; readonly isMailed: boolean },
 ): Promise<{ readonly id: string; readonly mailCount: number }> {
   const id = randomUUIDv7();
   const { kind, audience, text } = input;
   const { from, until, model } = await parseInput(host, input);
-  if (isMailed && !sendsMail(host.section))
+  if (wantsMail && !sendsMail(host.section))
     throw new AccountError(
       'no_mail',
       'Mail is not set up: set mail.smtp in gateway.yaml, or announce it without mail.',
@@ -65,7 +65,7 @@ export async function createAnnouncement(
        values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [id, kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), createdBy],
     );
-    return isMailed ? recordMails(transaction, id, model) : 0;
+    return wantsMail ? recordMails(transaction, id, model) : 0;
   });
   return { id, mailCount };
 }
@@ -88,7 +88,7 @@ export async function changeAnnouncement(
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [kind, audience, model ?? null, text.en, text.id, new Date(from), new Date(until), id],
   );
-  if (updatedRows.length === 0) throw createNotFound();
+  if (updatedRows.length === 0) throw createNotFoundError();
 }
 
 /**
@@ -102,10 +102,10 @@ export async function endAnnouncement(database: Queries, id: string): Promise<vo
      where id = ? and ended_at is null and ends_at > clock_timestamp() returning id`,
     [id],
   );
-  if (updatedRows.length === 0) throw createNotFound();
+  if (updatedRows.length === 0) throw createNotFoundError();
 }
 
-function createNotFound(): ActionRefused {
+function createNotFoundError(): ActionRefused {
   return new ActionRefused('The announcement does not exist, or it has ended.', 'not_found');
 }
 

@@ -4,9 +4,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { listQueryableKeys } from './ask-vendors.ts';
 import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
 import { readOwnFigures } from './own-figures.ts';
+import { listQueryableKeys } from './query-balances.ts';
 import { balancesSection } from './section.ts';
 import { findEndpoint } from './vendor-balances.ts';
 
@@ -26,7 +26,7 @@ export interface Balance {
   readonly isAvailable: boolean;
   /** Epoch ms; for the operator's own figure, the start of its day. */
   readonly readAt: number | undefined;
-  /** Reason why the last look-up failed. */
+  /** Reason why the last lookup failed. */
   readonly error: string | undefined;
   /** Models without a route at another account. */
   readonly lost: readonly string[];
@@ -43,16 +43,16 @@ export async function readBalances(host: Host): Promise<Balance[]> {
 /** Selects the balances that need the operator's attention. */
 export function selectLowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
   const { alert_days: alertDays } = host.section(balancesSection);
-  return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= alertDays));
+  return balances.filter(({ days, ...rest }) => isUsedUp(rest) || (days !== undefined && days <= alertDays));
 }
 
 /** Returns true if the balance is used up. */
-export function isOver({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
+export function isUsedUp({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
   return !isAvailable || (amount !== undefined && amount <= 0);
 }
 
 function rank(balance: Balance): number {
-  return isOver(balance) ? -1 : (balance.days ?? Infinity);
+  return isUsedUp(balance) ? -1 : (balance.days ?? Infinity);
 }
 
 interface Reading {

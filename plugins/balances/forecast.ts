@@ -13,7 +13,7 @@ interface Forecast {
 }
 
 export const day = 86_400_000; // ms
-export const week = 7 * day;
+export const week = 7 * day; // ms
 /** Minimum span of readings for a forecast, ms. */
 const minCoverageMs = day / 8;
 
@@ -36,6 +36,7 @@ export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
   return computeForecast(latest.amount, (usedAmount / coveredMs) * day);
 }
 
+/** Computes how long an amount lasts at a constant use per day. */
 export function computeForecast(amount: number, perDay: number): Forecast {
   return { perDay, days: perDay > 0 ? Math.max(0, amount) / perDay : undefined };
 }

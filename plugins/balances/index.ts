@@ -12,9 +12,9 @@ import { balanceNotes, findLeastDays, getRecentBalances, renewBalances } from '.
 /** Seconds between two readings of the balances. */
 const intervalSeconds = 3_600;
 
-const askJob: JobDefinition = {
+const readJob: JobDefinition = {
   name: 'read-balances',
-  description: 'Asks vendors what is left in the accounts of API keys, where they tell it.',
+  description: 'Reads the remaining balances of API keys from vendors that report them.',
   schedule: { every: intervalSeconds },
   attempts: 1,
   run: (_data, host) => renewBalances(host),
@@ -23,7 +23,7 @@ const askJob: JobDefinition = {
 const daysGauge = gaugeBy(
   ['upstream'],
   'upstream_balance_days',
-  'Days that the account of an upstream lasts at the use of the last week, of several the shortest; left out where that is not known.',
+  'Days that the balance of an upstream lasts at the usage of the last week, the fewest of several accounts; missing if unknown.',
   async (host) => findLeastDays(await getRecentBalances(host)),
 );
 
@@ -32,13 +32,13 @@ function describeLimits({ upstream, reportedAt, requests, tokens }: ReportedLimi
   return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }
 
-/** Balances of the accounts at vendors, reported by them or given by the operator, and how long they last. */
+/** Remaining balances at vendors, reported by them or stated by the operator, and how long they last. */
 export const plugin: GatewayPlugin = {
   name: 'balances',
   register({ gateway }) {
     gateway.section(balancesSection);
     gateway.tables({ name: 'balance', entities: async () => Object.values(await import('./entities.ts')) });
-    gateway.job(askJob);
+    gateway.job(readJob);
     gateway.problem(balanceProblems);
     gateway.routeNotes(balanceNotes);
     gateway.gauge(daysGauge);
@@ -48,6 +48,6 @@ export const plugin: GatewayPlugin = {
     });
     gateway.page(balancesPage);
     gateway.resource(balances);
-    gateway.command(resourceCommand(balances, { description: 'list what is left in the accounts at vendors' }));
+    gateway.command(resourceCommand(balances, { description: 'list remaining balances at vendors' }));
   },
 };

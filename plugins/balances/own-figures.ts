@@ -23,38 +23,41 @@ const maxSettledAgeMs = 3_600_000;
 const timeoutMs = 30_000;
 
 /** Costs by upstream up to the hour of the sum. */
-interface Settled {
+interface SettledCosts {
   readonly until: number; // epoch ms
   readonly used: ReadonlyMap<string, number>;
   readonly usedInWeek: ReadonlyMap<string, number>;
 }
 
-const settled = cacheReading({ maxAgeMs: maxSettledAgeMs, staleWhileReadMs: maxSettledAgeMs, timeoutMs }, readSettled);
+const settledCosts = cacheReading(
+  { maxAgeMs: maxSettledAgeMs, staleWhileReadMs: maxSettledAgeMs, timeoutMs },
+  readSettled,
+);
 
-/** Reads own figures minus the use since. These are estimates, because vendors round prices differently. */
+/** Reads own figures minus the usage since then. They are estimates, because vendors round prices differently. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
   const { section, now } = host;
   const figures = Object.entries(section(balancesSection).own);
   if (figures.length === 0) return [];
-  const { until, used, usedInWeek } = await settled(host).get();
+  const { until, used, usedInWeek } = await settledCosts(host).get();
   const costsSince = cacheBySince((since) => sumCosts(host, since));
   return Promise.all(
     figures.map(async ([upstream, { amount, as_of: day }]) => {
       const asOf = parseStartOfDay(day);
       const days = Math.max(1, (now() - Math.max(asOf, now() - week)) / 86_400_000);
-      const fresh = (await costsSince(Math.max(asOf, until))).get(upstream) ?? 0;
+      const recentCost = (await costsSince(Math.max(asOf, until))).get(upstream) ?? 0;
       return {
         upstream,
-        amount: amount - (used.get(upstream) ?? 0) - fresh,
+        amount: amount - (used.get(upstream) ?? 0) - recentCost,
         currency: section(upstreams)[upstream]?.cost?.currency ?? section(currencySection),
-        perDay: ((usedInWeek.get(upstream) ?? 0) + fresh) / days,
+        perDay: ((usedInWeek.get(upstream) ?? 0) + recentCost) / days,
         asOf,
       };
     }),
   );
 }
 
-async function readSettled(host: FigureHost): Promise<Settled> {
+async function readSettled(host: FigureHost): Promise<SettledCosts> {
   // Records of the last hour may not have reached the database yet.
   const until = startOfHour(host.now() - hourMs);
   const costsSince = cacheBySince((since) => sumCosts(host, since, until));

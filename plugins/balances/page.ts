@@ -26,14 +26,14 @@ export const balancesPage = tablesPage({
       ),
       sections: [
         fieldTable(request, 'balances', 'balances.title', allBalances.slice(0, maxListed), balances.view.page),
-        limitsTable(request),
+        describeLimitsTable(request),
       ],
     };
   },
 });
 
 /** Describes the limits from vendors' response headers, as last seen by this instance. */
-function limitsTable(request: PageRequest) {
+function describeLimitsTable(request: PageRequest) {
   const { t, host, format } = request;
   const describeLimit = (sample: { readonly limit: number; readonly left: number } | undefined) =>
     sample === undefined

@@ -1,5 +1,5 @@
 import { inBrackets, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { type Balance, countActivePasses, isOver, selectLowBalances, readBalances } from './balances.ts';
+import { type Balance, countActivePasses, isUsedUp, selectLowBalances, readBalances } from './balances.ts';
 import { balancesPath } from './resource.ts';
 import { roundDays, describeDays, getRecentBalances } from './state.ts';
 
@@ -73,7 +73,7 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
     amount: amount === undefined ? '' : `${format.number(Math.round(amount * 100) / 100)} ${currency}`,
     days: describeDays(balance, { t, format }),
   };
-  if (!isOver(balance)) return t('balances.problem.low', values);
+  if (!isUsedUp(balance)) return t('balances.problem.low', values);
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 

@@ -16,7 +16,7 @@ function formatLocalAmount(amount: number | undefined, currency: string | undefi
 /** Remaining balances of accounts at vendors. */
 export const balances = defineResource({
   name: 'balance',
-  summary: 'list what is left in the accounts at vendors, and for how many days, the one that ends first first',
+  summary: 'list remaining balances at vendors and the days that they last, the shortest first',
   view: defineView<Balance>('balances')({
     upstream: { type: 'text', fit: 'id', at: 'title', value: ({ upstreams }) => upstreams.join(', ') },
     amount: {
@@ -47,7 +47,7 @@ export const balances = defineResource({
     },
     error: { type: 'text', fit: 'text', at: 'hide', of: 'error' },
   }),
-  none: 'No balance is known. Vendors that tell it are asked every hour; give your own figures under balances.own.',
+  none: 'No balance is known. Vendors that report balances are queried every hour; add your own figures under balances.own.',
   async list(host, _query, { limit }) {
     const { readBalances } = await import('./balances.ts');
     return { entries: (await readBalances(host)).slice(0, limit) };

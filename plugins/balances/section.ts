@@ -8,19 +8,19 @@ export const balancesSection = defineSection({
   name: 'balances',
   schema: object(
     { default: {} },
-    'Remaining balances at vendors, and the days that they will last. Vendors that report them to an API key are asked every hour.',
+    'Remaining balances at vendors, and the days that they will last. Vendors that report them to an API key are queried every hour.',
     {
-      ask: boolean({ default: true }, 'False to ask no vendor.'),
+      ask: boolean({ default: true }, 'Queries the vendors.'),
       alert_days: number(
         { minimum: 0, maximum: 365, default: 3 },
-        'Days that an account still lasts at the use of the last week, from which on operators get an alert.',
+        'Remaining days, at the usage of the last week, from which operators get an alert.',
       ),
       own: {
         type: 'object',
         default: {},
         description:
-          'Your own figures, by upstream, where the vendor reports none. Usage since then is taken from the records, at the ' +
-          'prices of `cost`, in the currency of which the figure is.',
+          'Your own figures, by upstream, where the vendor reports none. Usage since then is computed from the records at the ' +
+          'prices of `cost`, in whose currency the figure must be.',
         additionalProperties: object(['amount', 'as_of'], {
           amount: number({ minimum: 0, maximum: 999_999_999 }, 'Balance at the start of that day.'),
           as_of: string(
@@ -43,7 +43,7 @@ export const balancesSection = defineSection({
     const priced = all.get(upstreams);
     return Object.keys(own).flatMap((name) =>
       priced[name]?.cost === undefined
-        ? [`balances.own.${name}: upstreams.${name} has no cost, so its use is not known`]
+        ? [`balances.own.${name}: upstreams.${name} has no cost, so its usage is unknown`]
         : [],
     );
   },

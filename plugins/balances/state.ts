@@ -2,11 +2,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
-import { queryBalances } from './ask-vendors.ts';
-import { type Balance, isOver, selectLowBalances, readBalances } from './balances.ts';
+import { type Balance, isUsedUp, selectLowBalances, readBalances } from './balances.ts';
+import { queryBalances } from './query-balances.ts';
 import { balancesPath } from './resource.ts';
 
-/** Ms; vendors are asked every hour. */
+/** Ms; vendors are queried every hour. */
 const maxAgeMs = 60_000;
 const timeoutMs = 10_000;
 
@@ -27,7 +27,7 @@ export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   return reading.get();
 }
 
-/** Asks the vendors; pages of this instance show the answers at once. */
+/** Queries the vendors; pages of this instance show the results at once. */
 export async function renewBalances(host: Host): Promise<void> {
   await queryBalances(host);
   readings.delete(host);
@@ -37,7 +37,7 @@ export async function renewBalances(host: Host): Promise<void> {
 export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   const lowBalances = selectLowBalances(host, await getRecentBalances(host));
   return lowBalances.flatMap((balance) => {
-    const text = isOver(balance)
+    const text = isUsedUp(balance)
       ? t('balances.spent')
       : t('balances.left', { days: describeDays(balance, { t, format }) });
     const routes = host.catalog.models.flatMap((model) =>
@@ -48,7 +48,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/** Returns the days by upstream. With keys of several accounts the shortest counts, because metrics would add up equal labels. */
+/** Returns the days by upstream; the fewest if its keys belong to several accounts, because metrics would add up equal labels. */
 export function findLeastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
@@ -58,7 +58,7 @@ export function findLeastDays(balances: readonly Pick<Balance, 'upstreams' | 'da
 
 /** Returns whole days, or tenths of a day if less than one is left. */
 export function roundDays(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
-  const { days = 0 } = isOver(balance) ? {} : balance;
+  const { days = 0 } = isUsedUp(balance) ? {} : balance;
   return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);
 }
 

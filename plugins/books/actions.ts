@@ -14,9 +14,9 @@ export const reconcileAction = defineAction({
   subject: books,
   summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
   input: object(['day'], {
-    day: text('Such as 2026-11-22.', 10),
-    provider: text('Only this one; default: all that had charges.', 60),
-    time_zone: text('Of the day; default: service.time_zone.', 60),
+    day: text('Day, such as 2026-11-22.', 10),
+    provider: text('Only this provider; default: all that had charges.', 60),
+    time_zone: text('Time zone of the day; default: service.time_zone.', 60),
   }),
   tells: { day: describeAsIs, time_zone: describeAsIs, provider: describeAsIs },
   perform: async (host, _id, { day, provider, time_zone: timeZone = host.section(service).time_zone }) => ({

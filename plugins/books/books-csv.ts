@@ -13,36 +13,36 @@ interface Total {
 }
 
 /**
- * Writes the export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's
+ * Renders the export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's
  * settlement report of that day, so it omits manual refunds, which do not come from the provider.
  */
 export class BooksCsv {
   readonly #timeZone: string;
-  readonly #withTotals: boolean;
+  readonly #includesTotals: boolean;
   readonly #totals = new Map<string, Total>();
   #day: string | undefined;
 
   constructor(timeZone: string, withTotals: boolean) {
     this.#timeZone = timeZone;
-    this.#withTotals = withTotals;
+    this.#includesTotals = withTotals;
   }
 
   readonly head = formatCsvLine(heading);
 
   /** Returns the lines for the next movement, oldest first. */
-  add(movement: Movement): string[] {
+  renderMovement(movement: Movement): string[] {
     const { day, clock } = formatLocalTime(movement.at, this.#timeZone);
-    const totalLines = day === this.#day ? [] : this.end();
+    const totalLines = day === this.#day ? [] : this.renderTotals();
     this.#day = day;
-    this.#count(movement);
+    this.#addToTotals(movement);
     const line = formatCsvLine(Object.values(columns).map((cell) => cell(movement, day, clock)));
     return [...totalLines, line];
   }
 
   /** Returns the totals of the last day. */
-  end(): string[] {
+  renderTotals(): string[] {
     const day = this.#day;
-    if (!this.#withTotals || day === undefined) return [];
+    if (!this.#includesTotals || day === undefined) return [];
     const totals = [...this.#totals.values()];
     this.#totals.clear();
     return totals.map(({ provider, currency, amount, fee }) => {
@@ -58,7 +58,7 @@ export class BooksCsv {
     });
   }
 
-  #count({ provider, currency, amount, fee, outcome }: Movement): void {
+  #addToTotals({ provider, currency, amount, fee, outcome }: Movement): void {
     if (outcome === 'manual') return;
     const key = `${provider} ${currency}`;
     const total = this.#totals.get(key) ?? { provider, currency, amount: 0, fee: undefined };

@@ -17,7 +17,7 @@ import { receiptsToCsv } from './receipt-lines.ts';
 import type { Reconciliation } from './reconcile.ts';
 
 const exitCodes = exitCodesFor('account or provider');
-const examples = (line: string) => exampleText([line], exitCodes);
+const formatExamples = (line: string) => exampleText([line], exitCodes);
 
 /** Defines `daypass orders export`, `reconcile` and `month`: commands for bookkeeping. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
@@ -36,7 +36,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--no-totals', 'without the total line of each day and provider')
     .addHelpText(
       'after',
-      `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${examples(
+      `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${formatExamples(
         'daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv',
       )}`,
     )
@@ -51,8 +51,8 @@ function defineExport(parser: Parser, context: CommandContext): void {
         const csv = new BooksCsv(zone, options.totals && isUnfiltered);
         context.print(csv.head);
         for await (const movement of listMovements(host.database, filter))
-          for (const line of csv.add(movement)) context.print(line);
-        for (const line of csv.end()) context.print(line);
+          for (const line of csv.renderMovement(movement)) context.print(line);
+        for (const line of csv.renderTotals()) context.print(line);
       });
       return explainErrors(printed);
     });
@@ -68,7 +68,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
     .option('--provider <name>', 'only this provider; default: all that had charges', parseLine)
     .addHelpText(
       'after',
-      `\nMoney that only one side has is flagged. A running gateway does this every day.${examples('daypass orders reconcile --day 2026-11-22')}`,
+      `\nMoney that only one side has is flagged. A running gateway does this every day.${formatExamples('daypass orders reconcile --day 2026-11-22')}`,
     )
     .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) => {
       const compared = context.withHost(async (host) => {
@@ -76,13 +76,12 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
         const input = { day: options.day, provider: options.provider, time_zone: options.timeZone };
         const { result } = await runAction(host, getCommandOperator(), reconcileAction, '', input);
         const reconciliations = result['compared'] as Reconciliation[];
+        const currency = host.section(currencySection);
+        const lines = reconciliations.flatMap((entry) => describeReconciliation(entry, currency, zone));
         if (options.json === true) context.print(JSON.stringify(toOperatorJson(reconciliations, true), null, 2));
-        else if (reconciliations.length === 0)
-          context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
+        else if (lines.length > 0) for (const line of lines) context.print(line);
         else
-          for (const reconciliation of reconciliations)
-            for (const line of describeReconciliation(reconciliation, host.section(currencySection), zone))
-              context.print(line);
+          context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         if (reconciliations.some(({ differences, unread }) => differences.length > 0 || unread > 0))
           throw new CommandFailed('The books differ, or could not be read in full.');
       });
@@ -98,7 +97,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .option('--html', 'a page to print or to save as PDF, instead of CSV')
     .option('--receipts', 'CSV of the receipts by number, instead of the days')
     .addOption(zoneOption().default(taxTimeZone, taxTimeZone))
-    .addHelpText('after', examples('daypass orders month 2026-11 --html > november.html'))
+    .addHelpText('after', formatExamples('daypass orders month 2026-11 --html > november.html'))
     .action((month: string, options: { html?: true; receipts?: true } & ZoneOptions) =>
       context.withHost(async (host) => {
         const document = await readMonthDocument(host, month, zoneOf(host, options));

@@ -21,10 +21,10 @@ export const booksFile: Page = {
   title: 'operator.books',
   async show({ host, query }) {
     const { since = '', until = since } = query;
-    if (!isDay(since) || !isDay(until) || since > until) throw invalidQuery('operator.books_span');
+    if (!isDay(since) || !isDay(until) || since > until) throw createInvalidQuery('operator.books_span');
     const { time_zone: zone } = host.section(service);
     const span = await dayRangeToTimes(host.database, zone, since, until);
-    const lines = writeLines(listMovements(host.database, span), new BooksCsv(zone, true));
+    const lines = renderLines(listMovements(host.database, span), new BooksCsv(zone, true));
     const name = [host.service.slug, since, ...(until === since ? [] : [until])].join('-');
     return new Download(`${name}.csv`, csvType, streamFile(host.log, 'an export of the books', lines));
   },
@@ -32,10 +32,10 @@ export const booksFile: Page = {
 
 const joinLines = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
 
-async function* writeLines(movements: AsyncIterable<Movement>, books: BooksCsv): AsyncGenerator<string> {
+async function* renderLines(movements: AsyncIterable<Movement>, books: BooksCsv): AsyncGenerator<string> {
   yield byteOrderMark + joinLines([books.head]);
-  for await (const movement of movements) yield joinLines(books.add(movement));
-  yield joinLines(books.end());
+  for await (const movement of movements) yield joinLines(books.renderMovement(movement));
+  yield joinLines(books.renderTotals());
 }
 
 /** `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office; `&as=csv` or `&as=receipts` for files. */
@@ -47,7 +47,7 @@ export const monthPage: Page = {
   styles: ['operator.css', 'books/month.css'],
   async show({ host, query }) {
     const { month = '' } = query;
-    if (!isMonth(month)) throw invalidQuery('operator.books_month_invalid');
+    if (!isMonth(month)) throw createInvalidQuery('operator.books_month_invalid');
     const document = await readMonthDocument(host, month, taxTimeZone);
     if (query['as'] === 'csv') {
       const text = [...monthToCsv(document), ''].join('\r\n');
@@ -55,7 +55,7 @@ export const monthPage: Page = {
     }
     if (query['as'] === 'receipts') {
       const { receipts, timeZone, currency } = document;
-      if (receipts === undefined) throw invalidQuery('operator.books_no_receipts');
+      if (receipts === undefined) throw createInvalidQuery('operator.books_no_receipts');
       const text = [...receiptsToCsv(receipts, timeZone, currency), ''].join('\r\n');
       return new Download(`${host.service.slug}-${month}-receipts.csv`, csvType, Buffer.from(byteOrderMark + text));
     }
@@ -69,6 +69,6 @@ export const monthPage: Page = {
   },
 };
 
-function invalidQuery(text: string): PageError {
+function createInvalidQuery(text: string): PageError {
   return new PageError(400, text, { action: { path: booksPath, label: 'operator.books' } });
 }

@@ -10,7 +10,7 @@ import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
 
-/** Subject of a monthly document. */
+/** Data of a monthly document. */
 interface MonthDocument {
   readonly seller: string;
   readonly month: string; // 2026-11
@@ -25,6 +25,7 @@ interface MonthDocument {
   readonly year?: YearSoFar;
 }
 
+/** Reads the turnover and the receipts of a month, such as `2026-11`. */
 export async function readMonthDocument(
   { database, section, service, now }: Pick<Host, 'database' | 'section' | 'service' | 'now'>,
   month: string,
@@ -37,17 +38,17 @@ export async function readMonthDocument(
   return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
-/** Selects the days without future ones, so that the document has no zeros for them. */
-function selectBegunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
+/** Omits future days, so that the document has no zeros for them. */
+function selectStartedDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
   const today = formatLocalTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
 
-/** Writes CSV lines: one for each day, then `total` for the month. */
+/** Renders CSV lines: one for each day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
-  const days = selectBegunDays(document);
+  const days = selectStartedDays(document);
   const heading = formatCsvLine(['day', 'payments', 'gross', 'refunds', 'refunded', 'net', 'fees', 'currency']);
   return [
     heading,
@@ -74,7 +75,7 @@ interface PrintedMonth {
 /** Describes the month for printing. */
 export function describeMonth(document: MonthDocument): PrintedMonth {
   const { seller, month, timeZone, currency, madeAt, year, receipts } = document;
-  const days = selectBegunDays(document);
+  const days = selectStartedDays(document);
   const row = ({ day, payments, gross, refunds, refunded, fees }: BookDay) => {
     const [received = '', returned = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
       formatMoney(amount, currency),
@@ -97,7 +98,7 @@ export function describeMonth(document: MonthDocument): PrintedMonth {
 export function monthToHtml(document: MonthDocument): string {
   const { title, about, columns, rows, total, note, year, receipts } = describeMonth(document);
   return `<!doctype html>
-<html lang="id"><meta charset="utf-8"><title>${escape(title)}</title>
+<html lang="id"><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <style>
   @page { size: A4; margin: 15mm }
   body { font: 10pt/1.3 system-ui, sans-serif; color: #000; background: #fff; max-width: 180mm; margin: 0 auto }
@@ -108,10 +109,10 @@ export function monthToHtml(document: MonthDocument): string {
   th:first-child, td:first-child { text-align: left }
   tfoot td { font-weight: 700; border-top: 0.5mm solid #000 }
 </style>
-<h1>${escape(title)}</h1>
-<p>${escape(about)}</p>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(about)}</p>
 ${renderTable({ columns, rows, total })}
-<p>${escape(note)}</p>${year === '' ? '' : `\n<p>${escape(year)}</p>`}${receipts === undefined ? '' : `\n${renderReceipts(receipts)}`}
+<p>${escapeHtml(note)}</p>${year === '' ? '' : `\n<p>${escapeHtml(year)}</p>`}${receipts === undefined ? '' : `\n${renderReceipts(receipts)}`}
 </html>`;
 }
 
@@ -126,12 +127,12 @@ ${rows.map((cells) => renderRow(cells)).join('\n')}
 }
 
 function renderRow(cells: readonly string[], tag = 'td'): string {
-  return `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
+  return `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
 }
 
 function renderReceipts(receipts: PrintedReceipts): string {
   const { title, sellers } = receipts;
-  return `<h2>${escape(title)}</h2>${sellers === '' ? '' : `\n<p>Penjual: ${escape(sellers)}.</p>`}\n${renderTable(receipts)}`;
+  return `<h2>${escapeHtml(title)}</h2>${sellers === '' ? '' : `\n<p>Penjual: ${escapeHtml(sellers)}.</p>`}\n${renderTable(receipts)}`;
 }
 
 function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {
@@ -147,6 +148,6 @@ function formatMonth(month: string): string {
   return format.format(new Date(`${month}-01T00:00:00Z`));
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -78,8 +78,8 @@ export const booksPage: Page = {
       month: day.slice(0, 7),
       ...(request.query['done'] === noBooks && { done: t('operator.books_nothing') }),
       running: isRunning ? describeRunning(day, t) : undefined,
-      sums: sumTable(sums, request),
-      differences: differenceTable(differences, request),
+      sums: describeSums(sums, request),
+      differences: describeDifferences(differences, request),
       more: total > differences.length ? t('operator.books_more', { count: total - differences.length }) : '',
       sections: omitEmptySections([describeActionTable(actions, request)]),
     };
@@ -99,7 +99,7 @@ function describeRunning(day: string, t: PageRequest['t']) {
   return { kind: 'info', title: t('operator.books_running'), text: t('operator.books_running_text'), action };
 }
 
-function sumTable(sums: readonly ProviderSums[], reader: PageRequest): TableSection {
+function describeSums(sums: readonly ProviderSums[], reader: PageRequest): TableSection {
   const { t, format } = reader;
   const money = (select: (sum: ProviderSums) => number) => (sum: ProviderSums) =>
     format.money(select(sum), sum.currency);
@@ -127,7 +127,7 @@ function sumTable(sums: readonly ProviderSums[], reader: PageRequest): TableSect
   ]);
 }
 
-function differenceTable(differences: readonly FlaggedDifference[], reader: PageRequest): TableSection {
+function describeDifferences(differences: readonly FlaggedDifference[], reader: PageRequest): TableSection {
   const { t, format } = reader;
   const amount = (value: number | undefined, { money }: FlaggedDifference) =>
     value === undefined || money === undefined ? '' : format.money(value, money.currency);

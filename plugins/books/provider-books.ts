@@ -14,8 +14,9 @@ interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
   /** True if the provider lists its money, so money without an order is included; false if each charge's status was read. */
   readonly isList: boolean;
-  /** References of charges whose status could not be read, or whose refunds the provider does not list. */
+  /** References of charges whose status could not be read. */
   readonly unread: ReadonlySet<string>;
+  /** References of charges whose refunds the provider does not list. */
   readonly unlisted: ReadonlySet<string>;
 }
 

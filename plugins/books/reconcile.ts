@@ -46,11 +46,11 @@ export interface Reconciliation {
 const reason = defineSentences(en);
 
 /** Tolerance in ms between the times of a movement on the two sides, which may put it on different days. */
-const slackMs = 6 * 3_600_000;
+const toleranceMs = 6 * 3_600_000;
 
 /**
  * Compares our payments and refunds of a time range with a provider's books. First settles payments that the provider has and this gateway
- * has not recorded. Manual refunds are left out, because the provider does not have them.
+ * has not recorded. Manual refunds are omitted, because the provider does not have them.
  *
  * @param signal aborts before the next call to the provider
  * @throws PaymentError if the provider's list cannot be read, or the signal has aborted
@@ -63,7 +63,7 @@ export async function reconcile(
   currency: string,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const wideSpan = { since: new Date(+span.since - slackMs), until: new Date(+span.until + slackMs) };
+  const wideSpan = { since: new Date(+span.since - toleranceMs), until: new Date(+span.until + toleranceMs) };
   const books = await readProviderBooks(host, provider, wideSpan, signal);
   let matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
   if (books.isList && (await settleUnseen(host, provider, matches.unseen)))
@@ -74,7 +74,7 @@ export async function reconcile(
   const missing = matches.missing.filter((entry) => isInSpan(entry) && isComparable(entry));
   const unseen = matches.unseen.filter(isInSpan);
   const differing = matches.pairs.filter(([entry, stated]) => isInSpan(entry) && entry.amount !== stated.amount);
-  await noteMatches(host.database, matches.pairs, provider);
+  await storeMatches(host.database, matches.pairs, provider);
   await flagDifferences(host, provider, missing, unseen, differing);
   if (books.isList) await closeUnlisted(host.database, provider, span, matches.unseen);
   const matched = matches.pairs;
@@ -162,16 +162,16 @@ async function readEntries(database: Queries, provider: string, { since, until }
 
 /** Settles charges whose movements are only in the provider's books; returns true if any charge is ours. */
 async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
-  let isAnyOurs = false;
+  let hasOurs = false;
   for (const movement of unseen) {
     const { id, kind } = movement;
     const charge = await findCharge(host.database, provider, movement);
     if (charge === undefined) continue;
     const paymentId = kind === 'payment' && id !== charge.providerReference ? id : null;
     await readCharge(host, provider, { ...charge, paymentId });
-    isAnyOurs = true;
+    hasOurs = true;
   }
-  return isAnyOurs;
+  return hasOurs;
 }
 
 interface Charge {
@@ -197,8 +197,8 @@ async function findCharge(
 }
 
 /** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that reported it missing. */
-async function noteMatches(database: Queries, pairs: readonly Pair[], provider: string): Promise<void> {
-  const equal = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
+async function storeMatches(database: Queries, pairs: readonly Pair[], provider: string): Promise<void> {
+  const equalPairs = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
   const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
     kind === 'payment' && fee !== undefined ? [{ id, fee }] : [],
   );
@@ -206,7 +206,7 @@ async function noteMatches(database: Queries, pairs: readonly Pair[], provider: 
     `update payment p set fee = m.fee from json_to_recordset(?::json) as m(id text, fee bigint) where p.id::text = m.id`,
     [JSON.stringify(fees)],
   );
-  const rows = equal.map(([{ kind, id, provider_id: name }, stated]) => ({
+  const rows = equalPairs.map(([{ kind, id, provider_id: name }, stated]) => ({
     kind,
     id,
     subjects: [name ?? id, id, stated.id, `${provider}/${stated.id}`],
@@ -226,7 +226,7 @@ async function noteMatches(database: Queries, pairs: readonly Pair[], provider: 
     `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
      from json_to_recordset(?::json) as m(subjects json), json_array_elements_text(m.subjects) as found(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.resolved_at is null and f.subject = found.subject`,
-    [inBooksReason(provider), json],
+    [createInBooksReason(provider), json],
   );
 }
 
@@ -243,7 +243,7 @@ async function closeUnlisted(
        and (f.detail ->> 'at')::timestamptz >= to_timestamp(?::float8 / 1000)
        and (f.detail ->> 'at')::timestamptz < to_timestamp(?::float8 / 1000)
        and f.subject not in (select json_array_elements_text(?::json))`,
-    [unlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(unseen, provider))],
+    [createUnlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(unseen, provider))],
   );
 }
 
@@ -253,11 +253,11 @@ function listSubjects(movements: readonly StatedMovement[], provider: string): s
 }
 
 /** Returns the resolution of a flag whose movement a later comparison found in both books. */
-function inBooksReason(provider: string): string {
+function createInBooksReason(provider: string): string {
   return reason('orders.reason.in_books', { provider });
 }
 
-function unlistedReason(provider: string): string {
+function createUnlistedReason(provider: string): string {
   return reason('orders.reason.unlisted', { provider });
 }
 
@@ -275,7 +275,7 @@ async function flagDifferences(
     const order = { orderId: entry.order_id, accountId: entry.account_id };
     await database
       .fork()
-      .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', subjectOf(entry), detail));
+      .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', getFlagSubject(entry), detail));
   }
   for (const movement of unseen) {
     const { kind, id, reference, amount, currency, at } = movement;
@@ -304,16 +304,16 @@ async function flagDifferences(
          and ${kind === 'payment' ? 'id in (select json_array_elements_text(?::json)::uuid)' : 'key in (select json_array_elements_text(?::json))'}`,
       [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
     );
-  const subjects = [...ours.map(subjectOf), ...listSubjects(unseen, provider)];
+  const subjects = [...ours.map(getFlagSubject), ...listSubjects(unseen, provider)];
   await database.query(
     `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution in (?)`,
-    [JSON.stringify(subjects), [inBooksReason(provider), unlistedReason(provider)]],
+    [JSON.stringify(subjects), [createInBooksReason(provider), createUnlistedReason(provider)]],
   );
 }
 
 /** Returns the subject of the flag for a movement in our books. */
-function subjectOf({ kind, id, provider_id: name }: Entry): string {
+function getFlagSubject({ kind, id, provider_id: name }: Entry): string {
   return kind === 'refund' ? id : (name ?? id);
 }
 

@@ -32,7 +32,7 @@ export async function readYearSoFar(
   return row ?? { gross: 0, refunded: 0 };
 }
 
-/** Prints a sentence in the language of the tax office, with notes on thresholds exceeded this year. */
+/** Describes the turnover in the language of the tax office, with notes on thresholds exceeded this year. */
 export function describeYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
   const exceeded = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
   const notes = exceeded.map(({ note }) => ` Catatan: ${note}.`).join('');

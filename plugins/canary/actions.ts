@@ -20,7 +20,7 @@ const number = integer({ minimum: 1 }, 'Number of the running canary; a differen
 const tells = { number: describeInText('operator.told.canary', 'number') };
 const loadCanaries = () => import('./record/canaries.ts');
 
-export const startAction = (registry: Registry) =>
+export const createStartAction = (registry: Registry) =>
   defineAction({
     name: 'configuration.canary_begin',
     subject: configurationSubject,
@@ -75,7 +75,7 @@ export const fullAction = defineAction({
       const canary = await canaries.findRunning();
       const { digest } = await history.createStoredForm(await read());
       const reason = writeOperatorReason('full', operator.name, why);
-      if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw createNotRunning(id);
+      if (canary?.id !== id || !(await canaries.makeFull(canary, digest, reason))) throw createNotRunningError(id);
       await follow();
     }),
 });
@@ -90,9 +90,9 @@ export const endAction = defineAction({
     changeConfig(host, async ({ documents: { history }, follow }) => {
       const { Canaries } = await loadCanaries();
       const reason = writeOperatorReason('ended', operator.name, why);
-      if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw createNotRunning(id);
+      if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw createNotRunningError(id);
       await follow();
     }),
 });
 
-const createNotRunning = (id: number) => new RollbackRefused(`canary ${id} does not run any more`);
+const createNotRunningError = (id: number) => new RollbackRefused(`canary ${id} is no longer running`);

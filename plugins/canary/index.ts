@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { startAction, endAction, fullAction } from './actions.ts';
+import { createStartAction, endAction, fullAction } from './actions.ts';
 import { createCanaryPage } from './page.ts';
 import reasonsEn from './record/texts/en.json' with { type: 'json' };
 import reasonsId from './record/texts/id.json' with { type: 'json' };
@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
       entities: async () => Object.values(await import('./record/entities.ts')),
     });
     gateway.variants(createCanarySource(gateway));
-    for (const action of [startAction(gateway), fullAction, endAction]) gateway.action(action);
+    for (const action of [createStartAction(gateway), fullAction, endAction]) gateway.action(action);
     gateway.page(createCanaryPage(gateway));
     for (const gauge of canaryGauges) gateway.gauge(gauge);
     gateway.problem(rolledBackProblem);

@@ -47,7 +47,7 @@ export async function reload(
 ): Promise<boolean> {
   const { canary: share, full, status } = options;
   if (file !== undefined && share === undefined)
-    throw new CommandFailed(`Say which share of the accounts ${file} is to serve, such as: --canary 10%`, 2);
+    throw new CommandFailed(`Pass the share of the accounts that ${file} will serve, such as --canary 10%`, 2);
   if (share === undefined && full === undefined && status === undefined) return false;
   await context.withHost(async (host) => {
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
@@ -87,7 +87,7 @@ async function makeFull({ context, documents, canaries, options: { note } }: Ser
   const { digest } = await documents.history.createStoredForm(await readDocument(context.file(), process.env));
   const reason = writeOperatorReason('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
-    throw new CommandFailed('No canary runs.');
+    throw new CommandFailed('No canary is running.');
   context.print(`canary ${canary.id} serves all accounts now`);
   if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
 }

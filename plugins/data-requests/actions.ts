@@ -34,11 +34,11 @@ export const recordAction = defineAction({
   summary: 'record a request about data that came by mail, chat or otherwise',
   input: object(['kind', 'channel'], {
     kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
-    channel: { enum: ['mail', 'chat', 'other'], description: 'How it came.' },
-    received: { ...time, description: 'When it came, in RFC 3339; default: now. The time to answer runs from then.' },
-    account: text('The account that it is about, by id, e-mail address, name or key hint; where there is one.', 320),
-    person: text('Where there is none: how the person is reached.', 320),
-    text: lines('The request in the words of the person.', 2_000),
+    channel: { enum: ['mail', 'chat', 'other'], description: 'Channel by which it arrived.' },
+    received: { ...time, description: 'Time of receipt, in RFC 3339; default: now. The deadline is counted from it.' },
+    account: text('Account of the person, if there is one: id, email address, name or key hint.', 320),
+    person: text('Contact details of a person without an account.', 320),
+    text: lines("The request in the person's own words.", 2_000),
   }),
   unrecorded: ['person', 'text'],
   tells: {
@@ -66,7 +66,7 @@ export const answerAction = defineAction({
   subject: requestSubject,
   summary: 'answer a request about data, once; limiting that is done pauses the account',
   input: object(['outcome', 'answer'], {
-    outcome: { enum: ['done', 'rejected'], description: 'Whether it was done.' },
+    outcome: { enum: ['done', 'rejected'], description: 'Whether the request was carried out.' },
     answer: lines('Answer to the person: what was done, or why it was not.', 2_000),
     note,
   }),

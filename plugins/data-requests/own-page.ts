@@ -3,7 +3,7 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { type DataRequest, listAccountRequests, pauseNow, recordRequest, resumeNow } from './requests.ts';
+import { type DataRequest, listAccountRequests, pauseOwnAccount, recordRequest, resumeOwnAccount } from './requests.ts';
 import { dataRequestsSection } from './section.ts';
 
 export const ownPath = '/account/data-requests';
@@ -29,7 +29,7 @@ const pauseForm = defineForm({
   fields: object({}),
   async submit(_input, request) {
     requireEnabled(request);
-    await translateErrors(async () => pauseNow(request.host, accountOf(request).id), {
+    await translateErrors(async () => pauseOwnAccount(request.host, accountOf(request).id), {
       too_many: 'data_requests.too_many_pauses',
     });
     return new Redirect(`${ownPath}?done=paused`);
@@ -40,22 +40,22 @@ const resumeForm = defineForm({
   path: `${ownPath}/resume`,
   fields: object({}),
   async submit(_input, request) {
-    await resumeNow(request.host, accountOf(request).id);
+    await resumeOwnAccount(request.host, accountOf(request).id);
     return new Redirect(`${ownPath}?done=resumed`);
   },
 });
 
-const refusals: Readonly<Record<string, string>> = {
+const errorTexts: Readonly<Record<string, string>> = {
   too_many: 'data_requests.too_many',
   blocked: 'data_requests.paused_already',
 };
 
 /** Runs an action and translates its errors; `actionTexts` takes precedence over the texts of all actions. */
-async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof refusals = {}): Promise<void> {
+async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof errorTexts = {}): Promise<void> {
   try {
     await action();
   } catch (error) {
-    const text = error instanceof AccountError ? { ...refusals, ...actionTexts }[error.kind] : undefined;
+    const text = error instanceof AccountError ? { ...errorTexts, ...actionTexts }[error.kind] : undefined;
     throw text === undefined ? error : new FieldErrors({ '': text });
   }
 }
@@ -88,13 +88,16 @@ export const ownPage: Page = {
           : t('data_requests.paused_since', { day: request.format.day(account.pausedAt).text }),
       pausePath: `${ownPath}/pause`,
       resumePath: `${ownPath}/resume`,
-      requests: requests.map((dataRequest) => describe(dataRequest, request)),
+      requests: requests.map((dataRequest) => describeDataRequest(dataRequest, request)),
     };
   },
   forms: [askForm, pauseForm, resumeForm],
 };
 
-function describe({ kind, text, receivedAt, dueAt, answeredAt, outcome, answer }: DataRequest, request: PageRequest) {
+function describeDataRequest(
+  { kind, text, receivedAt, dueAt, answeredAt, outcome, answer }: DataRequest,
+  request: PageRequest,
+) {
   const { t, format } = request;
   return {
     title: t(`data_requests.kind.${kind}`),

@@ -74,7 +74,7 @@ export const answerPage: Page = plainPage(answerAction, {
   path: `${path}/{id}`,
   async find(request) {
     const { t } = request;
-    const dataRequest = await requireOpen(request);
+    const dataRequest = await requireOpenRequest(request);
     return {
       id: dataRequest.id,
       name: t(`data_requests.kind.${dataRequest.kind}`),
@@ -95,7 +95,7 @@ export const answeredPage: Page = {
   async show(request) {
     const { t, params } = request;
     const dataRequest = await findRequest(request.host.database, params['id'] ?? '');
-    if (dataRequest === undefined) throw toNotFound('data_requests.unknown');
+    if (dataRequest === undefined) throw createNotFoundError('data_requests.unknown');
     if (dataRequest.answeredAt === undefined) return new Redirect(`${path}/${dataRequest.id}/answer`);
     return { kind: t(`data_requests.kind.${dataRequest.kind}`), facts: await describeFacts(dataRequest, request) };
   },
@@ -119,12 +119,12 @@ async function describeFacts(dataRequest: DataRequest, { t, format, host }: Page
 }
 
 /** Reads the open request of the path; throws PageError 404 if it does not exist or is already answered. */
-async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
+async function requireOpenRequest({ host, params }: PageRequest): Promise<DataRequest> {
   const dataRequest = await findRequest(host.database, params['id'] ?? '');
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;
-  throw toNotFound('data_requests.gone');
+  throw createNotFoundError('data_requests.gone');
 }
 
-function toNotFound(text: string): PageError {
+function createNotFoundError(text: string): PageError {
   return new PageError(404, text, { action: { path, label: 'data_requests.title' } });
 }

@@ -93,12 +93,12 @@ export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
 
-/** Locks the account, so that concurrent requests are counted one after another. */
+/** Throws AccountError if the account has too many open requests. Locks the account, so that concurrent requests are all counted. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
   // The account's personal data was removed, and the words of a new request would stay.
   if (deletedAt !== undefined)
-    throw new AccountError('deleted', 'The account is deleted. Record who asks as a person without one.');
+    throw new AccountError('deleted', 'The account is deleted. Record the request for a person without an account.');
   const [counts] = await transaction.execute<{ count: number }[]>(
     'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
     [accountId],
@@ -108,7 +108,10 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
 }
 
 /** Pauses an account at once and records the pause as an answered request; throws AccountError `blocked` or `too_many`. */
-export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
+export async function pauseOwnAccount(
+  { database, now }: Pick<Host, 'database' | 'now'>,
+  accountId: string,
+): Promise<void> {
   const id = randomUUIDv7();
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -126,7 +129,7 @@ export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>
 }
 
 /** Ends an account's pause and records it; has no effect unless the owner paused the account. */
-export async function resumeNow({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
+export async function resumeOwnAccount({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     if (await resumeAccount(transaction, accountId)) await recordOwnAction(transaction, 'account.resume', accountId);

@@ -10,7 +10,7 @@ export const dataRequests = defineResource({
   name: 'data_request',
   summary: 'list requests about data, those that wait for an answer first',
   query: object({
-    state: { enum: ['open', 'answered'], description: 'Only those in this state.' },
+    state: { enum: ['open', 'answered'], description: 'Only requests in this state.' },
     after: createAfterSchema('request'),
   }),
   view: defineView<DataRequest>('data_requests')(

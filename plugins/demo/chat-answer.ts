@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { DemoRequest } from './chat-request.ts';
-import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, writeScript } from './script.ts';
+import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, composeScript } from './script.ts';
 
-/** Simulated work before a chunk, which decides how long the demo waits. */
+/** Simulated work before a chunk, which determines how long the demo waits. */
 export type ModelWork = 'start' | 'thinking' | 'token';
 
 export interface TimedChunk {
   readonly data: object | '[DONE]';
-  /** Simulated work before a chunk with content; undefined for chunks with structure only. */
-  readonly after?: ModelWork;
+  /** Undefined for chunks with structure only. */
+  readonly workBefore?: ModelWork;
 }
 
 /** An answer as a complete response and as a stream, from the same script. */
 export interface ChatAnswer {
-  whole(): object;
-  chunks(): readonly TimedChunk[];
+  createResponse(): object;
+  createChunks(): readonly TimedChunk[];
 }
 
 interface WholeCall {
@@ -30,7 +30,7 @@ interface WholeCall {
  * @throws ChatRequestError if the tool choice requires a tool that is not in the request
  */
 export function createChatAnswer(request: DemoRequest): ChatAnswer {
-  const script = writeScript(request);
+  const script = composeScript(request);
   const id = createId('chatcmpl-');
   const head = { id, created: Math.floor(Date.now() / 1000), model: request.model, system_fingerprint: 'demo' };
   const calls = script.steps.filter(isToolCall).map(({ tool, tokens }, index) => ({
@@ -39,15 +39,15 @@ export function createChatAnswer(request: DemoRequest): ChatAnswer {
     function: { name: tool.name, arguments: tokens.join('') },
   }));
   return {
-    whole: () => ({
+    createResponse: () => ({
       ...head,
       object: 'chat.completion',
       choices: [
-        { index: 0, message: writeAssistantMessage(script, calls), finish_reason: script.finish, logprobs: null },
+        { index: 0, message: createAssistantMessage(script, calls), finish_reason: script.finish, logprobs: null },
       ],
-      usage: writeUsage(script),
+      usage: createUsage(script),
     }),
-    chunks: () => writeChunks(script, calls, head, request.includesUsage),
+    createChunks: () => createTimedChunks(script, calls, head, request.includesUsage),
   };
 }
 
@@ -55,7 +55,7 @@ export function createId(prefix: string): string {
   return `${prefix}demo${randomBytes(10).toString('hex')}`;
 }
 
-function writeAssistantMessage({ steps }: DemoScript, calls: readonly WholeCall[]): object {
+function createAssistantMessage({ steps }: DemoScript, calls: readonly WholeCall[]): object {
   const reasoning = steps.find(({ type }) => type === 'reasoning');
   const text = steps.find(({ type }) => type === 'text');
   return {
@@ -68,7 +68,7 @@ function writeAssistantMessage({ steps }: DemoScript, calls: readonly WholeCall[
   };
 }
 
-function writeChunks(
+function createTimedChunks(
   script: DemoScript,
   calls: readonly WholeCall[],
   head: object,
@@ -84,7 +84,7 @@ function writeChunks(
   const chunks = script.steps.flatMap((step): TimedChunk[] => {
     const name = step.type === 'reasoning' ? 'reasoning_content' : 'content';
     const deltas = isToolCall(step)
-      ? writeCallDeltas(step, calls, callSteps.indexOf(step))
+      ? createCallDeltas(step, calls, callSteps.indexOf(step))
       : step.tokens.map((token) => ({ [name]: token }));
     const firstWork = step.type === 'reasoning' ? 'thinking' : 'token';
     return deltas.map((delta, index) => ({ data: choice(delta), after: index === 0 ? firstWork : 'token' }));
@@ -92,16 +92,16 @@ function writeChunks(
   return [
     {
       data: choice({ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }),
-      after: 'start',
+      workBefore: 'start',
     },
     ...chunks,
     { data: choice({}, script.finish) },
-    ...(includesUsage ? [{ data: chunk({ choices: [], usage: writeUsage(script) }) }] : []),
+    ...(includesUsage ? [{ data: chunk({ choices: [], usage: createUsage(script) }) }] : []),
     { data: '[DONE]' },
   ];
 }
 
-function writeCallDeltas({ tool, tokens }: ToolCallStep, calls: readonly WholeCall[], index: number): object[] {
+function createCallDeltas({ tool, tokens }: ToolCallStep, calls: readonly WholeCall[], index: number): object[] {
   const firstDelta = { index, id: calls[index]?.id, type: 'function', function: { name: tool.name, arguments: '' } };
   return [
     { tool_calls: [firstDelta] },
@@ -109,7 +109,7 @@ function writeCallDeltas({ tool, tokens }: ToolCallStep, calls: readonly WholeCa
   ];
 }
 
-function writeUsage({ usage }: DemoScript): object {
+function createUsage({ usage }: DemoScript): object {
   return {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,

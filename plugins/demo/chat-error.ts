@@ -17,8 +17,8 @@ const errorTypes: Readonly<Record<number, { type: string; code: string }>> = {
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 };
 
-/** Writes the body of an error. Source: OpenAI API reference, "Error codes". */
-export function writeChatError(status: number, message: string, param: string | null = null): object {
+/** Creates the body of an error. Source: OpenAI API reference, "Error codes". */
+export function createChatError(status: number, message: string, param: string | null = null): object {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param, code: null, ...errorTypes[status] } };
 }

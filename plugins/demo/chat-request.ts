@@ -39,11 +39,11 @@ export interface DemoTool {
 }
 
 /**
- * Reads a Chat Completions request. Source: OpenAI API reference, "Chat".
+ * Parses a Chat Completions request. Source: OpenAI API reference, "Chat".
  *
  * @throws ChatRequestError for a member that is missing or malformed
  */
-export function readChatRequest(body: JsonObject): DemoRequest {
+export function parseChatRequest(body: JsonObject): DemoRequest {
   const { model, messages, tools, n } = body;
   if (typeof model !== 'string' || model === '') throw new ChatRequestError('`model` must be a string.', 'model');
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isJsonObject))

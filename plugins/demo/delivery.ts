@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChatAnswer, ModelWork, TimedChunk } from './chat-answer.ts';
-import { writeChatError } from './chat-error.ts';
+import { createChatError } from './chat-error.ts';
 import type { DemoFault } from './fault.ts';
 
 const failureMessage = 'The demo upstream failed, as requested.';
@@ -51,19 +51,23 @@ export class DemoDelivery {
     const head = isStream ? eventStreamHeaders : jsonHeaders;
     if (fault === 'empty') this.#sendBody(200, head, '');
     else if (fault === 'stall') this.#response.writeHead(200, head).flushHeaders();
-    else if (isStream) await this.#sendStream(answer.chunks(), fault);
+    else if (isStream) await this.#sendStream(answer.createChunks(), fault);
     else await this.#sendComplete(answer, fault);
   }
 
   #sendError(status: number): void {
     const retryHeaders: Record<string, string> = status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
-    this.#sendBody(status, { ...jsonHeaders, ...retryHeaders }, JSON.stringify(writeChatError(status, failureMessage)));
+    this.#sendBody(
+      status,
+      { ...jsonHeaders, ...retryHeaders },
+      JSON.stringify(createChatError(status, failureMessage)),
+    );
   }
 
   async #sendComplete(answer: ChatAnswer, fault: DemoFault['kind'] | undefined): Promise<void> {
-    await this.#wait(answer.chunks().reduce((sum, { after }) => sum + findDuration(after), 0));
+    await this.#wait(answer.createChunks().reduce((sum, { workBefore }) => sum + findDuration(workBefore), 0));
     const isError = fault === 'error-event' || fault === 'error-midway';
-    const body = JSON.stringify(isError ? writeChatError(500, failureMessage) : answer.whole());
+    const body = JSON.stringify(isError ? createChatError(500, failureMessage) : answer.createResponse());
     if (fault !== 'cut' && fault !== 'stall-midway') return this.#sendBody(200, jsonHeaders, body);
     this.#response.writeHead(200, { ...jsonHeaders, 'content-length': Buffer.byteLength(body) });
     await this.#write(body.slice(0, body.length / 2));
@@ -73,13 +77,13 @@ export class DemoDelivery {
   async #sendStream(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): Promise<void> {
     this.#response.writeHead(200, eventStreamHeaders).flushHeaders();
     const end = findEnd(chunks, fault);
-    for (const { data, after } of chunks.slice(0, end)) {
-      await this.#wait(findDuration(after));
+    for (const { data, workBefore } of chunks.slice(0, end)) {
+      await this.#wait(findDuration(workBefore));
       await this.#write(formatEvent(data));
     }
     if (fault === 'stall-midway') return;
     if (fault === 'cut') this.#closeConnection();
-    else this.#response.end(end < chunks.length ? formatEvent(writeChatError(500, failureMessage)) : '');
+    else this.#response.end(end < chunks.length ? formatEvent(createChatError(500, failureMessage)) : '');
   }
 
   async #wait(milliseconds: number): Promise<void> {
@@ -101,8 +105,8 @@ export class DemoDelivery {
   }
 }
 
-function findDuration(after: TimedChunk['after']): number {
-  return after === undefined ? 0 : durationsMs[after];
+function findDuration(workBefore: TimedChunk['workBefore']): number {
+  return workBefore === undefined ? 0 : durationsMs[workBefore];
 }
 
 /** Returns the number of chunks to send: none for an immediate error, half of the content for a failure midway, otherwise all. */
@@ -113,8 +117,8 @@ function findEnd(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undef
   return first + Math.floor(chunks.filter(isContent).length / 2) + 1;
 }
 
-function isContent({ after }: TimedChunk): boolean {
-  return after === 'token' || after === 'thinking';
+function isContent({ workBefore }: TimedChunk): boolean {
+  return workBefore === 'token' || workBefore === 'thinking';
 }
 
 function formatEvent(data: TimedChunk['data']): string {

@@ -41,8 +41,8 @@ const sampleRate = 16_000;
 const toneSeconds = 0.12;
 const maxWords = 200;
 
-/** Writes a WAV recording with a tone for each word. Source: Microsoft, "Multimedia Programming Interface". */
-export function playWav(words: readonly string[]): Buffer {
+/** Renders a WAV recording with a tone for each word. Source: Microsoft, "Multimedia Programming Interface". */
+export function renderWav(words: readonly string[]): Buffer {
   const samplesPerTone = Math.floor(sampleRate * toneSeconds);
   const spokenWords = words.slice(0, maxWords);
   const samples = Buffer.alloc(spokenWords.length * samplesPerTone * 2);

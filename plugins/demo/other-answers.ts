@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createId } from './chat-answer.ts';
 import { ChatRequestError } from './chat-error.ts';
-import { drawPng, playWav } from './media.ts';
+import { drawPng, renderWav } from './media.ts';
 import { countTokens } from './tokens.ts';
 
 /** The answer of an endpoint other than chat. */
@@ -27,8 +27,8 @@ export const otherEndpoints: ReadonlyMap<string, (body: JsonObject) => OtherAnsw
   ['/rerank', rerankDocuments],
 ]);
 
-/** Reads the text fields of a form, and the size of its files as `bytes`. */
-export function readForm(text: string): JsonObject {
+/** Parses the text fields of a form, and adds the size of its files as `bytes`. */
+export function parseForm(text: string): JsonObject {
   const fields = text.matchAll(/form-data; *name="([a-z_]+)"\r\n\r\n([^\r]*)\r\n/g);
   return { ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])), bytes: text.length };
 }
@@ -45,7 +45,7 @@ function createEventAnswer(list: readonly JsonObject[], terminator = ''): OtherA
 function completePrompt({ model, prompt, stream }: JsonObject): OtherAnswer {
   const base = { id: createId('cmpl-'), object: 'text_completion', created: nowSeconds(), model: model ?? null };
   const text = ` // ${answerText}`;
-  const usage = writeUsage(countTokens(readTexts(prompt).join(' ')), countTokens(text));
+  const usage = createUsage(countTokens(readTexts(prompt).join(' ')), countTokens(text));
   const chunk = (part: string, reason: string | null) => ({
     ...base,
     choices: [{ index: 0, text: part, finish_reason: reason, logprobs: null }],
@@ -55,7 +55,7 @@ function completePrompt({ model, prompt, stream }: JsonObject): OtherAnswer {
   return createJsonAnswer({ ...chunk(text, 'stop'), usage });
 }
 
-function writeUsage(input: number, output: number) {
+function createUsage(input: number, output: number) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
@@ -100,7 +100,7 @@ function drawImages({ prompt, n, stream }: JsonObject): OtherAnswer {
 
 function speakText({ input, stream_format: format }: JsonObject): OtherAnswer {
   const text = typeof input === 'string' ? input : '';
-  const audio = playWav(splitWords(text));
+  const audio = renderWav(splitWords(text));
   if (format !== 'sse') return { type: 'audio/wav', body: audio };
   const usage = {
     input_tokens: countTokens(text),

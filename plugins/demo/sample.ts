@@ -68,14 +68,14 @@ class Sampler {
     if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return this.#choose(schema['enum']);
     switch (findType(schema)) {
       case 'object':
-        return this.#object(schema, depth);
+        return this.#sampleObject(schema, depth);
       case 'array':
-        return this.#array(schema, depth);
+        return this.#sampleArray(schema, depth);
       case 'string':
-        return this.#string(schema);
+        return this.#sampleString(schema);
       case 'integer':
       case 'number':
-        return this.#number(schema);
+        return this.#sampleNumber(schema);
       case 'boolean':
         return true;
       default:
@@ -103,7 +103,7 @@ class Sampler {
     );
   }
 
-  #object(schema: JsonObject, depth: number): JsonObject {
+  #sampleObject(schema: JsonObject, depth: number): JsonObject {
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];
     const names = required.length > 0 || depth >= plainDepth ? required : Object.keys(properties);
@@ -115,7 +115,7 @@ class Sampler {
     );
   }
 
-  #array(schema: JsonObject, depth: number): JsonValue[] {
+  #sampleArray(schema: JsonObject, depth: number): JsonValue[] {
     const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
     const minItems = readNumber(schema['minItems']) ?? 0;
     const preferredLength = Math.max(minItems, tuple.length, depth < plainDepth ? 1 : 0);
@@ -126,7 +126,7 @@ class Sampler {
     });
   }
 
-  #string(schema: JsonObject): string {
+  #sampleString(schema: JsonObject): string {
     const { format } = schema;
     if (typeof format === 'string' && formatSamples[format] !== undefined) return formatSamples[format];
     const [text = this.#turn === 0 ? 'demo' : `demo ${this.#turn + 1}`] = rotate(this.#hints.strings, this.#turn);
@@ -134,7 +134,7 @@ class Sampler {
     return text.slice(0, readNumber(schema['maxLength'])).padEnd(minLength, '.');
   }
 
-  #number(schema: JsonObject): number {
+  #sampleNumber(schema: JsonObject): number {
     const step = readNumber(schema['multipleOf']) ?? (findType(schema) === 'integer' ? 1 : undefined);
     const lowerBound = readNumber(schema['minimum']) ?? readNumber(schema['exclusiveMinimum']);
     const upperBound = readNumber(schema['maximum']) ?? readNumber(schema['exclusiveMaximum']);

@@ -33,18 +33,18 @@ const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
 /**
- * Writes the steps of the demo model's answer.
+ * Composes the steps of the demo model's answer.
  *
  * @throws ChatRequestError if the tool choice requires a tool that is not in the request
  */
-export function writeScript(request: DemoRequest): DemoScript {
+export function composeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
   const isReasoning = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(readPrompt(request));
   const allSteps = [
-    ...(isReasoning ? [createStep('reasoning', writeReasoning(request, tools))] : []),
+    ...(isReasoning ? [createStep('reasoning', composeReasoning(request, tools))] : []),
     ...(tools.length > 0
-      ? callTools(request, tools)
-      : [createStep('text', cutAtStop(writeAnswer(request), request.stops))]),
+      ? createCallSteps(request, tools)
+      : [createStep('text', cutAtStop(composeAnswer(request), request.stops))]),
   ];
   const { steps, isTruncated } = truncate(allSteps, request.maxTokens ?? Infinity);
   const finish = isTruncated ? 'length' : tools.length > 0 ? 'tool_calls' : 'stop';
@@ -80,7 +80,7 @@ function countOutputTokens(steps: readonly ScriptStep[]): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Truncates the steps to a limit of tokens. A tool call is either complete or left out. */
+/** Truncates the steps to a limit of tokens. A tool call is either complete or omitted. */
 function truncate(allSteps: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
   const steps: ScriptStep[] = [];
   let remainingTokens = limit;
@@ -110,13 +110,13 @@ function removeTag(text: string, tag: string): string {
   }, first);
 }
 
-function writeReasoning(request: DemoRequest, tools: readonly DemoTool[]): string {
+function composeReasoning(request: DemoRequest, tools: readonly DemoTool[]): string {
   const names = tools.map(({ name }) => name).join(' and ');
   const plan = tools.length > 0 ? `I was asked to call ${names}, so I will.` : 'I will say so and repeat the question.';
   return `The user wrote “${shorten(readPrompt(request), 60)}”. I am only a demo and cannot reason. ${plan}`;
 }
 
-function writeAnswer(request: DemoRequest): string {
+function composeAnswer(request: DemoRequest): string {
   const prompt = readPrompt(request);
   if (request.schema !== undefined) return JSON.stringify(createSample(request.schema, findHints(prompt)));
   const results = findOpenToolResults(request);
@@ -127,7 +127,7 @@ function writeAnswer(request: DemoRequest): string {
   const answer =
     `Hello! This is the demo upstream of your gateway: no model is involved. You wrote: “${shorten(prompt, 160)}”. ` +
     `For real answers, set an API key for an upstream in gateway.yaml and give this model a route to it.`;
-  return `${answer}${writeFiller(prompt)}`;
+  return `${answer}${composeFiller(prompt)}`;
 }
 
 /** Follows an instruction that needs no model: counting, finding codes in a text, or describing an image. */
@@ -146,8 +146,8 @@ function describeResult({ text, tool }: DemoMessage): string {
   return `${tool ?? 'A tool'} returned: “${shorten(text, 200)}”.`;
 }
 
-/** Writes the words that a directive such as `[[words 500]]` adds to the answer. */
-function writeFiller(prompt: string): string {
+/** Returns the words that a directive such as `[[words 500]]` adds to the answer. */
+function composeFiller(prompt: string): string {
   const wordCount = Math.min(Number(/\[\[\s*words\s+(\d{1,6})\s*\]\]/i.exec(prompt)?.[1] ?? 0), maxWords);
   const words = filler.split(' ');
   return Array.from({ length: wordCount }, (_, index) => ` ${words[index % words.length]}`).join('');
@@ -193,7 +193,7 @@ function splitName(name: string): string[] {
     .filter((word) => word !== 'tool');
 }
 
-function callTools(request: DemoRequest, tools: readonly DemoTool[]): ToolCallStep[] {
+function createCallSteps(request: DemoRequest, tools: readonly DemoTool[]): ToolCallStep[] {
   const hints = findHints(readPrompt(request));
   return tools.map((tool, index) => {
     // A second call of the same tool uses the next values of the prompt; a different tool starts with the first.

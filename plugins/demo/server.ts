@@ -5,12 +5,13 @@ import { createListener } from '#core/gateway/http/listener.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { createChatAnswer, createId } from './chat-answer.ts';
-import { ChatRequestError, writeChatError } from './chat-error.ts';
-import { findLastUserText, readChatRequest } from './chat-request.ts';
+import { ChatRequestError, createChatError } from './chat-error.ts';
+import { findLastUserText, parseChatRequest } from './chat-request.ts';
 import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
-import { type OtherAnswer, otherEndpoints, readForm, readTexts } from './other-answers.ts';
+import { type OtherAnswer, otherEndpoints, parseForm, readTexts } from './other-answers.ts';
 
+/** A running demo upstream. */
 export interface DemoUpstream extends AsyncDisposable {
   /** URL with a secret path, known only to this process. */
   readonly url: string;
@@ -35,13 +36,13 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => response.destroy());
-    if (!removeSecret(request, secret)) return sendNotFound(response);
+    if (!tryRemoveSecret(request, secret)) return sendNotFound(response);
     handleRequest(request, response, delayFactor).catch((error: unknown) => {
       // An incomplete request means that the client disconnected while sending.
       if (!request.complete) return;
       log?.error('the demo upstream failed', error);
       if (response.headersSent) response.destroy();
-      else sendJson(response, 500, writeChatError(500, 'Internal error of the demo upstream.'));
+      else sendJson(response, 500, createChatError(500, 'Internal error of the demo upstream.'));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -59,7 +60,8 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-function removeSecret(request: IncomingMessage, secret: string): boolean {
+/** Removes the secret from the path of a request. Returns false if the path does not begin with it. */
+function tryRemoveSecret(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);
   return url.startsWith(`${secret}/`);
@@ -68,7 +70,7 @@ function removeSecret(request: IncomingMessage, secret: string): boolean {
 /** Refuses other processes of this machine without reading their bodies, because the demo has neither limits nor keys. */
 function sendNotFound(response: ServerResponse): void {
   response.setHeader('connection', 'close');
-  sendJson(response, 404, writeChatError(404, 'Only the gateway itself can use the demo upstream.'));
+  sendJson(response, 404, createChatError(404, 'Only the gateway itself can use the demo upstream.'));
 }
 
 async function handleRequest(request: IncomingMessage, response: ServerResponse, delayFactor: number): Promise<void> {
@@ -82,11 +84,11 @@ async function handleRequest(request: IncomingMessage, response: ServerResponse,
     if (otherEndpoint !== undefined) return await serveOtherEndpoint(request, body, otherEndpoint, delivery);
     if (path !== '/v1/chat/completions') throw new ChatRequestError(`Path ${path} not found.`, null, 404);
     if (request.method !== 'POST') throw new ChatRequestError('Method not allowed; use POST.', null, 405);
-    const chat = readChatRequest(parseBody(body));
+    const chat = parseChatRequest(parseBody(body));
     await delivery.send(createChatAnswer(chat), chat.isStream, findFault(chat.model, findLastUserText(chat)));
   } catch (error) {
     if (!(error instanceof ChatRequestError)) throw error;
-    sendJson(response, error.status, writeChatError(error.status, error.message, error.param));
+    sendJson(response, error.status, createChatError(error.status, error.message, error.param));
   }
 }
 
@@ -98,7 +100,7 @@ async function serveOtherEndpoint(
   delivery: DemoDelivery,
 ): Promise<void> {
   const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
-  const fields = isForm ? readForm(body) : parseBody(body);
+  const fields = isForm ? parseForm(body) : parseBody(body);
   const { type, body: content } = answer(fields);
   const { model, prompt } = fields;
   const fault = findFault(typeof model === 'string' ? model : '', readTexts(prompt).join('\n'));

@@ -2,7 +2,7 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { deliveredAtSql } from '#core/business/accounts/voucher-sql.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
+import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 
 /**
@@ -55,10 +55,14 @@ type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 
 
 /** Computes the earnings of an order in a span. Its money is spread evenly over its period. */
 export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
-  return spread(kept, period, span);
+  return prorate(kept, period, span);
 }
 
 /** Computes the earnings of an order in a span at a different price of its plan. Refunds keep their share. */
-export function computeEarnedAt({ kept, price, period }: Earning, otherPrice: ExactMoney, span: Timespan): ExactMoney {
-  return spread((kept * otherPrice) / price, period, span);
+export function computeEarnedAtPrice(
+  { kept, price, period }: Earning,
+  otherPrice: ExactMoney,
+  span: Timespan,
+): ExactMoney {
+  return prorate((kept * otherPrice) / price, period, span);
 }

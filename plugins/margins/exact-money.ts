@@ -21,8 +21,8 @@ export function toSmallest(money: ExactMoney, currency: string): number {
   return Number((money + half) / size);
 }
 
-/** Formats the exact amount as a decimal number of units: `0.001234`. */
-export function toDecimal(money: ExactMoney): string {
+/** Formats the exact amount as a decimal number of whole units: `0.001234`. */
+export function formatDecimal(money: ExactMoney): string {
   const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
   return `${money < 0n ? '-' : ''}${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
@@ -33,7 +33,7 @@ export function toDecimal(money: ExactMoney): string {
  *
  * @returns undefined if all weights are 0
  */
-export function share(amount: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
+export function allocate(amount: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
   const total = BigInt(weights.reduce((sum, weight) => sum + weight, 0));
   if (total === 0n) return undefined;
   let reachedWeight = 0n;
@@ -57,7 +57,7 @@ export interface Timespan {
  * Returns the part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to
  * the part of both together. An amount over a period of zero length belongs to the span that contains its moment.
  */
-export function spread(amount: ExactMoney, period: Timespan, { from, until }: Timespan): ExactMoney {
+export function prorate(amount: ExactMoney, period: Timespan, { from, until }: Timespan): ExactMoney {
   const length = period.until - period.from;
   if (length <= 0) return from <= period.from && period.from < until ? amount : 0n;
   const allocatedUntil = (time: number) => {

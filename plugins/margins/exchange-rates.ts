@@ -4,7 +4,7 @@ import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { number } from '#core/platform/schema.ts';
-import { moneyNotices } from './money-notices.ts';
+import { listMoneyNotices } from './money-notices.ts';
 
 /** Maximum number of decimals of a rate. */
 export const rateDecimals = 12;
@@ -15,7 +15,7 @@ export const exchangeRatesSection = defineSection({
   schema: {
     type: 'object',
     description:
-      'Value of one unit of another currency in the currency of plans, such as { USD: 16400 } where plans are paid in rupiah: for costs of upstreams.',
+      'Value of one unit of another currency in the currency of plans, for costs of upstreams, such as { USD: 16400 } where plans are paid in rupiah.',
     default: {},
     propertyNames: { pattern: '^[A-Z]{3}$', description: 'The three letters of ISO 4217.' },
     additionalProperties: number(
@@ -45,5 +45,5 @@ export const exchangeRatesSection = defineSection({
       for (const [index, route] of routes.entries())
         if (typeof route !== 'string') requireRate(route.cost, ['models', name, 'routes', index, 'cost']);
   },
-  notices: moneyNotices,
+  notices: listMoneyNotices,
 });

@@ -1,8 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { readCostsBeside } from './beside-use.ts';
 import { exchangeRatesSection } from './exchange-rates.ts';
 import { marginsPage } from './page.ts';
 import { marginsReading } from './reading.ts';
+import { readUsageCosts } from './usage-costs.ts';
 import { usageFigures } from './usage-figures.ts';
 
 /** Cost of usage and the resulting margin: next to usage, on a page, by command and over the API. */
@@ -11,7 +11,7 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(exchangeRatesSection);
     gateway.page(marginsPage);
-    gateway.costs(readCostsBeside, usageFigures);
+    gateway.costs(readUsageCosts, usageFigures);
     gateway.operatorReading(marginsReading);
   },
 };

@@ -22,7 +22,7 @@ const timeoutMs = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
 export const marginReadings = perCatalog((host: Host) => {
-  const create = (span: MarginSpan) => {
+  const createReading = (span: MarginSpan) => {
     const readCounts = cacheCounts(host);
     return new FreshValue({
       maxAgeMs,
@@ -32,14 +32,19 @@ export const marginReadings = perCatalog((host: Host) => {
       read: () => readSpan(host, span, readCounts),
     });
   };
-  return { today: create('today'), '7d': create('7d'), '30d': create('30d'), month: create('month') };
+  return {
+    today: createReading('today'),
+    '7d': createReading('7d'),
+    '30d': createReading('30d'),
+    month: createReading('month'),
+  };
 });
 
 /** Maximum wait of other pages for margins, ms, because the first reading of a span may take seconds. */
 const shortWaitMs = 250;
 
 /** Reads margins shown next to usage; undefined without declared costs, until the first reading has ended, or if it failed. */
-export async function readMarginsBeside(host: Host, span: MarginSpan): Promise<Margins | undefined> {
+export async function readMarginsForUsage(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
   runInBackground(host.log, 'reading margins', () => reading);
@@ -58,6 +63,8 @@ async function readSpan(host: Host, span: MarginSpan, readCounts: ReadCounts) {
     readCounts,
   );
 }
+
+const dayMs = 86_400_000;
 
 type Counts = Awaited<ReturnType<typeof readUsageCounts>>;
 
@@ -80,8 +87,6 @@ export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' 
     };
   };
 }
-
-const dayMs = 86_400_000;
 
 /** Returns the first and the last day of a span, given today as `2026-11-22`. */
 function getSpanDays(span: MarginSpan, today: string): [first: string, last: string] {

@@ -5,7 +5,7 @@ import { startOfHour, type UsageCounts, hourMs } from '#core/gateway/records/usa
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { readDays, type CalendarDay } from './calendar.ts';
 import { type Earning, computeEarned, readEarnings } from './earnings.ts';
-import { type ExactMoney, share, type Timespan, spread, toDecimal } from './exact-money.ts';
+import { type ExactMoney, allocate, type Timespan, prorate, formatDecimal } from './exact-money.ts';
 import { computeCost, type FlatPrice, type Prices, readPrices } from './prices.ts';
 import {
   type AccountCounts,
@@ -36,9 +36,9 @@ interface MarginDay extends Margin {
   readonly day: string;
 }
 
-/** Formats amounts as exact decimals of whole units, and as money; the plain decimals remain until 0.7. */
-export function writeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
-  const exact = { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
+/** Describes amounts as exact decimals of whole units, and as money; the plain decimals remain until 0.7. */
+export function describeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
+  const exact = { cost: formatDecimal(cost), earned: formatDecimal(earned), margin: formatDecimal(earned - cost) };
   const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
   return { ...exact, ...Object.fromEntries(money) };
 }
@@ -113,24 +113,24 @@ function* divideByLines(
     const price = prices.find(usageLine.model, usageLine.route);
     const line = { ...usageLine, cost: price === undefined ? 0n : computeCost(price, usageLine.counts), earned: 0n };
     lines.push(line);
-    if (price?.flat !== undefined) collect(byFlat, price.flat, line);
-    if (usageLine.account !== null) collect(byBuyer, getBuyerKey(usageLine), line);
+    if (price?.flat !== undefined) addToList(byFlat, price.flat, line);
+    if (usageLine.account !== null) addToList(byBuyer, getBuyerKey(usageLine), line);
   }
   for (const flat of prices.flat) {
-    const cost = days.reduce((sum, day) => sum + flatCost(flat, day), 0n);
+    const cost = days.reduce((sum, day) => sum + computeFlatCost(flat, day), 0n);
     const users = byFlat.get(flat) ?? [];
-    const parts = share(cost, computeWeights(users));
+    const parts = allocate(cost, computeWeights(users));
     for (const [index, line] of users.entries()) line.cost += parts?.[index] ?? 0n;
     if (parts === undefined) lines.push({ ...unusedLine, route: flat.name, cost, earned: 0n });
   }
   const byPlan = new Map<string, Earning[]>();
-  for (const earning of earnings) collect(byPlan, getBuyerKey(earning), earning);
+  for (const earning of earnings) addToList(byPlan, getBuyerKey(earning), earning);
   for (const [index, [buyer, purchases]] of [...byPlan].entries()) {
     if (index % linesPerTurn === linesPerTurn - 1) yield;
     const earned = purchases.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);
     const usedLines = byBuyer.get(buyer) ?? [];
     const weights = usedLines.map(({ counts }) => counts.answered);
-    const parts = share(earned, weights);
+    const parts = allocate(earned, weights);
     for (const [lineIndex, line] of usedLines.entries()) line.earned += parts?.[lineIndex] ?? 0n;
     const { account, plan } = purchases[0] as Earning;
     if (parts === undefined) lines.push({ ...unusedLine, account, plan, cost: 0n, earned });
@@ -140,7 +140,7 @@ function* divideByLines(
 
 const unusedLine: AccountCounts = { account: null, plan: null, model: null, route: null, counts: noUsage };
 
-function collect<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+function addToList<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const values = map.get(key);
   if (values === undefined) map.set(key, [value]);
   else values.push(value);
@@ -156,8 +156,8 @@ function computeWeights(lines: readonly RouteCounts[]): number[] {
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
 }
 
-function flatCost({ monthly }: FlatPrice, { from, until, month }: CalendarDay): ExactMoney {
-  return spread(monthly, month, { from, until });
+function computeFlatCost({ monthly }: FlatPrice, { from, until, month }: CalendarDay): ExactMoney {
+  return prorate(monthly, month, { from, until });
 }
 
 function* divideByDays(
@@ -170,7 +170,7 @@ function* divideByDays(
   for (const day of days) {
     yield;
     let counts = noUsage;
-    let cost = prices.flat.reduce((sum, flat) => sum + flatCost(flat, day), 0n);
+    let cost = prices.flat.reduce((sum, flat) => sum + computeFlatCost(flat, day), 0n);
     for (const hourCounts of hours) {
       if (hourCounts.hour < day.from || hourCounts.hour >= day.until) continue;
       const price = prices.find(hourCounts.model, hourCounts.route);
@@ -201,7 +201,7 @@ export function sumMargins(margins: readonly Margin[]): Margin {
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
 /** Returns the cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
-export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> {
+export function computeRouteCosts(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const cachedCosts = routeCosts.get(margins);
   if (cachedCosts !== undefined) return cachedCosts;
   const costs = new Map<string, ExactMoney>();

@@ -13,40 +13,42 @@ const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] 
  * Warns about rates and costs in rupiah that were probably mistyped: YAML reads 16.400, the Indonesian notation of sixteen thousand four
  * hundred, as 16.4. Amounts in other currencies may have decimals, so they are not checked.
  */
-export function moneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
+export function listMoneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
   const planCurrency = values.get(currencySection);
   return [
-    ...(planCurrency === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) => rateNotice(currency, rate)),
+    ...(planCurrency === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) =>
+      listRateNotices(currency, rate),
+    ),
     ...listCosts(values).flatMap(({ path, place, cost }) =>
-      (cost.currency ?? planCurrency) === 'IDR' ? priceNotices({ path, place, cost }, values) : [],
+      (cost.currency ?? planCurrency) === 'IDR' ? listPriceNotices({ path, place, cost }, values) : [],
     ),
   ];
 }
 
-function rateNotice(currency: string, rate: number): string[] {
+function listRateNotices(currency: string, rate: number): string[] {
   const { min, max } = plausibleRates;
   if (!strongCurrencies.has(currency) || (rate >= min && rate <= max)) return [];
   const reading = `exchange_rates.${currency} is read as: 1 ${currency} is worth Rp ${rate}`;
   const inverse = 1 / rate;
   if (inverse >= min && inverse <= max)
     return [`${reading}; write ${Math.round(inverse)}, which is the other way round`];
-  return [hasThreeDecimals(rate) ? `${reading}; write ${withoutDot(rate)} without a dot` : `${reading}; correct it`];
+  return [hasThreeDecimals(rate) ? `${reading}; write ${removeDot(rate)} without a dot` : `${reading}; correct it`];
 }
 
-function priceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionValues): string[] {
+function listPriceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionValues): string[] {
   return prices.flatMap((name) => {
     const price = cost[name];
     if (price === undefined || isDotted?.([...path, name]) !== true) return [];
-    return [`${place}.${name} is read as Rp ${price}; write ${withoutDot(price)} without a dot if that was meant`];
+    return [`${place}.${name} is read as Rp ${price}; write ${removeDot(price)} without a dot if that was meant`];
   });
 }
 
 /** Returns true for a number that may contain a thousands separator: 16.400, but neither 0.075 nor 16.4321. */
 function hasThreeDecimals(value: number): boolean {
-  return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(withoutDot(value) - value * 1_000) < 1e-6;
+  return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(removeDot(value) - value * 1_000) < 1e-6;
 }
 
-function withoutDot(value: number): number {
+function removeDot(value: number): number {
   return Math.round(value * 1_000);
 }
 

@@ -1,10 +1,10 @@
 import { plansSection } from '#core/business/accounts/plans.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { formatExact } from './beside-use.ts';
-import { type Earning, computeEarnedAt, computeEarned } from './earnings.ts';
+import { type Earning, computeEarnedAtPrice, computeEarned } from './earnings.ts';
 import { fromSmallest, toSmallest } from './exact-money.ts';
 import type { Margins } from './margins.ts';
+import { formatExact } from './usage-costs.ts';
 
 const maxPrice = 999_999_999_999;
 
@@ -17,12 +17,12 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
     ([first], [second]) => Number(first) - Number(second),
   );
   const rows = plans.map(([plan, group]) => {
-    const price = readRequestedPrice(request, plan) ?? planPrices.get(plan) ?? lastPrice(group, currency);
+    const price = readRequestedPrice(request, plan) ?? planPrices.get(plan) ?? findLastPrice(group, currency);
     const earned = group.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);
     const exactPrice = fromSmallest(price, currency);
-    const otherEarned = group.reduce((sum, earning) => sum + computeEarnedAt(earning, exactPrice, span), 0n);
+    const otherEarned = group.reduce((sum, earning) => sum + computeEarnedAtPrice(earning, exactPrice, span), 0n);
     return {
-      name: planName(plan, t),
+      name: formatPlanName(plan, t),
       field: `price_${plan}`,
       price,
       passes: t('margins.passes', { count: group.length }),
@@ -47,10 +47,10 @@ function readRequestedPrice({ query }: PageRequest, plan: string): number | unde
   return price > 0 && price <= maxPrice ? price : undefined;
 }
 
-function lastPrice(earnings: readonly Earning[], currency: string): number {
+function findLastPrice(earnings: readonly Earning[], currency: string): number {
   return toSmallest(earnings.at(-1)?.price ?? 0n, currency);
 }
 
-export function planName(plan: string, t: PageRequest['t']): string {
+export function formatPlanName(plan: string, t: PageRequest['t']): string {
   return plan === 'given' ? t('margins.given') : t('margins.plan', { count: Number(plan) });
 }

@@ -2,11 +2,11 @@ import { calculateCacheShares, type UsageCounts } from '#core/gateway/records/us
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { PageRequest, PageReader, Page } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
-import { formatExact } from './beside-use.ts';
 import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
 import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
-import { describeOtherPrices, planName } from './other-prices.ts';
+import { describeOtherPrices, formatPlanName } from './other-prices.ts';
 import { readPrices } from './prices.ts';
+import { formatExact } from './usage-costs.ts';
 
 const marginsPath = '/operator/orders/margins';
 
@@ -44,16 +44,18 @@ export const marginsPage: Page = {
     return {
       isDeclared: true,
       since: describeSpan(margins, request),
-      spans: marginSpans.map((option) => linkTo({ span: option, by }, t(`margins.span.${option}`), option === span)),
+      spans: marginSpans.map((option) =>
+        describeLink({ span: option, by }, t(`margins.span.${option}`), option === span),
+      ),
       groupings: groupings.map((grouping) =>
-        linkTo({ span, by: grouping }, t(`margins.by.${grouping}`), grouping === by),
+        describeLink({ span, by: grouping }, t(`margins.by.${grouping}`), grouping === by),
       ),
       tiles: describeTiles(margins, request),
       unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: listNames(unpriced) }),
       taxes: describeTaxes(request),
-      table: marginTable(by, shownGroups, names, request),
+      table: describeMarginTable(by, shownGroups, names, request),
       cut: groups.length > shownGroups.length ? t('margins.cut', { count: shownGroups.length }) : '',
-      losses: { ...marginTable('account', shownLosses, names, request), title: t('margins.losses') },
+      losses: { ...describeMarginTable('account', shownLosses, names, request), title: t('margins.losses') },
       ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
     };
   },
@@ -76,7 +78,7 @@ function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | '
   return t('margins.taxes', { list: list.join('; ') });
 }
 
-function linkTo(query: { readonly span: MarginSpan; readonly by: Grouping }, label: string, isCurrent: boolean) {
+function describeLink(query: { readonly span: MarginSpan; readonly by: Grouping }, label: string, isCurrent: boolean) {
   return { path: `${marginsPath}?${new URLSearchParams(query).toString()}`, label, isCurrent };
 }
 
@@ -131,7 +133,7 @@ function describeShare({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, f
   return t('margins.share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
 }
 
-function marginTable(
+function describeMarginTable(
   by: Grouping,
   groups: readonly MarginGroup[],
   names: ReadonlyMap<string, string>,
@@ -170,7 +172,7 @@ function describeKey(
   { t, format }: PageReader,
 ): TableCell {
   if (key === null) return { text: t(`margins.none.${by}`) };
-  if (by === 'plan') return { text: planName(key, t) };
+  if (by === 'plan') return { text: formatPlanName(key, t) };
   if (by === 'day') return { text: format.shortDay(new Date(`${key}T12:00:00Z`)).text, iso: key };
   if (by === 'account') return { text: names.get(key) ?? key, path: `/operator/accounts/${key}` };
   return { text: key };

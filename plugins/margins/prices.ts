@@ -50,6 +50,7 @@ const perUnit = 10n ** 6n;
 /** 100%, in the unit of taxes. */
 const hundredPercent = 10n ** BigInt(taxDecimals + 2);
 
+/** Reads the declared costs, converted to the currency of plans. */
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
   const rates = section(exchangeRatesSection);
   const currency = section(currencySection);

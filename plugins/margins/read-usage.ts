@@ -37,7 +37,7 @@ const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const spanFilter = 'hour >= ? AND hour < ?';
 
 /** Sums each table separately, by few keys: over a union, PostgreSQL expects as many groups as rows, and sorts them on disk. */
-const sumsBy = (keys: string, join = '') =>
+const selectSumsBy = (keys: string, join = '') =>
   ['usage_hour', 'usage_delta']
     .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${join} WHERE ${spanFilter} GROUP BY ${keys}`)
     .join(' UNION ALL ');
@@ -55,14 +55,14 @@ const statement = `
     FROM in_force WINDOW earlier AS (PARTITION BY account_id ORDER BY first_hour, ends_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   )
   SELECT 'plan' AS of, NULL::float8 AS hour, account_id AS account, plan, model, route, ${selectSums}
-  FROM (${sumsBy(
+  FROM (${selectSumsBy(
     'number, model, route',
     'JOIN periods ON periods.account_id = used.account_id AND hour >= first_hour AND hour < ends_at',
   )}) AS parts
   JOIN periods USING (number) GROUP BY account_id, plan, model, route
   UNION ALL
   SELECT 'account', NULL, account_id, NULL, model, route, ${selectSums}
-  FROM (${sumsBy('account_id, model, route')}) AS parts GROUP BY account_id, model, route
+  FROM (${selectSumsBy('account_id, model, route')}) AS parts GROUP BY account_id, model, route
   UNION ALL
   SELECT 'hour', ${epoch('hour')}, NULL, NULL, model, route, ${selectSums}
   FROM (SELECT ${columns} FROM usage_total WHERE ${spanFilter} UNION ALL SELECT ${columns} FROM usage_delta WHERE ${spanFilter}) AS parts

@@ -7,13 +7,13 @@ import { cacheSharesToJson } from '#core/gateway/records/usage.ts';
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 import { marginReadings, marginSpans } from './margin-readings.ts';
-import { groupMargins, writeMargin } from './margins.ts';
+import { groupMargins, describeMargin } from './margins.ts';
 import { readPrices } from './prices.ts';
 
 const marginQuery = object({
-  span: { enum: marginSpans, description: 'month is the last whole one. Default: 30d.' },
+  span: { enum: marginSpans, description: 'month is the last whole month. Default: 30d.' },
   by: { enum: ['plan', 'model', 'route', 'account', 'day'], description: 'Default: plan.' },
-  account: text('Of this account alone: id, e-mail address, name, key hint or key. Not by day.'),
+  account: text('Only this account: id, email address, name, key hint or key. Not available by day.'),
 });
 const maxGroups = 1_000;
 
@@ -54,7 +54,7 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
       cacheWriteTokens: counts.cacheWriteTokens,
       ...cacheSharesToJson(counts),
       images: counts.images,
-      ...writeMargin(money, currency),
+      ...describeMargin(money, currency),
     })),
   };
 }

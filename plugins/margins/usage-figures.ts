@@ -2,7 +2,7 @@ import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
 import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
 import { toSmallest } from './exact-money.ts';
-import { groupMargins, readMargins, writeMargin } from './margins.ts';
+import { groupMargins, readMargins, describeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
 
 export const usageFigures: UsageFiguresReader = {
@@ -37,7 +37,7 @@ const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId,
       key: group.key,
       counts: group.counts,
       values: [group.earned, group.cost, group.earned - group.cost].map((money) => toSmallest(money, currency)),
-      json: { ...writeMargin(group, currency), currency },
+      json: { ...describeMargin(group, currency), currency },
     })),
   };
 };

@@ -27,7 +27,10 @@ import { integer, object } from '#core/platform/schema.ts';
 const outageSubject: SubjectKind = { name: 'outage' };
 
 /** Adds the model and times of the outage to the record. Keeps an unknown outage, so that the refused attempt is recorded too. */
-async function nameOutage<Input extends { readonly outage: string }>({ database }: Host, input: Input): Promise<Input> {
+async function addOutageDetails<Input extends { readonly outage: string }>(
+  { database }: Host,
+  input: Input,
+): Promise<Input> {
   const { findOutage } = await import('./credit.ts');
   try {
     const { model, from, until: end } = await findOutage(database, input.outage);
@@ -44,7 +47,7 @@ const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   since: time,
   until: time,
   model: text('Only accounts that requested this model in the span.'),
-  days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
+  days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each account.'),
   label: text('What customers read as the name of these days.', 60),
   note,
 });
@@ -93,7 +96,7 @@ export const creditAction = defineAction({
     'credit the time of an outage to all affected accounts, once; after the first approval, confirmed outages are credited automatically',
   input: object(['outage'], { outage: text('Id of the outage.', 36) }),
   tells: outageMembers,
-  resolve: nameOutage,
+  resolve: addOutageDetails,
   async perform(host, _id, { outage }) {
     const { approveOutage } = await import('./credit.ts');
     return { ...(await approveOutage(host, outage)) };
@@ -107,7 +110,7 @@ export const declineAction = defineAction({
   isDanger: true,
   input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
   tells: outageMembers,
-  resolve: nameOutage,
+  resolve: addOutageDetails,
   async perform({ database }, _id, { outage }) {
     const { declineOutage } = await import('./credit.ts');
     await declineOutage(database, outage);

@@ -4,8 +4,9 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { buildEarlierFailureCondition, failureCondition } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
-/** Delay before an ended incident is examined, because records of its requests arrive late. Ended longer ago than the maximum: ignored. */
+/** Delay before an ended incident is examined, because records of its requests arrive late. */
 const recordDelay = `interval '10 minutes'`;
+/** Incidents that ended longer ago are ignored. */
 const maxIncidentAge = `interval '3 days'`;
 /** Time before an incident's start that is searched for the failures that revealed it. */
 const leadTime = `interval '10 minutes'`;

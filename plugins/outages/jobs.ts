@@ -14,10 +14,11 @@ export const creditJob: JobDefinition = {
   description: 'Credits customers for the time in which models were down, once.',
   schedule: { every: intervalSeconds },
   attempts: 1,
-  run: (_data, host) => creditOutages(host),
+  run: (_data, host) => creditDueOutages(host),
 };
 
-export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
+/** Finds outages, and credits those that need no approval. */
+export async function creditDueOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);
   for (const outage of (await listOutages(host.database, maxOutages, 'automatic')).toReversed()) {

@@ -158,12 +158,12 @@ async function previewGrant(
 }
 
 function describeAccounts(accounts: readonly AffectedAccount[], request: PageRequest): TableSection {
-  const linkTo = (account: AffectedAccount) => ({
+  const describeAccountLink = (account: AffectedAccount) => ({
     text: formatAccountLabel(account, request.t),
     path: `/operator/accounts/${account.id}`,
   });
   return describeTable(request, 'affected', 'operator.accounts', accounts, [
-    { label: 'operator.account', fit: 'id', at: 'title', cell: linkTo },
+    { label: 'operator.account', fit: 'id', at: 'title', cell: describeAccountLink },
     { label: 'operator.name', fit: 'id', at: 'note', cell: ({ name }) => name },
   ]);
 }

@@ -7,7 +7,7 @@ export const outagesSection = defineSection({
   schema: object({ default: {} }, 'Time that customers get back when every route of a model they use was down.', {
     credit: boolean(
       { default: false },
-      'Whether time is credited. Outages found before the first approval wait for an operator; later outages wait only if they are unconfirmed.',
+      'Credits the time. Outages found before the first approval wait for an operator; later outages wait only if they are unconfirmed.',
     ),
     from_minutes: integer(
       { minimum: 1, maximum: 1_440, default: 5 },
@@ -15,9 +15,9 @@ export const outagesSection = defineSection({
     ),
     max_minutes_per_day: integer(
       { minimum: 1, maximum: 1_440, default: 1_440 },
-      'Minutes of a day in `service.time_zone` that an account gets back at most.',
+      'Maximum minutes that an account gets back for a day in `service.time_zone`.',
     ),
-    mail: boolean({ default: false }, 'Whether customers get an email about it.'),
+    mail: boolean({ default: false }, 'Sends customers an email about a credit.'),
   }),
   notices: ({ credit, from_minutes: minMinutes, max_minutes_per_day: maxMinutes }) =>
     credit && minMinutes > maxMinutes

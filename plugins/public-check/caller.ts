@@ -55,7 +55,7 @@ export class PublicCaller {
     const { url, headers: commonHeaders } = this.prepareRequest(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const isSecure = url.protocol === 'https:';
-    // Loaded as in core/gateway/http/listener.ts, and only when a call is made: both modules are large.
+    // Loaded only for a call, because both modules are large.
     const { request: send } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
     const bodyHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     const request = send(url, {
@@ -103,7 +103,7 @@ export async function readResponse(response: IncomingMessage, startedAt: number)
     receivedBytes += chunk.length;
     if (receivedBytes <= maxBodyBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
   });
-  // A truncated body raises an error on the response; `complete` shows it.
+  // A truncated body also raises an error on the response, which is ignored, because `complete` is false then.
   response.on('error', () => undefined);
   await new Promise((resolve) => response.once('close', resolve));
   return {

@@ -39,25 +39,25 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
   // Checks that could delay the stream's events start after its end.
-  yield define('stream', timeoutsSeconds.usual, (to, signal) => checkStream(to, signal).finally(endStream));
+  yield define('stream', timeoutsSeconds.usual, (caller, signal) => checkStream(caller, signal).finally(endStream));
   const afterStream =
     (check: Check): Check =>
-    async (to, signal) => {
+    async (caller, signal) => {
       await streamEnd;
-      return check(to, signal);
+      return check(caller, signal);
     };
   const waitTimeout = seconds + timeoutsSeconds.beyondWait;
-  yield define('silence in a stream', waitTimeout, (to, signal) => checkIdleStream(to, seconds, signal));
-  yield define('slow call', waitTimeout, (to, signal) => checkSlowCall(to, seconds, signal));
+  yield define('silence in a stream', waitTimeout, (caller, signal) => checkIdleStream(caller, seconds, signal));
+  yield define('slow call', waitTimeout, (caller, signal) => checkSlowCall(caller, seconds, signal));
   yield define(
     'client leaves a stream',
     timeoutsSeconds.departure,
-    afterStream((to, signal) => checkDeparture(to, true, signal)),
+    afterStream((caller, signal) => checkDeparture(caller, true, signal)),
   );
   yield define(
     'client leaves a call',
     timeoutsSeconds.departure,
-    afterStream((to, signal) => checkDeparture(to, false, signal)),
+    afterStream((caller, signal) => checkDeparture(caller, false, signal)),
   );
   yield define('encoded slash', timeoutsSeconds.usual, afterStream(checkEncodedSlash));
   yield define('long header', timeoutsSeconds.usual, afterStream(checkLongHeader));
@@ -65,12 +65,12 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   yield define(
     'address of the client',
     timeoutsSeconds.usual,
-    afterStream((to, signal) => checkForwarded(to, isSecure, signal)),
+    afterStream((caller, signal) => checkForwarded(caller, isSecure, signal)),
   );
   yield define(
     'long body',
     timeoutsSeconds.body,
-    afterStream((to, signal) => checkLongBody(to, bytes, signal)),
+    afterStream((caller, signal) => checkLongBody(caller, bytes, signal)),
   );
 }
 

@@ -6,7 +6,7 @@ import { requirePass } from './passes.ts';
 import { echoEndpoint } from './paths.ts';
 
 /** Maximum ms that a WebSocket stays open, and maximum bytes of a message. */
-const limits = { open: 30_000, message: 1_000 };
+const limits = { openMs: 30_000, message: 1_000 };
 
 /** Creates the WebSocket endpoint that echoes messages. @param host returns the host of the running configuration */
 export function createEchoSocket(host: () => Host): SocketEndpoint {
@@ -24,7 +24,7 @@ export function createEchoSocket(host: () => Host): SocketEndpoint {
       const { WebSocketServer } = await import('ws');
       const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.message });
       server.handleUpgrade(request, socket, head, (client) => {
-        const timer = setTimeout(() => client.terminate(), limits.open);
+        const timer = setTimeout(() => client.terminate(), limits.openMs);
         openSockets.add(client);
         client.on('error', () => client.terminate());
         client.on('message', (data) => client.send(data));

@@ -34,27 +34,27 @@ export function createEndpoints(host: () => Host): Endpoint[] {
     { ...define(publicPaths.upgrade, describeUpgrade, 'POST'), name: echoEndpoint },
     define(
       publicPaths.body,
-      async ({ body }) => jsonReply({ bytes: (await (body.form?.() ?? body.bytes())).length }),
+      async ({ body }) => createJsonReply({ bytes: (await (body.form?.() ?? body.bytes())).length }),
       'POST',
     ),
-    define(publicPaths.stream, (exchange, at) => createStreamReply(exchange, at, sendTestEvents)),
-    define(publicPaths.silence, (exchange, at) =>
-      createStreamReply(exchange, at, createSilence(readSeconds(exchange))),
+    define(publicPaths.stream, (exchange, current) => createStreamReply(exchange, current, sendTestEvents)),
+    define(publicPaths.silence, (exchange, current) =>
+      createStreamReply(exchange, current, createSilence(readSeconds(exchange))),
     ),
-    define(publicPaths.wait, (exchange, at) => createDelayedReply(exchange, at, readSeconds(exchange))),
-    define(publicPaths.leaveSilence, async (exchange, at, pass) => {
-      await watchDeparture(exchange, at, pass);
-      return createStreamReply(exchange, at, createSilence(departureWaitSeconds));
+    define(publicPaths.wait, (exchange, current) => createDelayedReply(exchange, current, readSeconds(exchange))),
+    define(publicPaths.leaveSilence, async (exchange, current, pass) => {
+      await watchDeparture(exchange, current, pass);
+      return createStreamReply(exchange, current, createSilence(departureWaitSeconds));
     }),
-    define(publicPaths.leaveWait, async (exchange, at, pass) => {
-      await watchDeparture(exchange, at, pass);
-      return createDelayedReply(exchange, at, departureWaitSeconds);
+    define(publicPaths.leaveWait, async (exchange, current, pass) => {
+      await watchDeparture(exchange, current, pass);
+      return createDelayedReply(exchange, current, departureWaitSeconds);
     }),
     define(publicPaths.left, readDeparture),
   ];
 }
 
-function jsonReply(value: object): Reply {
+function createJsonReply(value: object): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 
@@ -65,7 +65,7 @@ function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply
     address: remoteAddress,
     headers: Object.fromEntries(safeHeaders.map(([name, value]) => [name, String(value)])),
   };
-  return jsonReply(arrival);
+  return createJsonReply(arrival);
 }
 
 function describeUpgrade(exchange: Exchange): Reply {
@@ -124,7 +124,7 @@ function createWaitingBody(exchange: Exchange, host: Host, events: Events): Read
 }
 
 async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: string): Promise<void> {
-  const key = departureKey(exchange, pass);
+  const key = createDepartureKey(exchange, pass);
   const storeState = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemorySeconds);
   await storeState('waiting');
   exchange.onAbort((reason) => {
@@ -134,11 +134,11 @@ async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: s
 }
 
 async function readDeparture(exchange: Exchange, { shared }: Host, pass: string): Promise<Reply> {
-  const entry = await shared.cache.get(departureKey(exchange, pass));
-  return jsonReply({ state: (entry?.value.toString() ?? 'unknown') as Departure['state'] } satisfies Departure);
+  const entry = await shared.cache.get(createDepartureKey(exchange, pass));
+  return createJsonReply({ state: (entry?.value.toString() ?? 'unknown') as Departure['state'] } satisfies Departure);
 }
 
-function departureKey({ query }: Exchange, pass: string): string {
+function createDepartureKey({ query }: Exchange, pass: string): string {
   const id = query.get('id') ?? '';
   if (!/^[\w-]{8,40}$/.test(id)) throw new GatewayError('invalid_request', '`id` must have 8 to 40 characters.');
   return `public-check:${pass}:${id}`;

@@ -20,7 +20,7 @@ interface Pass {
  */
 export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass> {
   const pass = `check_${randomBytes(24).toString('base64url')}`;
-  await shared.cache.set(cacheKeyOf(pass), Buffer.from('1'), validitySeconds);
+  await shared.cache.set(createCacheKey(pass), Buffer.from('1'), validitySeconds);
   return { pass, seconds: validitySeconds };
 }
 
@@ -35,11 +35,11 @@ export async function requirePass(
   { shared }: Pick<Host, 'shared'>,
 ): Promise<string> {
   const pass = passPattern.exec(headers.authorization ?? '')?.[1];
-  if (pass === undefined || (await shared.cache.get(cacheKeyOf(pass))) === undefined)
+  if (pass === undefined || (await shared.cache.get(createCacheKey(pass))) === undefined)
     throw new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
   return hash('sha256', pass);
 }
 
-function cacheKeyOf(pass: string): string {
+function createCacheKey(pass: string): string {
   return `public-check:${hash('sha256', pass)}`;
 }

@@ -2,7 +2,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { FieldErrors } from '#core/web/pages/page.ts';
-import { companyLengths, readCompany } from './company.ts';
+import { companyLengths, parseCompany } from './company.ts';
 import { sellerSection, findTax } from './section.ts';
 
 /** Asks for a company before payment, so that the receipt names it from the start. */
@@ -34,7 +34,7 @@ export const companyStep: CheckoutStep = {
   },
   submit(fields, { host }) {
     if (host.section(sellerSection).name === undefined) return undefined;
-    const company = readCompany(fields);
+    const company = parseCompany(fields);
     if (company !== undefined && 'wrong' in company)
       throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
     return async (transaction, { id, isNew }) => {

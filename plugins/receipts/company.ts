@@ -16,7 +16,7 @@ export const companyLengths = { company: 120, npwp: 40 } as const;
  *
  * @returns undefined for any other text
  */
-export function readNpwp(text: string): string | undefined {
+export function normalizeNpwp(text: string): string | undefined {
   if (!/^[\d.\-\s]+$/.test(text)) return undefined;
   const digits = text.replaceAll(/\D/g, '');
   if (digits.length === 15) return `0${digits}`;
@@ -29,13 +29,13 @@ export function maskNpwp(npwp: string): string {
 }
 
 /** Reads the form fields `company` and `npwp`: undefined if both are empty, or the name of an invalid field. */
-export function readCompany({
+export function parseCompany({
   company = '',
   npwp = '',
 }: Readonly<Record<string, string | undefined>>): ReceiptCompany | undefined | { readonly wrong: string } {
   const name = oneLine(company);
   if (name === '') return npwp.trim() === '' ? undefined : { wrong: 'company' };
   if (npwp.trim() === '') return { name, npwp: undefined };
-  const digits = readNpwp(npwp.trim());
+  const digits = normalizeNpwp(npwp.trim());
   return digits === undefined ? { wrong: 'npwp' } : { name, npwp: digits };
 }

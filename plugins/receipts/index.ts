@@ -3,7 +3,7 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { companyStep } from './checkout.ts';
 import { receiptJobs } from './jobs.ts';
-import { receiptsPage } from './list-page.ts';
+import { createReceiptsPage } from './list-page.ts';
 import { wakeNumbering } from './numbers.ts';
 import { operatorReceiptPage, ownReceiptPage, signedReceiptPage } from './pages.ts';
 import { receipts } from './resource.ts';
@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
     for (const job of receiptJobs) gateway.job(job);
     gateway.on('payment.received', (_payload, host) => wakeNumbering(host));
     gateway.on('payment.refunded', (_payload, host) => wakeNumbering(host));
-    for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage(gateway)])
+    for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, createReceiptsPage(gateway)])
       gateway.page(page);
     gateway.checkoutStep(companyStep);
     gateway.resource(receipts);

@@ -3,7 +3,7 @@ import { listPage } from '#core/web/resources/list-page.ts';
 import { receipts, receiptsPath } from './resource.ts';
 
 /** `/operator/receipts`: receipts by number, order or buyer. */
-export const receiptsPage = (gateway: Pick<Registry, 'pages'>) =>
+export const createReceiptsPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, receipts, {
     path: receiptsPath,
     title: 'operator.receipts',

@@ -59,7 +59,7 @@ export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Pro
 
 export const numberJob: JobDefinition = {
   name: numberJobName,
-  description: 'Gives running numbers to receipts of payments and refunds.',
+  description: 'Assigns sequential numbers to receipts of payments and refunds.',
   schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, { database }) {

@@ -4,10 +4,10 @@ import { object, string } from '#core/platform/schema.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { companyLengths, readCompany } from './company.ts';
+import { companyLengths, parseCompany } from './company.ts';
 import { describeReceipt } from './describe.ts';
 import { verifyToken, signedPath } from './link.ts';
-import { listReceipts, ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
+import { listReceipts, buildOwnPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
 
 const hourSeconds = 3_600;
 /** Maximum number of signed links, valid or not, that one network may open per hour. */
@@ -23,11 +23,11 @@ const companyForm = defineForm({
   }),
   async submit(input, request) {
     const { receipt } = await requireOwnReceipt(request);
-    const company = readCompany(input);
+    const company = parseCompany(input);
     if (company === undefined) throw new FieldErrors({ company: 'receipts.company_missing' });
     if ('wrong' in company) throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
     await addCompany(request.host.database, receipt.id, company);
-    return new Redirect(ownPath(receipt.id));
+    return new Redirect(buildOwnPath(receipt.id));
   },
 });
 
@@ -61,13 +61,13 @@ export const ownReceiptPage: Page = {
         addedAt === undefined
           ? undefined
           : {
-              path: isAsIssued ? ownPath(id) : `${ownPath(id)}?issued=1`,
+              path: isAsIssued ? buildOwnPath(id) : `${buildOwnPath(id)}?issued=1`,
               label: isAsIssued ? 'receipts.current' : 'receipts.as_issued',
             },
       others: (await listReceipts(request.host.database, orderId))
-        .filter(({ kind, path }) => kind === 'payment' && path !== ownPath(id))
+        .filter(({ kind, path }) => kind === 'payment' && path !== buildOwnPath(id))
         .map(({ path }) => path),
-      companyPath: company === undefined && addedAt === undefined ? `${ownPath(id)}/company` : '',
+      companyPath: company === undefined && addedAt === undefined ? `${buildOwnPath(id)}/company` : '',
       companyLengths,
       back: { path: '/orders', label: 'receipts.back_to_orders' },
     };
@@ -82,7 +82,7 @@ export const operatorReceiptPage: Page = {
   role: 'operator',
   async show(request) {
     const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
-    if (paymentReceipt === undefined) throw unknownReceipt();
+    if (paymentReceipt === undefined) throw createUnknownReceiptError();
     return {
       ...describeReceipt(paymentReceipt, request),
       other: undefined,
@@ -126,10 +126,10 @@ async function isAccountOpen(database: Queries, accountId: string): Promise<bool
 async function requireOwnReceipt(request: PageRequest): Promise<PaymentReceipt> {
   const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
   if (paymentReceipt?.receipt.accountId !== accountOf(request).id || paymentReceipt === undefined)
-    throw unknownReceipt();
+    throw createUnknownReceiptError();
   return paymentReceipt;
 }
 
-function unknownReceipt(): PageError {
+function createUnknownReceiptError(): PageError {
   return new PageError(404, 'receipts.unknown');
 }

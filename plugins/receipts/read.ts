@@ -10,7 +10,7 @@ const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account
   r.is_test, r.number::float8 as number, ${epochs('r.made_at')}`;
 
 /** Joins each refund with the receipt `p` of its payment, because a company added to that receipt is the buyer on both. */
-const receipts = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
+const receiptsWithPayments = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
 type ReceiptRow = RowWithout<typeof ReceiptEntity, 'content' | 'numbered_at' | 'created_at'> & {
   readonly content: ReceiptContent;
@@ -37,7 +37,7 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(
     // Joined by the order, which has an index that covers refunds too.
-    `select ${columns} from ${receipts} join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
+    `select ${columns} from ${receiptsWithPayments} join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
      where one.id = ? order by r.kind, r.made_at, r.created_at, r.id`,
     [id],
   );
@@ -54,8 +54,8 @@ export async function findPaymentReceiptId(database: Queries, paymentId: string)
   return row?.id;
 }
 
-export const ownPath = (id: string) => `/receipts/${id}`;
-export const operatorPath = (id: string) => `/operator/receipts/${id}`;
+export const buildOwnPath = (id: string) => `/receipts/${id}`;
+export const buildOperatorPath = (id: string) => `/operator/receipts/${id}`;
 
 /** Formats a receipt number: `000123`, for refunds `R-000012`. */
 export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>): string | undefined {
@@ -66,13 +66,13 @@ export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>)
 /** Lists the receipts of an order, the activating payment's first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
-    `select ${columns} from ${receipts} where r.order_id = ?
+    `select ${columns} from ${receiptsWithPayments} where r.order_id = ?
      order by r.kind, r.content ->> 'outcome' <> 'activated', r.made_at, r.created_at, r.id`,
     [orderId],
   );
   return rows.map((row) => {
     const { id, kind, paymentId, number } = toRecord(row) as Receipt;
-    const paths = { path: ownPath(id), operatorPath: operatorPath(id) };
+    const paths = { path: buildOwnPath(id), operatorPath: buildOperatorPath(id) };
     return { kind, paymentId, number: formatNumber({ kind, number }), ...paths };
   });
 }
@@ -113,7 +113,7 @@ export async function findReceipts(
   const text = words?.trim();
   const digits = text === undefined ? undefined : /^(?:R-)?0*(\d{1,15})$/i.exec(text)?.[1];
   const rows = await database.query<ReceiptRow>(
-    `select ${columns} from ${receipts}
+    `select ${columns} from ${receiptsWithPayments}
      where (?::text is null or r.code = upper(?) or r.number = ?::bigint
          or strpos(lower(concat_ws(' ', r.buyer, r.company, r.added_company, p.added_company)), lower(?)) > 0)
        and (not ?::boolean or (r.number is null and not r.is_test))
@@ -129,10 +129,10 @@ export async function listReceiptLines(
   database: Queries,
   { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
 ): Promise<ReceiptLine[] | undefined> {
-  const [any] = await database.query('select 1 from receipt limit 1');
-  if (any === undefined) return undefined;
+  const [anyReceipt] = await database.query('select 1 from receipt limit 1');
+  if (anyReceipt === undefined) return undefined;
   const rows = await database.query<ReceiptRow>(
-    `select ${columns} from ${receipts}
+    `select ${columns} from ${receiptsWithPayments}
      where r.made_at >= to_timestamp(?::float8 / 1000) and r.made_at < to_timestamp(?::float8 / 1000) and r.currency = ?
      order by r.kind, r.number nulls last, r.made_at, r.id`,
     [since.getTime(), until.getTime(), currency],

@@ -3,7 +3,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import { getBuyer, formatNumber, operatorPath, type Receipt } from './read.ts';
+import { getBuyer, formatNumber, buildOperatorPath, type Receipt } from './read.ts';
 
 export const receiptsPath = '/operator/receipts';
 
@@ -22,7 +22,7 @@ export const receipts = defineResource({
         type: 'link',
         label: 'operator.receipt_number',
         at: 'title',
-        value: (receipt) => ({ text: formatNumber(receipt) ?? '–', path: operatorPath(receipt.id), isCode: true }),
+        value: (receipt) => ({ text: formatNumber(receipt) ?? '–', path: buildOperatorPath(receipt.id), isCode: true }),
       },
       id: { type: 'id', of: 'id' },
       kind: { type: 'state', label: 'operator.receipt_kind', at: 'hide', of: 'kind' },

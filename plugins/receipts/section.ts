@@ -3,12 +3,12 @@ import { isOpenShop } from '#core/business/payments/section.ts';
 import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
 import { array, boolean, type Infer, integer, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
-import { readNpwp } from './company.ts';
+import { normalizeNpwp } from './company.ts';
 import { type ReceiptTax, wholePrice } from './content.ts';
 
-const tax = object(['name', 'rate'], 'A tax that prices contain.', {
-  name: string({ minLength: 1, maxLength: 40 }, 'As receipts name it, such as PPN.'),
-  included: boolean('Always true, the default: prices contain the tax, and nothing is added to them at checkout.'),
+const tax = object(['name', 'rate'], 'A tax that prices include.', {
+  name: string({ minLength: 1, maxLength: 40 }, 'Name on receipts, such as PPN.'),
+  included: boolean('Always true, the default: prices include the tax, and nothing is added to them at checkout.'),
   rate: number({ minimum: 0, maximum: 100 }, 'Percent of `base`.'),
   base: string(
     { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$' },
@@ -16,7 +16,7 @@ const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   ),
   from: string(
     { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
-    'First day, in `service.time_zone`, on which payments contain it. Default: always. Of several taxes, the one that began last counts.',
+    'First day, in `service.time_zone`, on which payments include it. Default: always. Of several taxes, the latest applies.',
   ),
   rounding: {
     enum: ['nearest', 'down', 'up'],
@@ -29,30 +29,30 @@ export const sellerSection = defineSection({
   name: 'seller',
   schema: object(
     { default: {} },
-    'The seller on receipts. With a name, each payment gets a receipt that is stored when it is paid and never changes, and a running number. Without it, the page of an order is a simple receipt in the name of the service.',
+    'The seller on receipts. With a name, each payment gets a receipt with a sequential number, which is stored with the payment and never changes. Without it, the page of an order is a simple receipt in the name of the service.',
     {
       name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person that sells.'),
       address: string({ minLength: 1, maxLength: 400 }, 'Postal address; may have several lines.'),
       npwp: string(
         { minLength: 1, maxLength: 40 },
-        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 of a place of business, or an old one of 15. Receipts show it only where `tax` is stated, because that of a person is an identity number.',
+        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 of a place of business, or an old one of 15. Receipts show it only where `tax` is stated, because the NPWP of a person is an identity number.',
       ),
       contact: string(
         { minLength: 1, maxLength: 120 },
-        'Where buyers ask, as receipts show it. Default: `service.contact`.',
+        'Contact for buyers, shown on receipts. Default: `service.contact`.',
       ),
       registrations: array(
         { maxItems: 10, items: string({ minLength: 1, maxLength: 80 }) },
-        'Registrations that receipts name, such as "NIB 1234567890123" or "PSE 000123.01/DJAI.PSE/11/2026".',
+        'Registrations shown on receipts, such as "NIB 1234567890123" or "PSE 000123.01/DJAI.PSE/11/2026".',
       ),
       tax: {
         description:
-          'Tax that prices contain: one, or a list where it changes on a day. none, the default: receipts show no tax. Receipts keep the tax of their day.',
+          'Tax that prices include: one, or a list if it changes on a day. none, the default: receipts show no tax. Each receipt keeps the tax of its day.',
         anyOf: [{ const: 'none' }, tax, array({ minItems: 1, maxItems: 20, items: tax })],
       },
       keep_years: integer(
         { minimum: 1, maximum: 50, default: 10 },
-        'Years, from the end of that of the payment, for which receipts are kept, also after the account of their buyer is deleted. Then they are deleted.',
+        'Years to keep receipts, counted from the end of the calendar year of the payment, even if the account of the buyer is deleted.',
       ),
     },
   ),
@@ -61,7 +61,7 @@ export const sellerSection = defineSection({
     const dependentSettings = { npwp, tax: stated === 'none' ? undefined : stated, ...others, keep_years: undefined };
     if (!isNamed && Object.values(dependentSettings).some((value) => value !== undefined))
       report(['seller', 'name'], 'is missing', 'set it to the name of the company or person that sells');
-    if (npwp !== undefined && readNpwp(npwp) === undefined)
+    if (npwp !== undefined && normalizeNpwp(npwp) === undefined)
       report(
         ['seller', 'npwp'],
         `is "${npwp}", which is not an NPWP`,

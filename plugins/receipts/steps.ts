@@ -12,6 +12,7 @@ import { sellerSection } from './section.ts';
 export { listReceiptLines, listReceipts, readCompany } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
 
+/** Returns the years for which receipts are kept; undefined without a seller. */
 export function readRetentionYears({ section }: Pick<Host, 'section'>): number | undefined {
   const { name, keep_years: years } = section(sellerSection);
   return name === undefined ? undefined : years;

@@ -34,6 +34,7 @@ interface Sale
   readonly ends_at: number | null;
 }
 
+/** Stores the receipt of a payment, unless the shop has no seller. */
 export async function storePayment(
   host: StoringHost,
   transaction: EntityManager,
@@ -127,7 +128,7 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   if (refund === undefined) return;
   const { amount, before, content } = refund;
   const tax = content.tax && computeIncludedTax(before + amount, content.tax) - computeIncludedTax(before, content.tax);
-  const taxBase = taxBaseBetween(before, before + amount, content);
+  const taxBase = computeRefundTaxBase(before, before + amount, content);
   await transaction.execute(
     `insert into receipt (id, kind, payment_id, refund_key, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp,
        content, is_test)
@@ -140,7 +141,7 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
 }
 
 /** Returns the tax base of a refund; undefined if the payment's receipt states no tax base. */
-function taxBaseBetween(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
+function computeRefundTaxBase(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
   if (tax === undefined || taxBase === undefined) return undefined;
   return (computeTaxBase(after, tax) ?? 0) - (computeTaxBase(before, tax) ?? 0);
 }

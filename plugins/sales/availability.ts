@@ -6,7 +6,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
-import { hasLimits, placeLimits } from './section.ts';
+import { hasLimits, getPlaceLimits } from './section.ts';
 
 /** Maximum age of the counts on pages, ms; orders always use exact counts. */
 const maxAgeMs = 5_000;
@@ -17,11 +17,11 @@ const maxWaitMs = 1_000;
 /** Limits without free places: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
-const readings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
+const limitReadings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 
 /** Reads the plans that are sold out to an account, or to visitors, at most five seconds old. Without limits it makes no query. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
-  const full = hasLimits(placeLimits(host.section)) ? await readings(host).get() : undefined;
+  const full = hasLimits(getPlaceLimits(host.section)) ? await limitReadings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();
   const heldPlans = accountId === undefined ? [] : await listHeldPlans(host.database, accountId);
   const plans = host.section(plansSection).map(({ days }) => [days, findSoldOut(full, days, heldPlans)] as const);

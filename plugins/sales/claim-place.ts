@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { heldPlaces, lockPlaces } from './places.ts';
-import { hasLimits, placeLimits } from './section.ts';
+import { hasLimits, getPlaceLimits } from './section.ts';
 import { reservePlaces } from './waiting-list.ts';
 
 /**
@@ -16,16 +16,16 @@ export async function claimPlace(
   accountId: string | undefined,
   days: number,
 ): Promise<boolean> {
-  const limits = placeLimits(section);
+  const limits = getPlaceLimits(section);
   if (!hasLimits(limits)) return true;
   await lockPlaces(transaction);
   await reservePlaces({ section }, transaction);
-  const { all, ofPlan, holds, holdsPlan } = await countFor(transaction, accountId ?? null, days);
+  const { all, ofPlan, holds, holdsPlan } = await countHeldPlaces(transaction, accountId ?? null, days);
   const maxOfPlan = limits.byPlan.get(days);
   return (holds || all < (limits.all ?? Infinity)) && (holdsPlan || ofPlan < (maxOfPlan ?? Infinity));
 }
 
-async function countFor(transaction: EntityManager, accountId: string | null, days: number) {
+async function countHeldPlaces(transaction: EntityManager, accountId: string | null, days: number) {
   const [counts] = await transaction.execute<{ all: number; ofPlan: number; holds: boolean; holdsPlan: boolean }[]>(
     `select count(distinct holder)::float8 as "all",
        (count(distinct holder) filter (where days = ?))::float8 as "ofPlan",

@@ -32,13 +32,13 @@ export const salesCommand: Command = {
 
 function* describeReport({ places, waiting, days }: SalesReport, time: (at: Date) => string): Generator<string> {
   if (places.length === 0) yield 'no limit: set sales: { max_active } in gateway.yaml';
-  else yield* formatTable(placesHeading, places.map(placesRow), { numericColumns: [1, 2, 3, 4, 5, 6, 7, 8] });
+  else yield* formatTable(placesHeading, places.map(describePlacesRow), { numericColumns: [1, 2, 3, 4, 5, 6, 7, 8] });
   if (waiting.length > 0) {
     yield '';
     const rows = waiting.map(({ accountId, days: plan, joinedAt, position, reservedUntil, isOrdered }) => [
       position === 0 ? '' : String(position),
       accountId,
-      planName(plan),
+      formatPlanName(plan),
       time(joinedAt),
       reservedUntil === undefined ? 'waits' : isOrdered ? 'ordered' : `reserved until ${time(reservedUntil)}`,
     ]);
@@ -48,7 +48,7 @@ function* describeReport({ places, waiting, days }: SalesReport, time: (at: Date
   yield '';
   const rows = days.map((row) => [
     row.day,
-    planName(row.days),
+    formatPlanName(row.days),
     ...[row.max, row.held, row.late, row.waiting].map(String),
   ]);
   yield* formatTable(['day', 'plan', 'limit', 'held', 'paid late', 'waiting'], rows, { numericColumns: [2, 3, 4, 5] });
@@ -56,11 +56,11 @@ function* describeReport({ places, waiting, days }: SalesReport, time: (at: Date
 
 const placesHeading = ['plan', 'limit', 'held', 'bought', 'paid late', 'given', 'ordered', 'reserved', 'waiting'];
 
-function placesRow({ days, max, held, byKind, waiting }: PlaceCount): string[] {
+function describePlacesRow({ days, max, held, byKind, waiting }: PlaceCount): string[] {
   const { bought, late, given, ordered, reserved } = byKind;
-  return [planName(days), ...[max, held, bought, late, given, ordered, reserved, waiting].map(String)];
+  return [formatPlanName(days), ...[max, held, bought, late, given, ordered, reserved, waiting].map(String)];
 }
 
-function planName(days: number | undefined): string {
+function formatPlanName(days: number | undefined): string {
   return days === undefined ? 'all' : `${days} d`;
 }

@@ -11,17 +11,17 @@ const retentionDays = 400;
 /** Gives free places to waiting accounts in one transaction, so that a crash leaves all or none done. */
 const reserveJob: JobDefinition = {
   name: 'reserve-places',
-  description: 'Reserves free places for the waiting list, and notes the places of the day.',
+  description: 'Reserves free places for the waiting list, and records the places of the day.',
   schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     await recordDay(host, await countPlaces(host));
   },
 };
 
 /** Gives free places to waiting accounts, independently of earlier runs. */
-export async function reserveFree(host: Pick<Host, 'database' | 'section'>): Promise<void> {
+export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>): Promise<void> {
   const [openEntry] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
   if (openEntry === undefined) return;
   await host.database.fork().transactional(async (transaction) => {

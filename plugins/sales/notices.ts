@@ -2,7 +2,7 @@ import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
 import { type Localizer, accountOf } from '#core/web/pages/page.ts';
-import { hasLimits, placeLimits } from './section.ts';
+import { hasLimits, getPlaceLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
 /** Notice on the home page of accounts that wait for a place, until they order. Without limits it makes no query. */
@@ -10,7 +10,7 @@ export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {
     const { host } = request;
-    if (readers !== 'customers' || !hasLimits(placeLimits(host.section))) return [];
+    if (readers !== 'customers' || !hasLimits(getPlaceLimits(host.section))) return [];
     const wait = await findWait(host, accountOf(request).id);
     if (wait === undefined || wait.isOrdered) return [];
     const path = getConfiguredProvider(host) === undefined ? '' : `/buy?days=${wait.days}`;

@@ -16,7 +16,7 @@ export const salesPage: Page = {
     return {
       isEmpty: places.length === 0 && waiting.length === 0 && days.length === 0,
       tiles: places.map((count) => describePlaces(count, request)),
-      sections: omitEmptySections([await waitingTable(waiting, request), daysTable(days, request)]),
+      sections: omitEmptySections([await describeWaitingTable(waiting, request), describeDaysTable(days, request)]),
     };
   },
 };
@@ -28,18 +28,18 @@ function describePlaces({ days, max, held, byKind, waiting }: PlaceCount, reques
   );
   const over = held > max ? [t('operator.sales_over', { count: held - max })] : [];
   return {
-    label: planName(days, request),
+    label: formatPlanName(days, request),
     value: t('operator.sales_value', { held: format.number(held), max: format.number(max) }),
     note: [...over, ...kinds, ...(waiting === 0 ? [] : [t('operator.sales_waiting', { count: waiting })])].join(' · '),
     meter: { max, value: Math.min(held, max) },
   };
 }
 
-function planName(days: number | undefined, { t }: Pick<PageRequest, 't'>): string {
+function formatPlanName(days: number | undefined, { t }: Pick<PageRequest, 't'>): string {
   return days === undefined ? t('operator.sales_all') : t('operator.days', { count: days });
 }
 
-async function waitingTable(waiting: readonly ListedWait[], request: PageRequest): Promise<TableSection> {
+async function describeWaitingTable(waiting: readonly ListedWait[], request: PageRequest): Promise<TableSection> {
   const names = await readAccountNames(
     request.host.database,
     waiting.map(({ accountId }) => accountId),
@@ -52,13 +52,13 @@ async function waitingTable(waiting: readonly ListedWait[], request: PageRequest
   return describeTable(request, 'waiting', 'operator.waiting_list', waiting, [
     { label: 'operator.account', fit: 'id', at: 'title', cell: account },
     { label: 'operator.waiting_position', isNumber: true, at: 'end', cell: ({ position }) => position || undefined },
-    { label: 'operator.fact.plan', at: 'note', cell: ({ days }) => planName(days, request) },
+    { label: 'operator.fact.plan', at: 'note', cell: ({ days }) => formatPlanName(days, request) },
     { label: 'operator.waiting_since', at: 'hide', cell: ({ joinedAt }) => joinedAt },
-    { label: 'operator.waiting_state', at: 'note-end', cell: (wait) => waitingState(wait, request) },
+    { label: 'operator.waiting_state', at: 'note-end', cell: (wait) => describeWaitingState(wait, request) },
   ]);
 }
 
-function waitingState({ reservedUntil, isOrdered }: ListedWait, request: PageRequest) {
+function describeWaitingState({ reservedUntil, isOrdered }: ListedWait, request: PageRequest) {
   const { t, format } = request;
   if (reservedUntil === undefined) return { text: t('operator.waiting_waits'), kind: 'waiting' } as const;
   const text = isOrdered
@@ -67,14 +67,14 @@ function waitingState({ reservedUntil, isOrdered }: ListedWait, request: PageReq
   return { text, kind: 'ok' } as const;
 }
 
-function daysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {
+function describeDaysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {
   return describeTable(request, 'limits', 'operator.sales_days', days, [
     {
       label: 'operator.sales_on',
       at: 'title',
       cell: ({ day }) => ({ text: request.format.shortDay(new Date(`${day}T12:00:00Z`)).text, iso: day }),
     },
-    { label: 'operator.fact.plan', at: 'note', cell: (row) => planName(row.days, request) },
+    { label: 'operator.fact.plan', at: 'note', cell: (row) => formatPlanName(row.days, request) },
     { label: 'operator.sales_limit', isNumber: true, at: 'end', cell: ({ max }) => max },
     { label: 'operator.sales_held', isNumber: true, isNamed: true, at: 'note-end', cell: ({ held }) => held },
     { label: 'operator.sales_late', isNumber: true, at: 'hide', cell: ({ late }) => late },

@@ -3,7 +3,7 @@ import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { heldPlaces } from './places.ts';
-import { hasLimits, placeLimits } from './section.ts';
+import { hasLimits, getPlaceLimits } from './section.ts';
 import { listWaiting, type ListedWait } from './waiting-list.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface PlaceCount {
 
 /** Counts the places under each limit, the limit of all plans first; empty without limits. */
 export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
-  const limits = placeLimits(section);
+  const limits = getPlaceLimits(section);
   if (!hasLimits(limits)) return [];
   const [counts, waits] = await Promise.all([countByKind(database), countWaits(database)]);
   const scopes = [...(limits.all === undefined ? [] : [[0, limits.all] as const]), ...limits.byPlan];
@@ -135,7 +135,7 @@ export const salesGauges = [
       ),
   ),
   gaugeBy(['plan'], 'sales_max_active', 'Maximum places, by days of the plan, or all.', (host) => {
-    const { all, byPlan } = placeLimits(host.section);
+    const { all, byPlan } = getPlaceLimits(host.section);
     const limits = [...(all === undefined ? [] : [[undefined, all] as const]), ...byPlan];
     return limits.map(([days, value]) => [getPlanLabel(days), value]);
   }),

@@ -5,16 +5,20 @@ import { integer, object } from '#core/platform/schema.ts';
 /** The section `sales`: limits the number of concurrent passes. Plans can also have limits, in `plans`. */
 export const salesSection = defineSection({
   name: 'sales',
-  schema: object({ default: {} }, 'When plans are sold out. Without limits, here or in `plans`, they never are.', {
-    max_active: integer(
-      { minimum: 1, maximum: 10_000_000 },
-      'Passes that may run at the same time, open orders and reserved places included. When all places are taken, new customers wait; customers with a pass can always renew it. Default: no limit.',
-    ),
-    reserve_minutes: integer(
-      { minimum: 5, maximum: 10_080, default: 1_440 },
-      'Minutes for which a free place is reserved for the next customer on the waiting list.',
-    ),
-  }),
+  schema: object(
+    { default: {} },
+    'Limits on concurrent passes. Without limits, here or in `plans`, plans are never sold out.',
+    {
+      max_active: integer(
+        { minimum: 1, maximum: 10_000_000 },
+        'Maximum concurrent passes, including open orders and reserved places. When all places are taken, new customers wait; customers with a pass can always renew it. Default: no limit.',
+      ),
+      reserve_minutes: integer(
+        { minimum: 5, maximum: 10_080, default: 1_440 },
+        'Minutes for which a free place is reserved for the next customer on the waiting list.',
+      ),
+    },
+  ),
   check({ max_active: all }, report, values) {
     if (all === undefined) return;
     for (const [index, { days, max_active: planMax = 0 }] of values.get(plansSection).entries())
@@ -35,7 +39,8 @@ export interface PlaceLimits {
   readonly byPlan: ReadonlyMap<number, number>;
 }
 
-export function placeLimits(section: SectionValues['get']): PlaceLimits {
+/** Returns the limits of `sales` and `plans`. */
+export function getPlaceLimits(section: SectionValues['get']): PlaceLimits {
   const planLimits = section(plansSection).flatMap(({ days, max_active: planMax }) =>
     planMax === undefined ? [] : [[days, planMax] as const],
   );

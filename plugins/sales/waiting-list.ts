@@ -9,7 +9,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
-import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
+import { type PlaceLimits, getPlaceLimits, salesSection } from './section.ts';
 
 /** Entries that get a place per transaction. */
 const batchSize = 500;
@@ -53,23 +53,26 @@ export async function leaveWaitingList({ database }: Pick<Host, 'database'>, acc
  * plan is full does not block those that wait for another plan. The caller holds the lock of `lockPlaces`.
  */
 export async function reservePlaces({ section }: Pick<Host, 'section'>, transaction: EntityManager): Promise<void> {
-  const limits = placeLimits(section);
+  const limits = getPlaceLimits(section);
   await endWaits(transaction, limits);
   const [waiting] = await transaction.execute<unknown[]>(
     'select 1 from waiting_entry where ended_at is null and reserved_until is null limit 1',
   );
   if (waiting === undefined) return;
-  const free = await countFree(transaction, limits);
-  for (const { id, account_id: accountId, days, holds, holds_plan: holdsPlan } of await findNext(transaction, free)) {
+  const free = await countFreePlaces(transaction, limits);
+  for (const { id, account_id: accountId, days, holds, holds_plan: holdsPlan } of await findNextEntries(
+    transaction,
+    free,
+  )) {
     const freeOfPlan = free.byPlan.get(days) ?? Infinity;
     if ((!holds && free.all <= 0) || (!holdsPlan && freeOfPlan <= 0)) continue;
     if (!holds) free.all--;
     if (!holdsPlan) free.byPlan.set(days, freeOfPlan - 1);
-    await reserve(transaction, { id, accountId }, section(salesSection).reserve_minutes);
+    await reservePlace(transaction, { id, accountId }, section(salesSection).reserve_minutes);
   }
 }
 
-async function reserve(
+async function reservePlace(
   transaction: EntityManager,
   { id, accountId }: Pick<ListedWait, 'id' | 'accountId'>,
   minutes: number,
@@ -83,8 +86,8 @@ async function reserve(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Returns the days of plans with their own limit, as the parameter of `boughtCondition`. */
-const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
+/** Formats the days of plans with their own limit as an array parameter of PostgreSQL. */
+const formatLimitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
  * SQL condition: the wait `e` has led to a pass since it began, bought or by a code. Granted or credited days do not end a wait, nor does a
@@ -111,7 +114,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
      )
      update waiting_entry e set ended_at = clock_timestamp(), outcome = ending.outcome
      from ending where e.id = ending.id and e.ended_at is null and ending.outcome is not null`,
-    [limitedPlans(limits)],
+    [formatLimitedPlans(limits)],
   );
 }
 
@@ -121,12 +124,12 @@ interface FreePlaces {
   readonly byPlan: Map<number, number>;
 }
 
-async function countFree(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<FreePlaces> {
+async function countFreePlaces(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<FreePlaces> {
   const rows = await transaction.execute<{ days: number | null; held: number }[]>(
     `select null::integer as days, count(distinct holder)::float8 as held from ${heldPlaces} h
      union all
      select days, count(distinct holder)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
-    [`{${[...byPlan.keys()].join(',')}}`],
+    [formatLimitedPlans({ byPlan })],
   );
   const heldByPlan = new Map(rows.map((row) => [row.days, row.held]));
   return {
@@ -142,7 +145,7 @@ interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days
 }
 
 /** Finds entries that can get a free place, in order. */
-async function findNext(transaction: EntityManager, free: FreePlaces): Promise<NextEntry[]> {
+async function findNextEntries(transaction: EntityManager, free: FreePlaces): Promise<NextEntry[]> {
   const full = [...free.byPlan].flatMap(([days, freeCount]) => (freeCount <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
     `with held as materialized (select holder, days from ${heldPlaces} h)
@@ -182,7 +185,7 @@ export async function listWaiting(
      from waiting_entry e where ended_at is null order by e.reserved_until is null, e.joined_at, id limit ?`,
     [Math.min(limit, 1_000)],
   );
-  const limits = placeLimits(section);
+  const limits = getPlaceLimits(section);
   return rows.map((row) => toWait(row, limits));
 }
 
@@ -191,13 +194,13 @@ export async function findWait(
   { database, section }: Pick<Host, 'database' | 'section'>,
   accountId: string,
 ): Promise<ListedWait | undefined> {
-  const limits = placeLimits(section);
+  const limits = getPlaceLimits(section);
   const [row] = await database.query<WaitRow>(
     `select ${columns}, case when reserved_until is not null then 0 else 1 + (
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
      from waiting_entry e where account_id = ? and ended_at is null and not ${boughtCondition}`,
-    [accountId, limitedPlans(limits)],
+    [accountId, formatLimitedPlans(limits)],
   );
   return row && toWait(row, limits);
 }

@@ -3,7 +3,7 @@ import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeSeller } from './seller.ts';
-import { isDraft, getShopPages, titleOf, selectVisibleTexts } from './shop-pages.ts';
+import { isDraft, getShopPages, getPageTitle, selectVisibleTexts } from './shop-pages.ts';
 
 const linkedNames = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
@@ -58,7 +58,7 @@ export const shopLinks: ReadSiteLinks = (reader) => {
   const allTexts = getShopPages(reader.host).texts;
   const pages = [...allTexts].flatMap(([name, page]) => {
     const texts = selectVisibleTexts(page, reader);
-    return texts === undefined ? [] : [{ name, path: `/${name}`, label: titleOf(texts, reader.language) }];
+    return texts === undefined ? [] : [{ name, path: `/${name}`, label: getPageTitle(texts, reader.language) }];
   });
   const otherPages = pages.filter(({ name }) => !isLinked(name)).map(({ path, label }) => ({ path, label }));
   return {

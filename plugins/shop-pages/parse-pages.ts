@@ -3,7 +3,7 @@ import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
 import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Matches all Markdown files except for README.md. A file that it matches and that is not named like a page is a mistake. */
+/** Matches all Markdown files except for README.md. A matching file whose name is not that of a page is a mistake. */
 export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
@@ -18,7 +18,7 @@ export interface ShopPages {
 const parsedPages = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
 
 /** Parses the files of a configuration only once. */
-export function readShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
+export function parseShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
   const content = parsedPages.get(files) ?? parseFiles(files);
   parsedPages.set(files, content);
   return content;
@@ -30,10 +30,11 @@ function parseFiles(files: ReadonlyMap<string, FolderFile>): ShopPages {
   for (const [file, content] of files) {
     const [, name = '', languageCode] = fileName.exec(file) ?? [];
     const language = languages.find((candidate) => candidate === languageCode);
-    if (!('text' in content)) mistakes.push({ file, ...content });
-    else if (language === undefined)
+    if (!('text' in content)) {
+      mistakes.push({ file, ...content });
+    } else if (language === undefined) {
       mistakes.push({ file, wrong: 'is not named like a page', right: 'name it like terms.en.md or terms.id.md' });
-    else {
+    } else {
       const text = parsePageText(content.text, name);
       mistakes.push(...text.mistakes.map((mistake) => ({ file, ...mistake })));
       texts.set(name, { ...texts.get(name), [language]: text });

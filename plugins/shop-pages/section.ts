@@ -2,7 +2,7 @@ import { defineSection, type Report, type SectionValues } from '#core/config/sec
 import { plugins, service } from '#core/config/sections/core-sections.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { maxPageBytes } from '#core/web/markdown/page-text.ts';
-import { isMarkdown, readShopPages, type ShopPages } from './parse-pages.ts';
+import { isMarkdown, parseShopPages, type ShopPages } from './parse-pages.ts';
 
 const maxFiles = 100;
 
@@ -15,13 +15,13 @@ export const pagesSection = defineSection({
     {
       folder: string(
         { minLength: 1, default: './pages' },
-        'Folder of the files, relative to gateway.yaml. Edits take effect as those of gateway.yaml do.',
+        'Folder of the files, relative to gateway.yaml. Edits take effect in the same way as edits of gateway.yaml.',
       ),
     },
   ),
   folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: maxPageBytes, maxFiles }),
   check({ folder }, report, all) {
-    const pages = readShopPages(all.files?.(pagesSection) ?? new Map());
+    const pages = parseShopPages(all.files?.(pagesSection) ?? new Map());
     for (const { file, wrong, right: remedy } of pages.mistakes)
       report(['pages', 'folder'], `${folder}/${file} ${wrong}`, remedy);
     for (const name of pages.texts.keys()) {

@@ -3,12 +3,12 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { chooseTextLanguage, type PageTexts } from '#core/web/markdown/markdown-page.ts';
 import type { PageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
-import { readShopPages, type ShopPages } from './parse-pages.ts';
+import { parseShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
 /** Returns the pages of the current configuration. */
 export function getShopPages({ files }: Pick<Host, 'files'>): ShopPages {
-  return readShopPages(files(pagesSection));
+  return parseShopPages(files(pagesSection));
 }
 
 /** Returns true if a text is not ready for customers. */
@@ -46,6 +46,6 @@ export function selectVisibleTexts(
 }
 
 /** Returns the title in the reader's language. */
-export function titleOf(texts: PageTexts, language: Language): string {
+export function getPageTitle(texts: PageTexts, language: Language): string {
   return texts[chooseTextLanguage(texts, language)]?.title ?? '';
 }

@@ -57,11 +57,11 @@ function listValues(language: Language, host: ReviewedHost): Readonly<Record<str
     date: formatLocalTime(new Date(), timeZone).day,
     service: name,
     site: site === undefined || site === '' ? undefined : site.replace(/\/+$/, ''),
-    contact: contact === undefined || contact === exampleContact ? undefined : writeContactLink(contact),
+    contact: contact === undefined || contact === exampleContact ? undefined : renderContactLink(contact),
     seller: seller.name,
     address: seller.address?.replaceAll(/\s*\n\s*/g, ', '),
-    plans: writePlans(language, host),
-    tax: writeTax(language, seller.tax),
+    plans: renderPlans(language, host),
+    tax: describeTax(language, seller.tax),
     order_minutes: String(minutes),
     keep_days: days === undefined ? undefined : String(days),
     keep_years: String(seller.keep_years),
@@ -80,11 +80,11 @@ function listValues(language: Language, host: ReviewedHost): Readonly<Record<str
 
 const exampleContact = 'mailto:you@example.com';
 
-function writeContactLink(contact: string): string {
+function renderContactLink(contact: string): string {
   return `[${contact.replace(/^(?:mailto:|https?:\/\/)/, '')}](${contact})`;
 }
 
-function writePlans(language: Language, host: ReviewedHost): string {
+function renderPlans(language: Language, host: ReviewedHost): string {
   const currency = host.section(currencySection);
   const [head, unit] = language === 'en' ? ['| Days | Price |', 'days'] : ['| Hari | Harga |', 'hari'];
   const rows = host.section(plansSection).map(({ days, price }) => {
@@ -94,7 +94,7 @@ function writePlans(language: Language, host: ReviewedHost): string {
   return [head, '|---|---:|', ...rows].join('\n');
 }
 
-function writeTax(language: Language, configuredTax: unknown): string {
+function describeTax(language: Language, configuredTax: unknown): string {
   const taxes = [configuredTax].flat().filter((tax) => typeof tax === 'object') as { readonly name: string }[];
   const included = [...new Set(taxes.map(({ name }) => name))].join(', ');
   if (included === '') return '';

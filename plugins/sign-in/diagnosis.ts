@@ -4,9 +4,9 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { parseObject } from '#core/platform/json.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { basicAuthorization, type BellProviders, buildProvider } from './providers/build.ts';
+import { createBasicAuthorization, type BellProviders, buildProvider } from './providers/build.ts';
 import { maxResponseBytes } from './providers/fetch-profile.ts';
-import { providerPath } from './providers/routes.ts';
+import { buildProviderPath } from './providers/routes.ts';
 import { type ConfiguredProvider, listProviders } from './section.ts';
 
 /** Errors of RFC 6749 §5.2, GitHub and Slack, grouped by the cause in the app's settings. */
@@ -39,7 +39,7 @@ async function checkProvider(
   { service: { baseUrl } }: DiagnosisHost,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const callback = baseUrl + providerPath(configured.name);
+  const callback = baseUrl + buildProviderPath(configured.name);
   const { protocol, hostname } = new URL(callback);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     const advice = 'Set service.base_url to the public https:// URL, and enter that callback address at the provider.';
@@ -63,7 +63,7 @@ async function exchangeTestCode(
   signal: AbortSignal,
 ): Promise<string | Finding> {
   const form = { grant_type: 'authorization_code', code: 'daypass-doctor', redirect_uri: callback };
-  const basic = basicAuthorization(client_id, client_secret);
+  const basic = createBasicAuthorization(client_id, client_secret);
   try {
     const response = await outgoingFetch(url, {
       method: 'POST',

@@ -8,7 +8,7 @@ import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 const lifetimeSeconds = 10 * 60;
 
 /** Returns the purpose of the token for an intent. */
-export function linkPurpose(provider: string): string {
+export function createLinkPurpose(provider: string): string {
   return `link ${provider}`;
 }
 
@@ -21,7 +21,7 @@ export function linkPurpose(provider: string): string {
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();
   try {
-    readFormToken(token, cookiesOf(request, host).token, linkPurpose(provider), host.now(), lifetimeSeconds);
+    readFormToken(token, cookiesOf(request, host).token, createLinkPurpose(provider), host.now(), lifetimeSeconds);
     const { credentials } = (await request.server.auth.test('session', request)) as {
       credentials: { session: SessionWithRoles };
     };

@@ -15,8 +15,8 @@ const providerSchema = object(['client_id', 'client_secret'], {
     'Client id of the app that you registered at the provider. Without it the provider is off.',
   ),
   client_secret: string({ maxLength: 5000, writeOnly: true }, 'Client secret of that app.'),
-  title: string({ minLength: 1, maxLength: 40 }, 'Name on the button; default: the provider’s.'),
-  scope: array({ items: string() }, 'Scopes instead of the provider’s usual ones.'),
+  title: string({ minLength: 1, maxLength: 40 }, 'Name on the button. Default: the name of the provider.'),
+  scope: array({ items: string() }, 'Scopes that replace the default scopes of the provider.'),
   trust_email: boolean(
     { default: false },
     'The provider returns only verified e-mail addresses. Needed for providers that do not send email_verified; never for google and github.',
@@ -61,11 +61,11 @@ export const signInSection = defineSection({
 
 function checkProvider(name: string, settings: ProviderSettings, report: Report, { production }: CheckContext): void {
   const { client_id, client_secret, endpoints, config } = settings;
-  if (!Object.hasOwn(providerTitles, name))
+  if (!Object.hasOwn(providerTitles, name)) {
     report(['sign_in', name], 'is not a known provider', suggest(name, Object.keys(providerTitles)), true);
-  else if (client_id !== '' && Object.hasOwn(unusableProviders, name))
+  } else if (client_id !== '' && Object.hasOwn(unusableProviders, name)) {
     report(['sign_in', name], `cannot sign anybody in: it ${unusableProviders[name]}`, 'use another provider', true);
-  else if (client_id !== '') checkConfig(name, config, report);
+  } else if (client_id !== '') checkConfig(name, config, report);
   if ((client_id === '') !== (client_secret === '')) {
     const missing = client_id === '' ? 'client_id' : 'client_secret';
     report(['sign_in', name, missing], 'is empty', 'set both client_id and client_secret, or leave both empty');
@@ -81,7 +81,7 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   if (isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
-/** Checks what @hapi/bell requires: without it the gateway would fail to start. */
+/** Checks the options that @hapi/bell requires. Without them, the gateway would fail to start. */
 function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
   const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
   const path = ['sign_in', name, 'config'];
@@ -91,14 +91,15 @@ function checkConfig(name: string, config: ProviderSettings['config'] = {}, repo
       report([...path, key], 'is missing', `add config: { ${key}: ${example} } with the address of your organization`);
   }
   for (const [key, value] of Object.entries(config)) {
-    if (!required.includes(key) && !optional.includes(key))
+    if (!required.includes(key) && !optional.includes(key)) {
       report([...path, key], 'is not a known key', suggest(key, [...required, ...optional]), true);
-    else if (key === 'uri' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+    } else if (key === 'uri' && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
       report([...path, key], 'is not a URL', 'use one such as https://id.example.com');
-    else if (name === 'salesforce' && key === 'extendedProfile' && value !== 'true')
+    } else if (name === 'salesforce' && key === 'extendedProfile' && value !== 'true') {
       report([...path, key], 'leaves out who signs in', 'remove it');
-    else if (key === 'domain' && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value))
+    } else if (key === 'domain' && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value)) {
       report([...path, key], 'is not the name of a host', 'use one such as example.auth0.com');
+    }
   }
 }
 
@@ -113,10 +114,10 @@ export interface ConfiguredProvider {
 export function listProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
   return Object.entries(section(signInSection))
     .filter(([, { client_id }]) => client_id !== '')
-    .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));
+    .map(([name, settings]) => ({ name, settings, title: settings.title ?? getProviderTitle(name) }));
 }
 
 /** Returns the display name of a provider. */
-export function titleOf(name: string): string {
+export function getProviderTitle(name: string): string {
   return providerTitles[name] ?? name;
 }

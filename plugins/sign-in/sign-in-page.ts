@@ -57,7 +57,7 @@ const signOutForm = defineForm({
 
 const demoTimeoutMs = 1_000;
 
-/** Also false while the database is unavailable, because the page works without it. */
+/** Returns true if there is a demo account; false while the database is unavailable, because the page works without it. */
 async function hasDemoAccount(host: Host): Promise<boolean> {
   const lookup = withDeadline(findDemoAccount(host), demoTimeoutMs, `no answer within ${demoTimeoutMs} ms`);
   return (await lookup.catch(() => undefined)) !== undefined;

@@ -4,9 +4,9 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
-import { linkPurpose } from './link-intent.ts';
+import { createLinkPurpose } from './link-intent.ts';
 import { readErrorText, formatStartUrl } from './offered.ts';
-import { listProviders, titleOf } from './section.ts';
+import { listProviders, getProviderTitle } from './section.ts';
 
 const path = '/account/sign-ins';
 const identifier = string({ minLength: 1, maxLength: 300 });
@@ -20,7 +20,7 @@ const linkForm = defineForm({
   submit({ provider }, request) {
     const found = listProviders(request.host).find(({ name }) => name === provider);
     if (found === undefined) throw new PageError(404, 'sign_in.unknown');
-    const link = request.formToken(linkPurpose(provider));
+    const link = request.formToken(createLinkPurpose(provider));
     return { adding: { title: found.title, url: formatStartUrl(request.host, provider, { link }) } };
   },
 });
@@ -95,7 +95,7 @@ async function describeIdentities(request: PageRequest) {
   return identities.map(({ provider, subject, email, name, lastUsedAt }) => ({
     provider,
     subject,
-    title: provider === 'local' ? request.t('sign_in.local') : (titles.get(provider) ?? titleOf(provider)),
+    title: provider === 'local' ? request.t('sign_in.local') : (titles.get(provider) ?? getProviderTitle(provider)),
     person: email ?? name,
     lastUsed: format.time(lastUsedAt),
     canUnlink: identities.length > 1,

@@ -64,7 +64,7 @@ export class Collector {
         redirect: 'manual',
         signal: AbortSignal.timeout(timeout * 1000),
       });
-      return toSendResult(response, await readStart(response));
+      return toSendResult(response, await readResponseStart(response));
     } catch (error) {
       const reason = isConnectionError(error) ? describeConnectionError(error) : String((error as Error).message);
       return { kind: 'later', reason, retryAfterMs: 0 };
@@ -73,7 +73,7 @@ export class Collector {
 }
 
 /** Reads the start of a response, which may be very long or endless. */
-async function readStart({ body }: Response): Promise<Buffer> {
+async function readResponseStart({ body }: Response): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const chunk of body ?? []) {
     collected.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));

@@ -20,7 +20,7 @@ export const plugin: GatewayPlugin = {
         ['signal'],
         'telemetry_dropped_total',
         'Spans, reports of metrics and request records that the collector did not get since the start.',
-        () => telemetrySignals.map((signal) => [signal, telemetry?.dropped(signal) ?? 0]),
+        () => telemetrySignals.map((signal) => [signal, telemetry?.countDropped(signal) ?? 0]),
       ),
     );
     gateway.gauge(

@@ -16,7 +16,7 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
     const { name, help: description, type, values } = family;
     if (values.length === 0) return [];
     if (type === 'histogram') {
-      const dataPoints = histogramPoints(family, times);
+      const dataPoints = describeHistogramPoints(family, times);
       return {
         name,
         description,
@@ -53,7 +53,7 @@ interface Times {
   readonly timeUnixNano: string;
 }
 
-function histogramPoints({ name, values }: MetricFamily, times: Times): object[] {
+function describeHistogramPoints({ name, values }: MetricFamily, times: Times): object[] {
   const series = Map.groupBy(values, ({ labels }) => JSON.stringify(removeBound(labels)));
   return [...series.values()].map((seriesValues) => {
     const buckets = seriesValues

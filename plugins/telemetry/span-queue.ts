@@ -3,8 +3,8 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { OtlpSpan } from './otlp.ts';
 import type { SignalSender } from './signal-sender.ts';
 
-/** Maximum waiting spans, maximum spans per request, and maximum delay in ms before spans are sent. */
-const limits = { queue: 8_192, batch: 512, delay: 2_000 };
+/** Maximum waiting spans, maximum spans per request, and maximum delay before spans are sent. */
+const limits = { queue: 8_192, batch: 512, delayMs: 2_000 };
 
 /** Sends spans in batches. While the collector is unavailable, spans wait up to the limit, and further spans are dropped. */
 export class SpanQueue implements AsyncDisposable {
@@ -19,7 +19,7 @@ export class SpanQueue implements AsyncDisposable {
     this.#log = log;
     this.#timer = setInterval(
       guardListener(log, 'sending traces', () => this.#flush()),
-      limits.delay,
+      limits.delayMs,
     ).unref();
   }
 

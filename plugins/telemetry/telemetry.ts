@@ -60,7 +60,7 @@ export class Telemetry implements AsyncDisposable {
   }
 
   /** Returns the number of items that the collector did not get since the start. */
-  dropped(signal: TelemetrySignal): number {
+  countDropped(signal: TelemetrySignal): number {
     return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
   }
 

@@ -29,9 +29,9 @@ const voucherSubject: SubjectKind = {
 };
 
 const input = object(['days', 'count', 'note'], {
-  days: integer({ minimum: 1, maximum: 365 }, 'Days that each adds, 1 to 365.'),
-  count: integer({ minimum: 1, maximum: 10_000 }, 'How many, 1 to 10000.'),
-  note: text('Where they go, for you.'),
+  days: integer({ minimum: 1, maximum: 365 }, 'Days that each voucher adds, 1 to 365.'),
+  count: integer({ minimum: 1, maximum: 10_000 }, 'Number of vouchers, 1 to 10000.'),
+  note: text('Note for you, such as where they go.'),
   label: text('What customers read as the name of the days.'),
   for: {
     enum: ['all', 'new'],
@@ -80,7 +80,7 @@ export const createAction = defineAction({
 export const revokeAction = defineAction({
   name: 'voucher.revoke',
   subject: voucherSubject,
-  summary: 'withdraw the unredeemed codes of a batch, a single code, or that of a gift; redeemed days stay',
+  summary: 'withdraw the unredeemed codes of a batch, a single code, or the code of a gift; redeemed days stay',
   input: object(['note'], { note }),
   async perform({ database }, id) {
     return { revoked: await (await loadBatches()).revokeVouchers(database, id) };

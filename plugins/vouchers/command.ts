@@ -10,7 +10,7 @@ import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
 
 /** Imported when a command runs, because loading MikroORM would slow down every other command. */
-const loadOperations = () => import('./voucher-batches.ts');
+const loadBatches = () => import('./voucher-batches.ts');
 
 /** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
 export const voucherCommand: Command = {
@@ -56,7 +56,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--batch <id>', 'only of this batch', parseLine)
     .action((options: { batch?: string }) => {
       const printed = context.withHost(async ({ database }) => {
-        const { allVouchers } = await loadOperations();
+        const { iterateVouchers: allVouchers } = await loadBatches();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
         for await (const voucher of allVouchers(database, options.batch))
           context.print(
@@ -90,7 +90,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>
       context.withHost(async (host) => {
-        const days = await (await loadOperations()).readVoucherMonth(host.database, month, zoneOf(host, options));
+        const days = await (await loadBatches()).readVoucherMonth(host.database, month, zoneOf(host, options));
         context.print('day,source,vouchers,days');
         for (const { day, source, vouchers: count, days: added } of days)
           context.print(formatCsvLine([day, source, count, added]));

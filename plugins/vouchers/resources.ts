@@ -5,7 +5,7 @@ import { createAfterSchema, defineResource, readPage } from '#core/web/resources
 import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
 
 /** Imported when vouchers are listed, because loading MikroORM would slow down every command. */
-const loadOperations = () => import('./voucher-batches.ts');
+const loadBatches = () => import('./voucher-batches.ts');
 
 export const batches = defineResource({
   name: 'batch',
@@ -25,7 +25,7 @@ export const batches = defineResource({
     note: { type: 'text', of: 'note' },
   }),
   async list({ database }, { after }, { limit }) {
-    const { listBatches } = await loadOperations();
+    const { listBatches } = await loadBatches();
     return readPage(limit, (maxRows) => listBatches(database, maxRows, after));
   },
 });
@@ -35,7 +35,7 @@ export const vouchers = defineResource({
   summary:
     'list vouchers in the order in which they were made, with who redeemed them; codes by their last four characters',
   query: object({
-    batch: text('Only of this batch.'),
+    batch: text('Only vouchers of this batch.'),
     after: createAfterSchema('voucher'),
   }),
   view: defineView<ListedVoucher>()({
@@ -50,7 +50,7 @@ export const vouchers = defineResource({
     note: { type: 'text', of: 'note' },
   }),
   async list({ database }, query, { limit }) {
-    const { listVouchers } = await loadOperations();
+    const { listVouchers } = await loadBatches();
     return readPage(limit, (maxRows) => listVouchers(database, { ...query, limit: maxRows }));
   },
 });

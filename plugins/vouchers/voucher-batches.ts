@@ -2,7 +2,7 @@ import { ActionRefused, type ActionSubject } from '#core/business/operator-actio
 import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';
-import { computeDigest, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
+import { computeDigest, normalizeCode, voucherExpiry, vouchersWithTerms } from './vouchers.ts';
 
 /*
  * Operators' views of vouchers, and their changes to them.
@@ -78,7 +78,7 @@ export async function listVouchers(
        ${epoch('p.starts_at')} as starts_at, ${epoch('p.ends_at')} as ends_at,
        case when v.redeemed_at is not null then 'redeemed' when v.revoked_at is not null then 'revoked'
          when ${voucherExpiry} <= clock_timestamp() then 'expired' else 'open' end as state
-     from ${vouchers} left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
+     from ${vouchersWithTerms} left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
      where (?::uuid is null or v.id > ?::uuid) and (?::uuid is null or v.batch_id = ?::uuid) order by v.id limit ?`,
     [after ?? null, after ?? null, batch ?? null, batch ?? null, limit],
   );
@@ -89,7 +89,7 @@ export async function listVouchers(
 const pageSize = 500;
 
 /** Iterates over all vouchers, page by page. */
-export async function* allVouchers(database: Queries, batch: string | undefined): AsyncGenerator<ListedVoucher> {
+export async function* iterateVouchers(database: Queries, batch: string | undefined): AsyncGenerator<ListedVoucher> {
   for (let after: string | undefined; ;) {
     const page = await listVouchers(database, { batch, after, limit: pageSize });
     yield* page;
@@ -149,7 +149,7 @@ export async function readVoucherMonth(database: Queries, month: string, timeZon
   return database.query<RedeemedDay>(
     `select to_char(v.redeemed_at at time zone ?, 'YYYY-MM-DD') as day, coalesce(b.source, 'gift') as source,
        count(*)::int as vouchers, sum(coalesce(b.days, o.days))::int as days
-     from ${vouchers}
+     from ${vouchersWithTerms}
      where v.redeemed_at >= ?::date::timestamp at time zone ?
        and v.redeemed_at < (?::date + interval '1 month')::timestamp at time zone ?
      group by 1, 2 order by 1, 2`,

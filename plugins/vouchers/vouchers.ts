@@ -104,10 +104,10 @@ export async function redeemVoucher(
     if (blockedAt !== undefined || deletedAt !== undefined)
       throw new VoucherError('blocked', 'This account is blocked. It cannot redeem vouchers.');
     const voucher = await lockVoucher(transaction, typedCode);
-    if (voucher === undefined) throw unusableError();
+    if (voucher === undefined) throw createUnusableError();
     if (voucher.account_id === accountId) return { ...(await findPeriod(transaction, voucher.id)), isNew: false };
     if (!voucher.is_usable || (voucher.is_for_new && !(await isNewAccount(transaction, accountId))))
-      throw unusableError();
+      throw createUnusableError();
     const { id, days, label, note, hint, order_id: orderId, limits: soldLimits } = voucher;
     const period: NewPeriod = {
       days,
@@ -128,7 +128,7 @@ export async function redeemVoucher(
 }
 
 /** Creates the same error for unknown, used, revoked, expired and restricted codes, so that it reveals nothing about a code. */
-function unusableError(): VoucherError {
+function createUnusableError(): VoucherError {
   return new VoucherError(
     'unusable',
     'This code cannot be redeemed. It is mistyped, used, expired or withdrawn, or only for new accounts.',
@@ -154,14 +154,14 @@ async function lockVoucher(transaction: EntityManager, typedCode: string): Promi
     `select v.id, v.hint, v.account_id, v.order_id, coalesce(b.days, o.days) as days, coalesce(b.label, o.label) as label,
        coalesce(b.note, o.code) as note, coalesce(b.is_for_new, false) as is_for_new, o.limits::text as limits,
        v.redeemed_at is null and v.revoked_at is null and ${voucherExpiry} > clock_timestamp() as is_usable
-     from ${vouchers} where v.sha256 = decode(?, 'hex') for update of v`,
+     from ${vouchersWithTerms} where v.sha256 = decode(?, 'hex') for update of v`,
     [computeDigest(normalizeCode(typedCode))],
   );
   return row && { ...row, limits: row.limits === null ? null : JSON.parse(row.limits) };
 }
 
 /** SQL: vouchers `v`, each with its batch `b`, or its order `o` for a gift. */
-export const vouchers = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
+export const vouchersWithTerms = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
 
 /** SQL: expiry of a voucher of `vouchers`. */
 export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';

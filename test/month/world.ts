@@ -20,7 +20,7 @@ import type { Serving, Variant } from '#core/gateway/http/open-exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { Canaries } from '../../plugins/canary/record/canaries.ts';
-import { takesAccount } from '../../plugins/canary/run/share.ts';
+import { servesAccount } from '../../plugins/canary/run/share.ts';
 import { insertAccounts } from '../payments/gateways.ts';
 import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
@@ -375,7 +375,7 @@ const leastOnSide = 2;
 function saltThatDivides(accountIds: readonly string[], share: number, createSalt: () => string): string {
   for (let tries = 0; tries < 10_000; tries++) {
     const salt = createSalt();
-    const inside = accountIds.filter((id) => takesAccount({ salt, share }, id)).length;
+    const inside = accountIds.filter((id) => servesAccount({ salt, share }, id)).length;
     if (inside >= leastOnSide && accountIds.length - inside >= leastOnSide) return salt;
   }
   throw new Error(`no canary divides ${accountIds.length} accounts`);

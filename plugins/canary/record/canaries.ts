@@ -140,7 +140,7 @@ export class Canaries {
   }
 
   /** Claims the next evaluation, unless another instance has claimed it. @returns the current canary, and whether its time is over */
-  async claim(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
+  async claimEvaluation(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
        where id = ? and ended_at is null and judge_after <= clock_timestamp()

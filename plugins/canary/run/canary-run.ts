@@ -7,15 +7,16 @@ import { Canaries, type Canary } from '../record/canaries.ts';
 import { canaryReason } from '../record/canary-reason.ts';
 import { AccountCounter } from './count-accounts.ts';
 import { describeCanary, describeCounts, describeEnd } from './describe.ts';
-import { takesAccount } from './share.ts';
-import { canaryState } from './state.ts';
+import { servesAccount } from './share.ts';
+import { getCanaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
 import { isLookDue, evaluateCanary } from './verdict.ts';
 
 /** Interval of attempts to claim an evaluation. One instance evaluates for all. */
 const tickMs = 2_000;
-/** Minimum time between two evaluations, and its ratio to the time that counting takes. */
+/** Minimum time between two evaluations. */
 const minIntervalSeconds = 5;
+/** Minimum time between two evaluations, as a multiple of the time that counting takes. */
 const intervalFactor = 20;
 
 /** Runs the canary on this instance. Its start, evaluations and end follow its row in the database, which all instances share. */
@@ -87,7 +88,7 @@ export class CanaryRun implements VariantRun {
     }
     const previous = this.#running;
     this.#running = { canary, base, serving };
-    this.#hooks.serve({ number: canary.id, serving, includes: (account) => takesAccount(canary, account) });
+    this.#hooks.serve({ number: canary.id, serving, includes: (account) => servesAccount(canary, account) });
     if (previous === undefined) log.warn(describeCanary(canary));
     else this.#retire(previous.serving);
     this.#timer ??= setInterval(
@@ -120,7 +121,7 @@ export class CanaryRun implements VariantRun {
     if (running === undefined || this.#isEvaluating) return;
     this.#isEvaluating = true;
     try {
-      const claimed = await this.#canaries.claim(running.canary.id);
+      const claimed = await this.#canaries.claimEvaluation(running.canary.id);
       if (claimed !== undefined) await this.#runEvaluation(claimed.canary, claimed.isOver, running.base.fileDigest);
     } finally {
       this.#isEvaluating = false;
@@ -158,7 +159,7 @@ export class CanaryRun implements VariantRun {
   /** Updates metrics, problems and the operator pages. */
   #publish(canary: Canary | undefined): void {
     const host = this.#hooks.host();
-    canaryState(host).last = canary;
+    getCanaryState(host).last = canary;
     publishLive(host, 'health');
   }
 }

@@ -1,7 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
-import { takesAccount } from './share.ts';
+import { servesAccount } from './share.ts';
 
 /** Minimum length of the baseline before a canary. */
 const minBaselineMs = 3_600_000;
@@ -57,12 +57,12 @@ export class AccountCounter {
   async #compare(rows: readonly CountRow[]): Promise<ComparedAccount[]> {
     const baseline = (this.#baseline ??= await countBaseline(this.#database, this.#canary));
     return rows
-      .filter(({ isCanary, account }) => isCanary || !takesAccount(this.#canary, account))
+      .filter(({ isCanary, account }) => isCanary || !servesAccount(this.#canary, account))
       .map((row) => ({ ...row, before: baseline.get(row.account) ?? zeroCounts }));
   }
 
   #count(since: number, until: number): Promise<CountRow[]> {
-    return count(this.#database, since, until, this.#canary.id);
+    return queryCounts(this.#database, since, until, this.#canary.id);
   }
 }
 
@@ -72,12 +72,12 @@ async function countBaseline(
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
 ): Promise<ReadonlyMap<string, Counts>> {
   const start = startedAt.getTime();
-  const rows = await count(database, start - Math.max(minBaselineMs, until.getTime() - start), start, 0);
+  const rows = await queryCounts(database, start - Math.max(minBaselineMs, until.getTime() - start), start, 0);
   return new Map(rows.map((row) => [row.account, row]));
 }
 
 /** @param since epoch ms, like `until` @param canary number of the canary whose requests are counted separately */
-function count(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
+function queryCounts(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,
        count(*) filter (where outcome = 'failed')::float8 as failures,

@@ -9,7 +9,7 @@ import { canEvaluate, minCounts } from './verdict.ts';
 export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
   const { id, operator, until } = canary;
   const time = isOver ? `past its time, which ended at ${until.toISOString()}` : `until ${until.toISOString()}`;
-  return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
+  return `canary ${id} of ${operator} serves ${formatShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
 /** Describes the accounts of a new canary, and its possible results. */
@@ -17,8 +17,8 @@ export function describeActive({ taken, active }: ActiveAccounts): string {
   const reach = `It takes ${taken} of ${active} active accounts.`;
   if (canEvaluate(taken, active)) return reach;
   if (taken >= totalFailure.accounts && active > taken)
-    return `${reach} They are too few for a comparison: it is rolled back automatically only where not one of its requests works, and becomes full only when you say so.`;
-  return `${reach} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
+    return `${reach} They are too few for a comparison: the canary is rolled back automatically only if all of its requests fail, and it serves all accounts only at your request.`;
+  return `${reach} They are too few for a comparison: the canary continues until "daypass reload --full" or "daypass rollback".`;
 }
 
 /** Describes the end of a canary in one sentence. */
@@ -30,7 +30,7 @@ export function describeEnd({ id, end }: Canary): string {
 }
 
 /** Formats the share: `10%`. */
-function describeShare({ share }: Pick<Canary, 'share'>): string {
+function formatShare({ share }: Pick<Canary, 'share'>): string {
   return `${Number((share * 100).toFixed(2))}%`;
 }
 

@@ -8,6 +8,6 @@ export interface ActiveAccounts {
 }
 
 /** Returns true if the canary serves this account. All instances choose the same accounts; each canary chooses different accounts. */
-export function takesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
+export function servesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
   return Number.parseInt(hash('sha256', `${salt} ${accountId}`).slice(0, 8), 16) < share * 2 ** 32;
 }

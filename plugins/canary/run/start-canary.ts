@@ -6,7 +6,7 @@ import { requireDivisible, VariantRefused } from '#core/extension/validation/var
 import type { Queries } from '#core/platform/database/database.ts';
 import type { Canaries, Canary } from '../record/canaries.ts';
 import { describeCanary } from './describe.ts';
-import { type ActiveAccounts, takesAccount } from './share.ts';
+import { type ActiveAccounts, servesAccount } from './share.ts';
 import { calculateFirstLook } from './verdict.ts';
 
 interface Services {
@@ -38,7 +38,8 @@ export async function startCanary(
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
   await documents.read({ name: 'the canary', text: candidate.text }, file);
   const active = await listActive(database);
-  const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
+  const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) =>
+    active.filter((id) => servesAccount(canary, id)).length;
   const salt = canaries.createSalt();
   const accounts = { taken: countTaken({ salt, share }), active: active.length };
   if (accounts.taken === 0) throw new VariantRefused(explainNoAccount(accounts.active, share));

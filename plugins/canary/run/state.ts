@@ -7,13 +7,13 @@ import type { Canary } from '../record/canaries.ts';
 export const shownMs = 86_400_000;
 
 /** Returns the state on this instance. `last` is the running canary, or else the last ended canary. */
-export function canaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
+export function getCanaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }
 
 /** Finds the last canary if it was rolled back automatically within a day. */
 function findRolledBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
-  const { last } = canaryState(services);
+  const { last } = getCanaryState(services);
   return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < shownMs ? last : undefined;
 }
 
@@ -22,7 +22,7 @@ export const canaryGauges = [
     'config_canary_ratio',
     'Share of the accounts that a canary serves, from 0 to 1; 0 while none runs.',
     (host) => {
-      const { last } = canaryState(host);
+      const { last } = getCanaryState(host);
       return last?.end === undefined ? (last?.share ?? 0) : 0;
     },
   ),

@@ -27,12 +27,12 @@ interface SideSummary {
 export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFailure | undefined {
   const canary = accounts.filter(({ isCanary }) => isCanary);
   if (canary.some((account) => countWrongRequests(account) < account.requests)) return undefined;
-  const summary = summarizeSide(canary.filter(wasHealthy));
+  const canarySummary = summarizeSide(canary.filter(wasHealthy));
   const others = summarizeSide(accounts.filter(({ isCanary }) => !isCanary));
-  const isTotal = summary.requests >= totalFailure.requests && summary.accounts >= totalFailure.accounts;
+  const isTotal = canarySummary.requests >= totalFailure.requests && canarySummary.accounts >= totalFailure.accounts;
   const areOthersHealthy =
     others.requests >= totalFailure.othersRequests && others.wrong <= others.requests * totalFailure.othersWrong;
-  return isTotal && areOthersHealthy ? { canary: summary, others } : undefined;
+  return isTotal && areOthersHealthy ? { canary: canarySummary, others } : undefined;
 }
 
 /** Returns true if a client worked before the canary. For a new client only failures count, because refusals may be its own fault. */

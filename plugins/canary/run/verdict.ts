@@ -93,7 +93,7 @@ export async function evaluateCanary(
   if (!hasEnough(counts, spendAlpha(measures[0]?.alpha ?? 0, Math.max(1, next.looks)))) return conclude('too_few');
   if (!isDue) return conclude('undecided');
   for (const measure of measures) {
-    const probability = await findWorse(measure, accounts, spendAlpha(measure.alpha, next.looks), random);
+    const probability = await findWorseProbability(measure, accounts, spendAlpha(measure.alpha, next.looks), random);
     if (probability !== undefined) return conclude('worse', describeReason(measure.name, counts, probability));
   }
   if (!isOver) return conclude('undecided');
@@ -113,7 +113,7 @@ export function isLookDue(
 }
 
 function countRequests(accounts: readonly ComparedAccount[]): number {
-  return sumOf(accounts, ({ requests }) => requests);
+  return sumBy(accounts, ({ requests }) => requests);
 }
 
 function spendAlpha(alpha: number, look: number): number {
@@ -139,7 +139,7 @@ export function canEvaluate(canaryAccounts: number, allAccounts: number): boolea
 }
 
 /** Tests whether the canary is worse. @returns the probability of the difference by chance, if it is significant and large enough */
-async function findWorse(
+async function findWorseProbability(
   { compare, worse }: Measure,
   accounts: readonly ComparedAccount[],
   alpha: number,
@@ -170,7 +170,7 @@ async function isNoWorse(
 /** Compares rates. The score is the signed root of the deviance of a Poisson count, so five of sixty deviate more than one of two. */
 function compareRates(count: (counts: Counts) => number): Measure['compare'] {
   return (accounts, margin) => {
-    const overall = (sumOf(accounts, count) + 0.5) / (sumOf(accounts, ({ requests }) => requests) + 1);
+    const overall = (sumBy(accounts, count) + 0.5) / (sumBy(accounts, ({ requests }) => requests) + 1);
     return accounts.map((account) => {
       const { requests, before, isCanary } = account;
       const rate = (count(before) + baselineWeight.requests * overall) / (before.requests + baselineWeight.requests);
@@ -186,7 +186,7 @@ function compareRates(count: (counts: Counts) => number): Measure['compare'] {
 /** Compares logarithms of times. */
 function compareTimes(accounts: readonly ComparedAccount[], margin: number): Excess[] {
   const timed = accounts.filter((account) => account.timed > 0);
-  const overall = sumOf(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;
+  const overall = sumBy(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;
   return timed.map(({ isCanary, timed: count, logSum, before }) => {
     const expected = (before.logSum + baselineWeight.timed * overall) / (before.timed + baselineWeight.timed);
     const difference = logSum / count - expected - (isCanary ? margin : 0);
@@ -210,10 +210,10 @@ function listScores(side: readonly Excess[]): number[] {
 }
 
 function computeMean(side: readonly Excess[]): number {
-  return sumOf(side, ({ difference, weight }) => difference * weight) / sumOf(side, ({ weight }) => weight);
+  return sumBy(side, ({ difference, weight }) => difference * weight) / sumBy(side, ({ weight }) => weight);
 }
 
-function sumOf<T>(list: readonly T[], read: (entry: T) => number): number {
+function sumBy<T>(list: readonly T[], read: (entry: T) => number): number {
   return list.reduce((sum, entry) => sum + read(entry), 0);
 }
 
@@ -221,10 +221,10 @@ function summarizeSide(accounts: readonly ComparedAccount[]): CanarySide {
   const times = accounts.flatMap(({ timed, logSum }) => (timed === 0 ? [] : [logSum / timed]));
   return {
     accounts: accounts.length,
-    requests: sumOf(accounts, ({ requests }) => requests),
-    failures: sumOf(accounts, ({ failures }) => failures),
-    refusals: sumOf(accounts, ({ refusals }) => refusals),
-    timed: sumOf(accounts, ({ timed }) => timed),
+    requests: sumBy(accounts, ({ requests }) => requests),
+    failures: sumBy(accounts, ({ failures }) => failures),
+    refusals: sumBy(accounts, ({ refusals }) => refusals),
+    timed: sumBy(accounts, ({ timed }) => timed),
     firstTokenMs: times.length === 0 ? undefined : Math.round(Math.exp(median(times))),
   };
 }

@@ -7,5 +7,5 @@ export const answerMail: MailKind = {
   event: 'data_request.answered',
   delivery: 'usual',
   texts: { en, id },
-  load: async () => (await import('./writer.ts')).answered,
+  load: async () => (await import('./writer.ts')).writeAnswerMail,
 };

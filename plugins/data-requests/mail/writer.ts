@@ -6,7 +6,7 @@ import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 
-export const answered: MailWriter<'data_request.answered'> = {
+export const writeAnswerMail: MailWriter<'data_request.answered'> = {
   async write({ host, payload, t, format }) {
     const request = await findRequest(host.database, payload.requestId);
     if (request?.answer === undefined || request.outcome === undefined)

@@ -10,7 +10,7 @@ const longHeaderBytes = 12_000;
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
-    'The proxy must pass paths on as they are: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
+    'The proxy must forward paths unchanged: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
   const arrival = parseArrival(response);
   if (arrival === undefined) return describeUnexpectedResponse(response, advice);
   if (/\/dp%2fname$/i.test(arrival.path)) return ok('arrives as it was sent');
@@ -29,6 +29,7 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
   return ok(`${size} in ${response.seconds.toFixed(1)} s`);
 }
 
+/** Checks that the proxy accepts long headers. */
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.arrived, {
     headers: { 'x-long': 'x'.repeat(longHeaderBytes) },

@@ -13,11 +13,7 @@ export async function checkStream(caller: PublicCaller, signal: AbortSignal): Pr
   return response.status === 200 ? describeChunks(response) : describeUnexpectedResponse(response, bufferingAdvice);
 }
 
-/**
- * Evaluates when the events of a stream arrived.
- *
- * @param answer the response of the path `stream`
- */
+/** Evaluates when the events of a response to the path `stream` arrived. */
 export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResponse): Finding {
   const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
     const sentMs = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];

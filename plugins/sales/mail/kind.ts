@@ -7,5 +7,5 @@ export const placeMail: MailKind = {
   event: 'place.reserved',
   delivery: 'usual',
   texts: { en, id },
-  load: async () => (await import('./writer.ts')).placeReserved,
+  load: async () => (await import('./writer.ts')).writePlaceMail,
 };

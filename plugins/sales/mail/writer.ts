@@ -5,7 +5,7 @@ import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 
-export const placeReserved: MailWriter<'place.reserved'> = {
+export const writePlaceMail: MailWriter<'place.reserved'> = {
   async write({ host, payload, t, format, buttons }) {
     const reservation = await findReservation(host.database, payload.entryId);
     if (reservation?.isOpen !== true) return mailReason('mail.reason.place_gone');

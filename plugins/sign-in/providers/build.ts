@@ -12,13 +12,13 @@ type Protocol = CustomProtocol1 | CustomProtocol2;
 /** bell's provider constructors by name, which are missing in its types. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
-/** Further providers that support a code challenge (RFC 7636). */
-const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'okta']);
+/** Providers for which bell does not enable the code challenge (RFC 7636) that they support. */
+const codeChallengeProviders = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
 /** Timeout of all calls to a provider during one callback. */
 const profileTimeoutMs = 2 * providerTimeoutMs;
 
-/** @throws Error if bell requires a missing member of `config` */
+/** Builds bell's settings of a provider. @throws Error if bell requires a missing member of `config` */
 export function buildProvider({ name, settings }: ConfiguredProvider, bellProviders: BellProviders): Protocol {
   if (name === 'github') return buildGithub(settings);
   if (name === 'gitlab') return buildGitlab(settings);
@@ -29,7 +29,7 @@ export function buildProvider({ name, settings }: ConfiguredProvider, bellProvid
   return adaptBellProvider(name, createProvider(createConfig(name, settings)), settings);
 }
 
-/** Current requirements of vendors that bell does not know; `config` in gateway.yaml wins. */
+/** Adds vendors' requirements that bell does not know; `config` in gateway.yaml takes precedence. */
 function createConfig(name: string, { client_id, config }: ProviderSettings): object | undefined {
   switch (name) {
     case 'facebook':
@@ -54,18 +54,18 @@ function adaptBellProvider(name: string, original: Protocol, settings: ProviderS
   const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) } as Protocol;
   const profile: ProfileGetter<Credentials2> = async function profile(credentials, params, get, request) {
     const getJson =
-      base.protocol === 'oauth2' && !usesPost(base) ? createGetter(name, credentials.token, base.headers) : get;
+      base.protocol === 'oauth2' && !usesPost(base) ? createJsonGetter(name, credentials.token, base.headers) : get;
     // Some profile calls are signed with the secret, but bell's setting holds the limits of the token request instead.
     const context = { ...this, clientSecret: client_secret };
-    const done = base.profile.call(context as never, credentials as never, params, getJson, request);
-    await withDeadline(done, profileTimeoutMs, `no answer within ${profileTimeoutMs} ms`);
+    const profileRead = base.profile.call(context as never, credentials as never, params, getJson, request);
+    await withDeadline(profileRead, profileTimeoutMs, `no answer within ${profileTimeoutMs} ms`);
     credentials.profile = readBellProfile(name, credentials.profile as BellProfile, isTrusted);
   };
   const changes = {
     name,
     auth: endpoints.authorize ?? base.auth,
     token: endpoints.token ?? base.token,
-    ...(withCodeChallenge.has(name) && { pkce: 'S256' }),
+    ...(codeChallengeProviders.has(name) && { pkce: 'S256' }),
     // According to its documentation, Trakt accepts the secret in the body only.
     ...(name === 'trakt' && { useParamsAuth: true }),
     profile,
@@ -74,7 +74,7 @@ function adaptBellProvider(name: string, original: Protocol, settings: ProviderS
 }
 
 /** Replaces bell's helper, which has no deadline. */
-function createGetter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
+function createJsonGetter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
   return async (uri: string, params: Readonly<Record<string, string>> = {}): Promise<object> => {
     // bell puts the token into Stripe's URL, which fetch rejects, and calls a host without the accounts API.
     const url = new URL(name === 'stripe' ? 'https://api.stripe.com/v1/account' : uri);
@@ -91,18 +91,20 @@ function usesPost(base: Protocol): boolean {
  * Returns bell's settings for sending the client secret. bell merges an object into the options of the token request, which is the only
  * way to set its deadline and size limit.
  */
-export function clientSecretOf(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
+export function createSecretSettings(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
   const limits = { timeout: providerTimeoutMs, maxBytes: maxResponseBytes };
   if (provider.useParamsAuth === true) return { clientSecret: limits, tokenParams: { client_secret } };
-  return { clientSecret: { ...limits, headers: { Authorization: basicAuthorization(client_id, client_secret) } } };
+  return {
+    clientSecret: { ...limits, headers: { Authorization: createBasicAuthorization(client_id, client_secret) } },
+  };
 }
 
 /**
- * Writes the Authorization header of client_secret_basic (RFC 6749, section 2.3.1), which requires encoding: a + or % in a secret would be
+ * Creates the Authorization header of client_secret_basic (RFC 6749, section 2.3.1), which requires encoding: a + or % in a secret would be
  * decoded to another character.
  */
-export function basicAuthorization(clientId: string, clientSecret: string): string {
+export function createBasicAuthorization(clientId: string, clientSecret: string): string {
   const credentials = [clientId, clientSecret].map(encodeForForm).join(':');
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }

@@ -8,7 +8,7 @@ import { completeSignIn } from '../admit.ts';
 import { readLinkIntent } from '../link-intent.ts';
 import { homePath, chooseNextPath } from '../next-path.ts';
 import { type ProviderProfile, toPerson } from './profile.ts';
-import { failTo } from './step.ts';
+import { redirectWithError } from './step.ts';
 
 /** Minimum time between two log lines about a provider, because readers can cause any number of failures. */
 const logIntervalMs = 10_000;
@@ -28,11 +28,11 @@ export async function finishSignIn(request: Request, h: ResponseToolkit, provide
   const person = request.auth.isAuthenticated ? readPerson(provider, profile, request) : undefined;
   if (person === undefined) {
     logFailure(host, provider, request.auth.error, request.info.id);
-    return failTo(h, hasStaleCookie(request.auth.error) ? 'expired' : 'failed', next, link !== '');
+    return redirectWithError(h, hasStaleCookie(request.auth.error) ? 'expired' : 'failed', next, link !== '');
   }
   if (link !== '') return finishLink(request, h, person, link);
-  const outcome = await completeSignIn(host, person, (...of) => signIn(request, h, ...of), next);
-  if (outcome.refused !== undefined) return failTo(h, outcome.refused, next, false);
+  const outcome = await completeSignIn(host, person, (...session) => signIn(request, h, ...session), next);
+  if (outcome.refused !== undefined) return redirectWithError(h, outcome.refused, next, false);
   return redirect(h, outcome.path);
 }
 
@@ -44,7 +44,7 @@ async function finishLink(
 ): Promise<ResponseObject> {
   const host = request.server.host();
   const accountId = await readLinkIntent(request, person.provider, token);
-  if (accountId === undefined) return failTo(h, 'expired', homePath, true);
+  if (accountId === undefined) return redirectWithError(h, 'expired', homePath, true);
   const result = await linkIdentity(host, accountId, person);
   return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
 }

@@ -2,14 +2,16 @@ import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } f
 import type { Host } from '#core/gateway/host/host.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import { type ConfiguredProvider, listProviders } from '../section.ts';
-import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
+import { type BellProviders, buildProvider, createSecretSettings } from './build.ts';
 import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
 const stateLifetimeMs = 10 * 60 * 1000;
+/** Providers that can show an account picker even if only one account is signed in. */
+const accountPickerProviders = new Set(['google', 'github']);
 
 /** Returns the path that starts a sign-in, and to which the provider redirects the reader. */
-export function providerPath(name: string): string {
+export function buildProviderPath(name: string): string {
   return `/sign-in/${name}`;
 }
 
@@ -51,9 +53,9 @@ function routeProvider(
     // The key differs per provider, and is the same on all instances.
     password: `${password} ${name}`,
     clientId: settings.client_id,
-    ...clientSecretOf(provider, settings),
+    ...createSecretSettings(provider, settings),
     ...(settings.scope !== undefined && { scope: settings.scope }),
-    ...(withAccountPicker.has(name) && { providerParams: { prompt: 'select_account' } }),
+    ...(accountPickerProviders.has(name) && { providerParams: { prompt: 'select_account' } }),
     cookie,
     isSecure,
     // With Strict, the browser would not send the cookie when it returns from the provider.
@@ -67,8 +69,5 @@ function routeProvider(
     ext: { onPreAuth: { method: (request: Request, h: ResponseToolkit) => checkStep(request, h, cookie) } },
     handler: (request: Request, h: ResponseToolkit): Promise<ResponseObject> => finishSignIn(request, h, name),
   };
-  server.route({ method: 'GET', path: providerPath(name), options });
+  server.route({ method: 'GET', path: buildProviderPath(name), options });
 }
-
-/** Providers that can show an account picker even if only one account is signed in. */
-const withAccountPicker = new Set(['google', 'github']);

@@ -75,11 +75,16 @@ function readInitialQuery(request: Request, cookie: string): { readonly next: st
 function abandonSignIn(request: Request, h: ResponseToolkit, cookie: string, failure: SignInFailure): ResponseObject {
   const { next, link } = readInitialQuery(request, cookie);
   h.unstate(cookie);
-  return failTo(h, failure, next, link !== '').takeover();
+  return redirectWithError(h, failure, next, link !== '').takeover();
 }
 
-/** Shows the error on the page from which the reader can try again. */
-export function failTo(h: ResponseToolkit, failure: SignInFailure, next: string, isLink: boolean): ResponseObject {
+/** Redirects to the page from which the reader can try again, with the error. */
+export function redirectWithError(
+  h: ResponseToolkit,
+  failure: SignInFailure,
+  next: string,
+  isLink: boolean,
+): ResponseObject {
   const page = isLink ? '/account/sign-ins' : '/sign-in';
   const query = new URLSearchParams({ error: failure, ...(next !== homePath && !isLink && { next }) });
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Canary } from '../../../plugins/canary/record/canaries.ts';
 import { AccountCounter } from '../../../plugins/canary/run/count-accounts.ts';
-import { takesAccount } from '../../../plugins/canary/run/share.ts';
+import { servesAccount } from '../../../plugins/canary/run/share.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 const begin = Date.UTC(2026, 10, 20, 9);
@@ -38,7 +38,7 @@ beforeEach(async () => {
 const idOf = (isCanary: boolean) => {
   for (;;) {
     const id = randomUUID();
-    if (takesAccount(canary, id) === isCanary) return id;
+    if (servesAccount(canary, id) === isCanary) return id;
   }
 };
 const [inside, outside] = [idOf(true), idOf(false)];

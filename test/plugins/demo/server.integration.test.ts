@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createChatAnswer } from '../../../plugins/demo/chat-answer.ts';
-import { readChatRequest } from '../../../plugins/demo/chat-request.ts';
+import { parseChatRequest } from '../../../plugins/demo/chat-request.ts';
 import { DemoDelivery } from '../../../plugins/demo/delivery.ts';
 import { plugin } from '../../../plugins/demo/index.ts';
 import { startDemoUpstream } from '../../../plugins/demo/server.ts';
@@ -298,7 +298,7 @@ async function deliver(words: number, delayFactor: number) {
   const begun = Promise.withResolvers<{ response: ServerResponse; over: Promise<void> }>();
   const server = createServer((_, response) => {
     const body: JsonObject = { model: 'chatty', messages: [{ role: 'user', content: `[[words ${words}]]` }] };
-    const answer = createChatAnswer(readChatRequest(body));
+    const answer = createChatAnswer(parseChatRequest(body));
     begun.resolve({ response, over: new DemoDelivery(response, delayFactor).send(answer, true, undefined) });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecimal } from '#core/config/catalog/cost.ts';
-import { fromSmallest, share, spread, toDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
+import { fromSmallest, allocate, prorate, formatDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
 
 describe('a price of gateway.yaml', () => {
   it.each([
@@ -18,9 +18,9 @@ describe('a price of gateway.yaml', () => {
 
 describe('exact money', () => {
   it('is a decimal number without an end cut off', () => {
-    expect(toDecimal(-75_000n * 10n ** 16n)).toBe('-0.000000075');
-    expect(toDecimal(fromSmallest(1_999, 'USD'))).toBe('19.99');
-    expect(toDecimal(0n)).toBe('0');
+    expect(formatDecimal(-75_000n * 10n ** 16n)).toBe('-0.000000075');
+    expect(formatDecimal(fromSmallest(1_999, 'USD'))).toBe('19.99');
+    expect(formatDecimal(0n)).toBe('0');
   });
 
   it('is rounded to what is paid, halves away from zero', () => {
@@ -32,7 +32,7 @@ describe('exact money', () => {
   it('is shared without a rest', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 30n), fc.array(fc.nat(1_000_000), { minLength: 1 }), (whole, weights) => {
-        const parts = share(whole, weights);
+        const parts = allocate(whole, weights);
         expect(parts === undefined).toBe(weights.every((weight) => weight === 0));
         if (parts === undefined) return;
         expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(whole);
@@ -47,7 +47,7 @@ describe('exact money', () => {
       fc.property(fc.bigInt(0n, 10n ** 30n), time, time, fc.array(time), (whole, one, other, cuts) => {
         const over = { from: Math.min(one, other), until: Math.max(one, other) };
         const ends = [0, ...cuts.toSorted((a, b) => a - b), 5_001];
-        const parts = ends.slice(1).map((until, index) => spread(whole, over, { from: ends[index] ?? 0, until }));
+        const parts = ends.slice(1).map((until, index) => prorate(whole, over, { from: ends[index] ?? 0, until }));
         expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(whole);
       }),
     );

@@ -6,7 +6,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { computeEarned, readEarnings } from '../../../plugins/margins/earnings.ts';
-import { toDecimal } from '../../../plugins/margins/exact-money.ts';
+import { formatDecimal } from '../../../plugins/margins/exact-money.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
@@ -39,7 +39,7 @@ it('the money of a gift is earned while it is used, by who uses it; of one that 
   const earned = async (accountId: string, within = span) =>
     (await readEarnings(database, 'IDR', within))
       .filter(({ account }) => account === accountId)
-      .map((one) => Number(toDecimal(computeEarned(one, within))));
+      .map((one) => Number(formatDecimal(computeEarned(one, within))));
   expect(await earned(buyer)).toEqual([]);
   await redeemCode(database, friend, (await readGiftCode(database, used))?.written ?? '');
   expect([await earned(buyer), await earned(friend)]).toEqual([[], [95_000]]);

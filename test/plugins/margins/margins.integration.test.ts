@@ -10,7 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { foldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { toDecimal } from '../../../plugins/margins/exact-money.ts';
+import { formatDecimal } from '../../../plugins/margins/exact-money.ts';
 import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
 import { groupMargins, type Margins, readMargins } from '../../../plugins/margins/margins.ts';
 import { day, hour, RecordBook, today } from '../../core/gateway/records/record-fixture.ts';
@@ -154,7 +154,7 @@ function expectSame({ lines, days }: Margins, records: readonly RequestRecord[],
   for (const { key, cost: found } of groupMargins(lines, 'route')) {
     if (key === null || key === 'b' || key.startsWith('b/')) continue;
     const own = records.filter(({ route }) => route === key);
-    expect(toDecimal(found)).toBe(toDecimal(own.reduce((sum, one) => sum + costOfRecord(one), 0n)));
+    expect(formatDecimal(found)).toBe(formatDecimal(own.reduce((sum, one) => sum + costOfRecord(one), 0n)));
   }
   for (const { key, earned } of groupMargins(lines, 'plan')) {
     const orders = sold.filter((one) => String(one.days) === key);
@@ -225,7 +225,7 @@ describe('margins', () => {
       lines.filter(({ account }) => account === accountId),
       'plan',
     );
-    expect(own.map(({ key, cost, earned }) => [key, toDecimal(cost), toDecimal(earned)])).toEqual([
+    expect(own.map(({ key, cost, earned }) => [key, formatDecimal(cost), formatDecimal(earned)])).toEqual([
       ['1', '15.715', '24000'],
       ['7', '7.8575', '70000'],
       [null, '7.8575', '0'],
@@ -241,7 +241,7 @@ describe('margins', () => {
     await one.write({ ...used, input_tokens: 300 });
     await other.write({ ...used, input_tokens: 100 });
     const { lines, unpriced } = await readMargins(hostOf(database), { from, until });
-    expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, toDecimal(cost)])).toEqual([
+    expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, formatDecimal(cost)])).toEqual([
       [one.accountId, '832500'],
       [other.accountId, '277500'],
     ]);
@@ -255,7 +255,7 @@ describe('margins', () => {
     await one.write(used, used);
     await other.write(used, { ...used, outcome: 'failed' }, { ...used, outcome: 'failed' });
     const { lines } = await readMargins(hostOf(database), { from, until });
-    expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, toDecimal(cost)])).toEqual([
+    expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, formatDecimal(cost)])).toEqual([
       [one.accountId, '740000'],
       [other.accountId, '370000'],
     ]);

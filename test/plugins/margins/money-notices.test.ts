@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import type { SectionValues } from '#core/config/section.ts';
-import { moneyNotices } from '../../../plugins/margins/money-notices.ts';
+import { listMoneyNotices } from '../../../plugins/margins/money-notices.ts';
 
 interface Given {
   readonly currency?: string;
@@ -16,7 +16,7 @@ function noticesOf({ currency = 'IDR', exchange_rates = {}, upstreams = {}, mode
   const { values: read, hasThousandsDot: isDotted } = parseDocument(text, 'gateway.yaml', {});
   const given = { currency, ...(cost === '{}' ? { upstreams, models } : read()) } as Readonly<Record<string, unknown>>;
   const values = { isDotted, get: ({ name }: { name: string }) => given[name] };
-  return moneyNotices(exchange_rates, values as never as SectionValues);
+  return listMoneyNotices(exchange_rates, values as never as SectionValues);
 }
 
 describe('a rate of a strong currency in rupiah', () => {

@@ -4,15 +4,15 @@ import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { usageCommand } from '../../../plugins/log/commands/usage-command.ts';
-import { readCostsBeside } from '../../../plugins/margins/beside-use.ts';
 import { exchangeRatesSection } from '../../../plugins/margins/exchange-rates.ts';
+import { readUsageCosts } from '../../../plugins/margins/usage-costs.ts';
 import { usageFigures } from '../../../plugins/margins/usage-figures.ts';
 import { hour, RecordBook, today } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createCommandHost, runCommand } from '../log/commands/fixture.ts';
 
 const now = today + 13 * hour;
-const command = usageCommand({ costsReader: { pageCosts: readCostsBeside, usage: usageFigures } });
+const command = usageCommand({ costsReader: { pageCosts: readUsageCosts, usage: usageFigures } });
 
 let database: Database;
 beforeAll(async () => {

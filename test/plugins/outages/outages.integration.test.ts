@@ -20,7 +20,7 @@ import {
 } from '../../../plugins/outages/credit.ts';
 import { computeCreditedMs, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
 import { listWitnesses } from '../../../plugins/outages/evidence.ts';
-import { creditOutages, outageGauges } from '../../../plugins/outages/jobs.ts';
+import { creditDueOutages, outageGauges } from '../../../plugins/outages/jobs.ts';
 import { createBuyer } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
 
@@ -135,8 +135,8 @@ describe('an outage', () => {
       await request(account, from + minutes * minute);
     await request(one, from + 24 * minute, 'answered');
     await request(other, from + 25 * minute);
-    await creditOutages(hostWith());
-    await Promise.all([creditOutages(hostWith()), creditOutages(hostWith())]);
+    await creditDueOutages(hostWith());
+    await Promise.all([creditDueOutages(hostWith()), creditDueOutages(hostWith())]);
     expect(await listOutages(database, 10)).toMatchObject([
       { model: 'dp/gpt-6-sol', from: new Date(from), until: new Date(from + 23 * minute), creditedAt: undefined },
     ]);
@@ -147,15 +147,15 @@ describe('an outage', () => {
     const from = start();
     await incident(from, from + 30 * minute);
     for (const minutes of [0, 10, 20]) await request(one, from + minutes * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     await request(other, from + minute, 'answered');
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await listOutages(database, 10)).toEqual([]);
     await request(other, from + 15 * minute);
-    await creditOutages(hostWith({ from_minutes: 20 }));
-    await creditOutages(hostWith({ credit: false }));
+    await creditDueOutages(hostWith({ from_minutes: 20 }));
+    await creditDueOutages(hostWith({ credit: false }));
     expect(await listOutages(database, 10)).toEqual([]);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await listOutages(database, 10)).toHaveLength(1);
   });
 });
@@ -168,7 +168,7 @@ describe('a probe that failed on every route', () => {
     for (const minutes of [0, 3]) await request(one, from + minutes * minute);
     await confirmIncident(database, { id }, from + 9 * minute);
     await confirmIncident(database, { id }, from + 20 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await listOutages(database, 10)).toMatchObject([
       { incidentId: id, from: new Date(from), until: new Date(from + 9 * minute) },
     ]);
@@ -184,7 +184,7 @@ describe('a probe that failed on every route', () => {
     await request(one, from + 2 * minute, 'answered');
     for (const minutes of [5, 20]) await request(one, from + minutes * minute);
     for (const minutes of [0, 20]) await request(one, from + minutes * minute, 'failed', 'dp/other');
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await listOutages(database, 10)).toEqual([]);
   });
 });
@@ -209,7 +209,7 @@ describe('an outage that two accounts may have made', () => {
     const late = await customer();
     await request(late, from + 15 * minute);
     const before = await Promise.all(pair.map(heldUntil));
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     const outage = await latest();
     expect(outage).toMatchObject({ isConfirmed: false, creditedAt: undefined });
     expect(await Promise.all(pair.map(heldUntil))).toEqual(before);
@@ -225,7 +225,7 @@ describe('an outage that two accounts may have made', () => {
     const others = [await customer(), await customer()];
     const before = await Promise.all(others.map(heldUntil));
     for (const account of others) await request(account, from + 15 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await latest()).toMatchObject({ isConfirmed: true, creditedAt: expect.any(Date) });
     expect((await heldUntil(others[0] ?? '')) - (before[0] ?? 0)).toBe(20.1 * 60);
   });
@@ -234,7 +234,7 @@ describe('an outage that two accounts may have made', () => {
     const { from } = await madeByTwo();
     const [row] = await database.query<{ id: string }>('select id from incident');
     await confirmIncident(database, { id: row?.id ?? '' }, from + 9 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await latest()).toMatchObject({ isConfirmed: true });
   });
 
@@ -244,7 +244,7 @@ describe('an outage that two accounts may have made', () => {
     for (const account of others)
       for (const attempts of [null, '[]'])
         await request(account, from + 25 * minute, 'failed', 'dp/gpt-6-sol', attempts);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await latest()).toMatchObject({ isConfirmed: false, until: new Date(from + 20.1 * minute) });
   });
 
@@ -254,7 +254,7 @@ describe('an outage that two accounts may have made', () => {
     await incident(from, from + 30 * minute);
     for (const minutes of [0, 20]) await request(one, from + minutes * minute);
     for (const minutes of [5, 25]) await request(other, from + minutes * minute, 'failed', 'dp/gpt-6-sol', null);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await listOutages(database, 10)).toEqual([]);
   });
 });
@@ -268,7 +268,7 @@ describe('an outage that an operator declines', () => {
     const { id } = await addOutage(from, from + 10 * minute);
     await declineOutage(database, id);
     await declineOutage(database, id.toUpperCase());
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     const declined = await findOutage(database, id);
     expect([declined.declinedAt instanceof Date, isWaiting(declined)]).toEqual([true, false]);
     expect(await creditOutage(hostWith(), declined)).toEqual({ accounts: 0, seconds: 0 });
@@ -299,12 +299,12 @@ describe('the credit for an outage', () => {
     const from = now() - 3 * 60 * minute;
     await request(account, from - 86_400_000, 'answered');
     const first = await addOutage(from, from + 23 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await heldUntil(account)).toBe(before);
     expect(await previewCredit(hostWith(), first)).toEqual({ accounts: 1, seconds: 23 * 60 });
     expect(await creditOutage(hostWith(), first)).toEqual({ accounts: 1, seconds: 23 * 60 });
     const second = await addOutage(from + 60 * minute, from + 70 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect(await heldUntil(account)).toBe(before + 33 * 60);
     expect((await readCreditedMs(database, 0)).get(second.incidentId)).toBe(10 * minute);
     expect(await listCredits(database, account, 30)).toMatchObject([
@@ -323,10 +323,10 @@ describe('the credit for an outage', () => {
     ];
     await creditOutage(hostWith(), first);
     const before = await heldUntil(account);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect([await heldUntil(account), isWaiting(await findOutage(database, older.id))]).toEqual([before, true]);
     const later = await addOutage(from + 20 * minute, from + 30 * minute);
-    await creditOutages(hostWith());
+    await creditDueOutages(hostWith());
     expect((await findOutage(database, later.id)).creditedAt).toBeInstanceOf(Date);
     for (let n = 0; n < 3; n++) await addDeclined(from + (100 + n) * minute);
     const asked = await listOutages(database, 1, 'unapproved');

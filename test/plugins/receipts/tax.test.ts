@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskNpwp, readCompany, readNpwp } from '../../../plugins/receipts/company.ts';
+import { maskNpwp, parseCompany, normalizeNpwp } from '../../../plugins/receipts/company.ts';
 import { findTax } from '../../../plugins/receipts/section.ts';
 import { computeTaxBase, computeIncludedTax } from '../../../plugins/receipts/tax.ts';
 
@@ -71,24 +71,24 @@ describe('the tax of a day', () => {
 
 describe('a company', () => {
   it('has an NPWP of 16 or 22 digits; an old one of 15 gets a zero in front', () => {
-    expect(readNpwp('01.234.567.8-901.000')).toBe('0012345678901000');
-    expect(readNpwp('0012 3456 7890 1000')).toBe('0012345678901000');
-    expect(readNpwp('0012345678901000123456')).toBe('0012345678901000123456');
+    expect(normalizeNpwp('01.234.567.8-901.000')).toBe('0012345678901000');
+    expect(normalizeNpwp('0012 3456 7890 1000')).toBe('0012345678901000');
+    expect(normalizeNpwp('0012345678901000123456')).toBe('0012345678901000123456');
     for (const wrong of ['', '1234', '00123456789010001', 'NPWP 0012345678901000', '００12345678901000'])
-      expect(readNpwp(wrong)).toBeUndefined();
+      expect(normalizeNpwp(wrong)).toBeUndefined();
     expect(maskNpwp('0012345678901000')).toBe('••••••••••••1000');
   });
 
   it('is read from what buyers type', () => {
-    expect(readCompany({ company: ' ', npwp: '' })).toBeUndefined();
-    expect(readCompany({ company: 'PT Maju\nJaya', npwp: '01.234.567.8-901.000' })).toEqual({
+    expect(parseCompany({ company: ' ', npwp: '' })).toBeUndefined();
+    expect(parseCompany({ company: 'PT Maju\nJaya', npwp: '01.234.567.8-901.000' })).toEqual({
       name: 'PT Maju Jaya',
       npwp: '0012345678901000',
     });
     const longest = `PT ${'Maju '.repeat(30)}Jaya`;
-    expect(readCompany({ company: longest })).toEqual({ name: longest, npwp: undefined }); // never cut
-    expect(readCompany({ company: 'PT Maju' })).toEqual({ name: 'PT Maju', npwp: undefined });
-    expect(readCompany({ company: '', npwp: '0012345678901000' })).toEqual({ wrong: 'company' });
-    expect(readCompany({ company: 'PT Maju', npwp: '12' })).toEqual({ wrong: 'npwp' });
+    expect(parseCompany({ company: longest })).toEqual({ name: longest, npwp: undefined }); // never cut
+    expect(parseCompany({ company: 'PT Maju' })).toEqual({ name: 'PT Maju', npwp: undefined });
+    expect(parseCompany({ company: '', npwp: '0012345678901000' })).toEqual({ wrong: 'company' });
+    expect(parseCompany({ company: 'PT Maju', npwp: '12' })).toEqual({ wrong: 'npwp' });
   });
 });

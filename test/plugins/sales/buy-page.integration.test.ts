@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelOrder, startOrder } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { reserveFree } from '../../../plugins/sales/jobs.ts';
+import { reserveFreePlaces } from '../../../plugins/sales/jobs.ts';
 import { readSales } from '../../../plugins/sales/sales-figures.ts';
 import { findWait } from '../../../plugins/sales/waiting-list.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
@@ -46,7 +46,7 @@ describe('a plan that is sold out', () => {
     expect(listed).toContain('You are number 1 on the waiting list. Plan: 7 days.');
     expect(listed).toContain('We send no mail about it, so check back here.');
     await cancelOrder(host, order.id);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     const reserved = (await waiting.get('/buy')).payload;
     expect(textOf(reserved)).toContain('A place is reserved for you until');
     const { headers } = await waiting.send('/buy', { days: '7' });

@@ -7,7 +7,7 @@ import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { reserveFree } from '../../../plugins/sales/jobs.ts';
+import { reserveFreePlaces } from '../../../plugins/sales/jobs.ts';
 import { heldPlaces } from '../../../plugins/sales/places.ts';
 import { countPlaces } from '../../../plugins/sales/sales-figures.ts';
 import { joinWaitingList, leaveWaitingList } from '../../../plugins/sales/waiting-list.ts';
@@ -154,7 +154,7 @@ it(
           allowed = Math.max(max, Math.min(allowed, (await shop.held()).size));
           const hosts = [shop.host(max), shop.host(max)] as const;
           const work = steps.map((one, index) => shop.take(one, hosts[index % 2 === 0 ? 0 : 1]));
-          await Promise.all([...work, reserveFree(hosts[0]), reserveFree(hosts[1])]);
+          await Promise.all([...work, reserveFreePlaces(hosts[0]), reserveFreePlaces(hosts[1])]);
           const exempt = await shop.mayExceed();
           const count = async (days?: number) => [...(await shop.held(days))].filter((id) => !exempt.has(id)).length;
           expect(await count()).toBeLessThanOrEqual(allowed);

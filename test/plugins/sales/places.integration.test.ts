@@ -9,7 +9,7 @@ import type { Order } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { readSoldOut } from '../../../plugins/sales/availability.ts';
-import { recordDay, reserveFree } from '../../../plugins/sales/jobs.ts';
+import { recordDay, reserveFreePlaces } from '../../../plugins/sales/jobs.ts';
 import { countPlaces, listSalesDays, readSales, salesGauges } from '../../../plugins/sales/sales-figures.ts';
 import {
   findWait,
@@ -225,10 +225,10 @@ describe('the waiting list', () => {
     const order = await startOrder(host, owner, 1);
     for (const account of [first, second, first]) await joinWaitingList(host, account, 1);
     expect((await findWait(host, second))?.position).toBe(2);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect((await listWaiting(withPlaces(1), 10)).every(({ position }) => position > 0)).toBe(true);
     await cancelOrder(host, order.id);
-    await Promise.all([reserveFree(host), reserveFree(withPlaces(1)), reserveFree(host)]);
+    await Promise.all([reserveFreePlaces(host), reserveFreePlaces(withPlaces(1)), reserveFreePlaces(host)]);
     expect(await listWaiting(withPlaces(1), 10)).toMatchObject([
       { accountId: first, position: 0, reservedUntil: expect.any(Date) },
       { accountId: second, position: 1 },
@@ -254,13 +254,13 @@ describe('the waiting list', () => {
     const host = withPlaces(1);
     const [first, second] = [await buyer(), await buyer()];
     for (const account of [first, second]) await joinWaitingList(host, account, 1);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     await database.query(`update waiting_entry set reserved_until = clock_timestamp() where account_id = ?`, [first]);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect(await findWait(host, first)).toBeUndefined();
     await pay(await startOrder(host, second, 1));
     expect(await findWait(host, second)).toBeUndefined();
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     const outcomes = await database.query<object>(
       'select account_id, outcome from waiting_entry where account_id in (?, ?) order by joined_at',
       [first, second],
@@ -286,11 +286,11 @@ describe('the waiting list', () => {
       await database.fork().transactional((transaction) => extendPeriod(transaction, former, 600, 'outage'));
     };
     await give();
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     for (const account of [granted, former]) expect(await findWait(host, account)).toMatchObject({ days: 7 });
     // Each has a place, and a reservation of it now, which is ended by neither.
     await give();
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     for (const account of [granted, former])
       expect(await findWait(host, account)).toMatchObject({ reservedUntil: expect.any(Date) });
     await pay(await startOrder(host, former, 7));
@@ -301,10 +301,10 @@ describe('the waiting list', () => {
     const host = withPlaces(1);
     const [first, second, third] = [await buyer(), await buyer(), await buyer()];
     for (const account of [first, second, third]) await joinWaitingList(host, account, 1);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     await leaveWaitingList(host, first);
     await blockAccount(database, second, 'test');
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect(await listWaiting(withPlaces(1), 10)).toMatchObject([{ accountId: third, position: 0 }]);
   });
 
@@ -315,12 +315,12 @@ describe('the waiting list', () => {
     for (const account of [paused, next]) await joinWaitingList(host, account, 1);
     await within((transaction) => pauseAccount(transaction, paused, 'test'));
     await endPass(owner);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect(await findWait(host, next)).toMatchObject({ position: 0 });
     expect(await findWait(host, paused)).toMatchObject({ reservedUntil: undefined });
     await leaveWaitingList(host, next);
     await within((transaction) => resumeAccount(transaction, paused));
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect(await findWait(host, paused)).toMatchObject({ position: 0, reservedUntil: expect.any(Date) });
   });
 
@@ -336,14 +336,14 @@ describe('the waiting list', () => {
     await joinWaitingList(host, first, 1);
     await joinWaitingList(host, second, 7);
     await cancelOrder(host, order.id);
-    await reserveFree(host);
+    await reserveFreePlaces(host);
     expect((await findWait(host, first))?.position).toBe(1);
     expect((await findWait(host, second))?.position).toBe(0);
   });
 
   it('gives everyone a place once the limit is gone', async () => {
     await joinWaitingList(hostWith({}), await buyer(), 1);
-    await reserveFree(hostWith({}));
+    await reserveFreePlaces(hostWith({}));
     expect(await listWaiting(withPlaces(1), 10)).toMatchObject([{ position: 0 }]);
   });
 });

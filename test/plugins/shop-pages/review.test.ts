@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
+import { parseShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
 import { pagesReview } from '../../../plugins/shop-pages/review.ts';
 import { writeDrafts } from '../../../plugins/shop-pages/starter.ts';
 
@@ -95,7 +95,7 @@ it.each([
   expect(Object.keys(drafts)).toHaveLength(8);
   const described = notes(drafts, { sections, log });
   expect(described).toHaveLength(1);
-  expect(readShopPages(new Map(Object.entries(drafts).map(([name, text]) => [name, { text }]))).mistakes).toEqual([]);
+  expect(parseShopPages(new Map(Object.entries(drafts).map(([name, text]) => [name, { text }]))).mistakes).toEqual([]);
 });
 
 const privacy = async (language: string, sections = {}) =>

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
-import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
+import { parseShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
 import { pagesSection } from '../../../plugins/shop-pages/section.ts';
 import { complete, createRegistry } from '../../core/config/fixture.ts';
 
@@ -26,7 +26,7 @@ afterEach(() => {
   folders = new DisposableStack();
 });
 const shop = () => folders.use(mkdtempDisposableSync(join(tmpdir(), 'daypass-pages-'))).path;
-const namesOf = (config: Config) => [...readShopPages(config.files?.(pagesSection) ?? new Map()).texts.keys()];
+const namesOf = (config: Config) => [...parseShopPages(config.files?.(pagesSection) ?? new Map()).texts.keys()];
 
 it('pages are the files of the folder, by name and language', () => {
   const config = read({

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
-import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
+import { type BellProviders, buildProvider, createSecretSettings } from '../../../plugins/sign-in/providers/build.ts';
 import { readBellProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
 
 const bell = createRequire(import.meta.url)('@hapi/bell') as { plugin: never; providers: BellProviders };
@@ -32,7 +32,7 @@ describe('a provider of bell', () => {
   it.each(Object.keys(providerTitles))('%s makes a strategy', async (name) => {
     const { provider, settings } = build(name);
     const server = await serverWithBell();
-    const options = { provider, password: 'x'.repeat(43), clientId: 'id', ...clientSecretOf(provider, settings) };
+    const options = { provider, password: 'x'.repeat(43), clientId: 'id', ...createSecretSettings(provider, settings) };
     expect(() => server.auth.strategy(name, 'bell', options as never)).not.toThrow();
   });
 
@@ -163,6 +163,10 @@ describe('GitLab', () => {
 
 it('a client secret with a + or a % is form-encoded in basic authentication', () => {
   const { provider } = build('bitbucket');
-  const { clientSecret } = clientSecretOf(provider, { client_id: 'a b', client_secret: 'x+y%z', trust_email: false });
+  const { clientSecret } = createSecretSettings(provider, {
+    client_id: 'a b',
+    client_secret: 'x+y%z',
+    trust_email: false,
+  });
   expect(clientSecret).toMatchObject({ headers: { Authorization: `Basic ${btoa('a+b:x%2By%25z')}` } });
 });

@@ -4,7 +4,7 @@ import { server as createHapi } from '@hapi/hapi';
 import { afterEach, expect, it, vi } from 'vitest';
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { unusableProviders } from '../../../plugins/sign-in/provider-config.ts';
-import { type BellProviders, buildProvider, clientSecretOf } from '../../../plugins/sign-in/providers/build.ts';
+import { type BellProviders, buildProvider, createSecretSettings } from '../../../plugins/sign-in/providers/build.ts';
 import { type ProviderProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
 
 const load = createRequire(import.meta.url);
@@ -293,7 +293,7 @@ async function signIn(name: string, config?: Record<string, string>, back = 'cod
   const provider = buildProvider({ name, title: name, settings }, bell.providers);
   const server = createHapi();
   await server.register(bell.plugin);
-  const secret = clientSecretOf(provider, settings);
+  const secret = createSecretSettings(provider, settings);
   const options = { provider, password: 'x'.repeat(43), clientId: 'id', cookie: 'c', isSecure: false, ...secret };
   server.auth.strategy('bell', 'bell', options as never);
   const handler = ({ auth }: { readonly auth: { readonly error?: Error; readonly credentials?: object } }) =>

@@ -10,7 +10,7 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import {
-  allVouchers,
+  iterateVouchers,
   findVouchers,
   hasOpenVouchers,
   listBatches,
@@ -65,7 +65,7 @@ const expire = (batch: string) =>
   database.query('update voucher_batch set expires_at = clock_timestamp() where id = ?', [batch]);
 const listed = async (batch: string) => {
   const found: ListedVoucher[] = [];
-  for await (const one of allVouchers(database, batch)) found.push(one);
+  for await (const one of iterateVouchers(database, batch)) found.push(one);
   return found;
 };
 

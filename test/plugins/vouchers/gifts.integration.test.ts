@@ -14,7 +14,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import {
   findVouchers,
-  allVouchers,
+  iterateVouchers,
   readVoucherMonth,
   revokeVouchers,
 } from '../../../plugins/vouchers/voucher-batches.ts';
@@ -307,7 +307,7 @@ describe('the operator', () => {
     await expect(redeem(friend, code)).rejects.toMatchObject({ kind: 'unusable' });
     await expect(revoke('ORD-00000000')).rejects.toMatchObject({ kind: 'not_found' });
     const listed = [];
-    for await (const one of allVouchers(database, undefined)) if (one.note === order.code) listed.push(one);
+    for await (const one of iterateVouchers(database, undefined)) if (one.note === order.code) listed.push(one);
     expect(listed).toMatchObject([
       { batchId: undefined, days: 7, source: 'gift', state: 'revoked', hint: code.slice(-4) },
     ]);

@@ -9,7 +9,7 @@ import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
 const maxResponseBytes = 65_536;
 /** Maximum number of keys that one run looks up. */
 const maxKeys = 200;
-/** Concurrent look-ups. */
+/** Concurrent lookups. */
 const concurrency = 4;
 const retentionDays = 60;
 
@@ -67,7 +67,7 @@ async function queryBalance(host: QueryHost, { digest, key, upstream }: Queryabl
     await (balance === undefined ? store({}, 'no balance for this key') : store(balance));
   } catch (error) {
     if (!(error instanceof LookupFailed)) throw error;
-    host.log.warn(`upstream ${upstream.name} does not tell its balance: ${error.message}`);
+    host.log.warn(`upstream ${upstream.name} did not report its balance: ${error.message}`);
     await store({}, error.message);
   }
 }

@@ -2,11 +2,12 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { PageReader } from '#core/web/pages/page.ts';
 import type { CostNotes, UsageCosts, ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
 import { type ExactMoney, toSmallest } from './exact-money.ts';
-import { readMarginsBeside } from './margin-readings.ts';
-import { costsByRoute, type Margin, type Margins, sumMargins } from './margins.ts';
+import { readMarginsForUsage } from './margin-readings.ts';
+import { computeRouteCosts, type Margin, type Margins, sumMargins } from './margins.ts';
 
-export const readCostsBeside: ReadUsageCosts = async (reader, span) => {
-  const margins = await readMarginsBeside(reader.host, span);
+/** Reads the costs that pages show next to usage; undefined if there are none yet. */
+export const readUsageCosts: ReadUsageCosts = async (reader, span) => {
+  const margins = await readMarginsForUsage(reader.host, span);
   return margins && describeCosts(margins, reader);
 };
 
@@ -17,7 +18,7 @@ function describeCosts(margins: Margins, reader: PageReader): UsageCosts {
     ofAccount: (id) => describeNotes(sumMargins(selectLines(id)), 'margins.beside_margin_30d', reader),
     ofModel: (id, model) =>
       formatExact(sumMargins(selectLines(id).filter((line) => line.model === model)).cost, reader),
-    ofRoute: (model, route) => formatExact(costsByRoute(margins).get(`${model} ${route}`) ?? 0n, reader),
+    ofRoute: (model, route) => formatExact(computeRouteCosts(margins).get(`${model} ${route}`) ?? 0n, reader),
   };
 }
 
@@ -30,6 +31,7 @@ function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: P
   };
 }
 
+/** Formats an exact amount as money, rounded to the smallest payable unit. */
 export function formatExact(money: ExactMoney, { format, host }: Pick<PageReader, 'format' | 'host'>): string {
   const currency = host.section(currencySection);
   return format.money(toSmallest(money, currency), currency);

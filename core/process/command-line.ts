@@ -60,7 +60,7 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
     // `start` assembles plugins itself; doing it twice would delay the start.
     const isCoreCommand = parser.commands.some((command) => command.name() === name);
     if (!isCoreCommand || name === reloadName) problems = await definePluginCommands(parser, context);
-    await parser.parseAsync(args, { from: 'user' });
+    await parser.parseAsync(nameHelp(parser, args), { from: 'user' });
     return 0;
   } catch (error) {
     const code = reportError(error);
@@ -68,6 +68,29 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
     if (code === exitCodes.usage) for (const problem of problems) console.error(problem);
     return code;
   }
+}
+
+/**
+ * Rewrites a request for help as `COMMAND --help`, because the parser answers with the help of the parent where a command does not exist,
+ * and where `help` is followed by two names. A command that does not exist is returned alone, so that the parser rejects it.
+ */
+function nameHelp(parser: Parser, args: readonly string[]): readonly string[] {
+  const { operands, unknown } = parser.parseOptions([...args]);
+  let isHelp = unknown.includes('--help') || unknown.includes('-h');
+  let command = parser;
+  const path: string[] = [];
+  for (const word of operands) {
+    if (command.commands.length === 0 || command.registeredArguments.length > 0) break;
+    if (word === 'help') {
+      isHelp = true;
+      continue;
+    }
+    path.push(word);
+    const child = command.commands.find((candidate) => candidate.name() === word);
+    if (child === undefined) return path;
+    command = child;
+  }
+  return isHelp ? [...path, '--help'] : args;
 }
 
 /**

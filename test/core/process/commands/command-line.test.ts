@@ -43,6 +43,28 @@ it('daypass init creates a whole folder also in production, as in the image, whe
   expect(await readFile(join(folder, 'new', 'pages', 'terms.en.md'), 'utf8')).toContain('draft: true');
 });
 
+describe('help', () => {
+  it.each([
+    [['help', 'strat'], "error: unknown command 'strat'\n(Did you mean start?)\n(see --help)\n"],
+    [['strat', '--help'], "error: unknown command 'strat'\n(Did you mean start?)\n(see --help)\n"],
+    [['help', 'account', 'blok'], "error: unknown command 'blok'\n(Did you mean block?)\n(see --help)\n"],
+    [['account', 'help', 'blok'], "error: unknown command 'blok'\n(Did you mean block?)\n(see --help)\n"],
+    [['account', 'blok', '-h'], "error: unknown command 'blok'\n(Did you mean block?)\n(see --help)\n"],
+  ])('about a command that does not exist names the nearest one: %j', async (words, errors) => {
+    expect(await run(words)).toEqual({ code: 2, out: '', errors });
+  });
+
+  it.each([
+    [['help'], /^Usage: daypass \[options\] \[command\]\n/],
+    [['help', 'start'], /^Usage: daypass start /],
+    [['help', 'account', 'block'], /^Usage: daypass account block /],
+    [['account', 'help', 'block'], /^Usage: daypass account block /],
+    [['account', 'block', 'someone', '--help'], /^Usage: daypass account block /],
+  ])('is about the command that is named: %j', async (words, out) => {
+    expect(await run(words)).toEqual({ code: 0, out: expect.stringMatching(out), errors: '' });
+  });
+});
+
 describe('daypass check', () => {
   it('prints stages, upstreams, models and what is off', async () => {
     const { out } = await runWith(valid, 'check');

@@ -55,9 +55,9 @@ async function applySet(target: MigrationTarget, { owner, migrations }: Migratio
     const applied = await migrator.up();
     return applied.map(({ name }) => name);
   } catch (error) {
-    if (owner === undefined) throw error;
+    const tables = owner === undefined ? 'the tables' : `the tables of the plugin ${owner}`;
     const suffix = currentName === undefined ? '' : `: ${currentName} failed`;
-    throw new Error(`the tables of the plugin ${owner} could not be migrated${suffix}`, { cause: error });
+    throw new Error(`${tables} could not be migrated${suffix}`, { cause: error });
   } finally {
     clearInterval(progress);
     await orm.close(true);

@@ -116,24 +116,30 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const url = databaseUrl ?? (embedded as EmbeddedPostgres).url;
   const sessionUrl = directUrl ?? url;
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
-  try {
-    // An aborted start leaves only connections, which end with the process.
-    await waitUnlessAborted(lifetime.start(), signal);
-    const appliedMigrations = await waitUnlessAborted(
-      migrate(sessionUrl, log, tables, pooler !== 'transaction' || sessionUrl !== url),
+  const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+  /** Names the database if the work with it fails. An aborted start leaves only connections, which end with the process. */
+  const use = <T>(place: string, variable: string, work: Promise<T>): Promise<T> =>
+    waitUnlessAborted(
+      work.catch((error: unknown) => {
+        throw databaseUrl === undefined ? error : explainFailure(error, place, variable);
+      }),
       signal,
     );
+  try {
+    await use(sessionUrl, sessionVariable, lifetime.start());
+    const hasSessions = pooler !== 'transaction' || sessionUrl !== url;
+    const appliedMigrations = await use(sessionUrl, sessionVariable, migrate(sessionUrl, log, tables, hasSessions));
     if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
     if (mode === 'serve' && databaseUrl !== undefined) {
-      await waitUnlessAborted(requireAutocommitPooler(url, 'DATABASE_URL'), signal);
-      if (sessionUrl !== url)
-        await waitUnlessAborted(requireAutocommitPooler(sessionUrl, 'DATABASE_DIRECT_URL'), signal);
+      await use(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
+      if (sessionUrl !== url) await use(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
     }
     const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
     const isPooled = sessionUrl !== url || pooler === 'transaction';
     if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
     const settings = { url, isPooled, size };
-    const orm = await waitUnlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
+    const entities = await loadEntities(options.entities, tables);
+    const orm = await use(url, 'DATABASE_URL', openOrm(settings, entities));
     for (const { steps } of tables) steps?.(orm.config);
     const isTransactionPooled = pooler === 'transaction' && sessionUrl === url;
     const database = new PostgresDatabase(
@@ -149,16 +155,7 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
     return database;
   } catch (error) {
     await lifetime.end(failedStopTimeoutMs);
-    const variable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-    throw databaseUrl === undefined ? error : explainFailure(error, sessionUrl, variable);
-  }
-}
-
-async function requireAutocommitPooler(url: string, variable: string): Promise<void> {
-  try {
-    await requireAutocommit(url, variable);
-  } catch (error) {
-    throw explainFailure(error, url, variable);
+    throw error;
   }
 }
 

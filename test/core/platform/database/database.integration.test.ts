@@ -107,6 +107,27 @@ describe('a database that cannot be opened', () => {
       });
   });
 
+  it('is not blamed for a migration that fails', async () => {
+    const url = await createBareDatabase('template0');
+    try {
+      await execute(url, 'CREATE TABLE account (id int)');
+      await expect(open(url)).rejects.toMatchObject({
+        message: expect.stringMatching(/^the tables could not be migrated: Migration\d+_\w+ failed$/),
+        cause: { message: expect.stringContaining('relation "account" already exists') },
+      });
+    } finally {
+      await dropDatabase(url);
+    }
+  });
+
+  it('is not blamed for what a plugin has done', async () => {
+    const { url } = database;
+    const missing = Object.assign(new Error('no such module'), { code: 'ERR_MODULE_NOT_FOUND' });
+    const tables = [{ name: 'notes', entities: () => Promise.reject(missing) }];
+    const options = { url, dataFolder: tmpdir(), log: silentLog, mode: 'serve', isShared: true, tables } as const;
+    await expect(openDatabase(options)).rejects.toBe(missing);
+  });
+
   it('is named when the server has none of that name', async () => {
     const url = withDatabase(database.url, 'daypass_nowhere');
     await expect(open(url)).rejects.toMatchObject({

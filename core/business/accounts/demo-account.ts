@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { IssuedKey } from './account-key.ts';
@@ -25,7 +25,8 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Creates a demo account in an empty database, so that a first call works out of the box. Never in production.
  *
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
- * to a draft file, which is renamed after the commit. If the process crashes between commit and rename, the next start uses the draft.
+ * to a draft file, which is renamed after the commit. If the process crashes between commit and rename, the next start uses the draft. Of two
+ * files, the one whose key has an account counts, and the other one is removed.
  *
  * @returns undefined in production; while the account is blocked; if the database has accounts, but none with the stored key
  */
@@ -34,14 +35,21 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   const { database, service } = host;
   const path = join(host.dataFolder, keyFile);
   const draftPath = `${path}.new`;
-  const storedKey = (await readKey(path, service.prefix)) ?? (await readKey(draftPath, service.prefix));
-  const account = storedKey === undefined ? undefined : await findAccountByKey(host, storedKey);
+  const [fileKey, draftKey] = await Promise.all([path, draftPath].map((file) => readKey(file, service.prefix)));
+  const storedKeys = [fileKey, draftKey].filter((key) => key !== undefined);
+  const accounts = await Promise.all(storedKeys.map((key) => findAccountByKey(host, key)));
+  const position = Math.max(
+    0,
+    accounts.findIndex((account) => account !== undefined),
+  );
+  const [storedKey, account] = [storedKeys[position], accounts[position]];
+  const isFileValid = storedKey !== undefined && storedKey === fileKey;
   if (storedKey === undefined || account === undefined) {
     const issuedKey = await createDemoAccount(host, draftPath, storedKey);
-    if (issuedKey !== undefined) await finalizeKeyFile(draftPath, path);
+    if (issuedKey !== undefined) await finalizeKeyFile(draftPath, path, isFileValid);
     return issuedKey;
   }
-  await finalizeKeyFile(draftPath, path);
+  await finalizeKeyFile(draftPath, path, isFileValid);
   if (account.blockedAt !== undefined) return undefined;
   if (findActivePeriod(account, account.readAt) === undefined) await grantDays(database, account.id, demoPeriod);
   return { accountId: account.id, key: storedKey, hint: maskApiKey(storedKey, service.prefix) };
@@ -91,8 +99,12 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/** Renames the draft, once its account is stored, so that the key file never holds an unusable key. Does nothing without a draft. */
-async function finalizeKeyFile(draftPath: string, path: string): Promise<void> {
+/**
+ * Renames the draft, once its account is stored, so that the key file never holds an unusable key. Removes it if the file is valid. Does
+ * nothing without a draft.
+ */
+async function finalizeKeyFile(draftPath: string, path: string, isFileValid: boolean): Promise<void> {
+  if (isFileValid) return rm(draftPath, { force: true });
   await rename(draftPath, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });

@@ -72,6 +72,18 @@ describe('the demo account', () => {
     expect(await readdir(dataFolder)).toEqual(['demo-key']);
   });
 
+  it.each([
+    ['of a start that crashed, beside the file', 'demo-key', 'demo-key.new'],
+    ['of the file, while the draft has the key of the account', 'demo-key.new', 'demo-key'],
+  ])('has the key that works, not an old one: %s', async (_case, valid, stale) => {
+    const { key } = await createAccount(database, 'dp', { name: 'Demo' });
+    await writeFile(join(dataFolder, valid), `${key}\n`);
+    await writeFile(join(dataFolder, stale), `${generateApiKey('dp')}\n`);
+    await expect(ensure()).resolves.toMatchObject({ key });
+    expect(await readdir(dataFolder)).toEqual(['demo-key']);
+    expect(await readFile(join(dataFolder, 'demo-key'), 'utf8')).toBe(`${key}\n`);
+  });
+
   it('has no file with its key before the key works', async () => {
     const path = join(dataFolder, 'demo-key');
     const seen: string[] = [];

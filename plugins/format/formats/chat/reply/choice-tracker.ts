@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import type { ChatMessage } from '../../../wire/chat.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
@@ -26,6 +27,8 @@ export class ChoiceTracker {
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
   #imageCount = 0;
+  /** Digests of the images of deltas. */
+  #imageDigests: Set<string> | undefined;
   #isFinished = false;
 
   constructor({ inlineThinking = false }: ChoiceTrackerOptions = {}) {
@@ -57,8 +60,10 @@ export class ChoiceTracker {
   /** Applies a delta of the choice. */
   applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
+    const images = this.#takeImages(content.images);
     // Vendors may repeat content after the finish reason.
-    if (this.#isFinished) return this.#applyRepeated(content, (tracker, text) => tracker.appendAfterFinish(text));
+    if (this.#isFinished)
+      return this.#applyRepeated({ ...content, images }, (tracker, text) => tracker.appendAfterFinish(text));
     const reasoning = content.isFromDetails
       ? this.#reasoning.appendDeltaOrSnapshot(content.reasoning)
       : this.#reasoning.appendUnlessRepeated(content.reasoning);
@@ -69,14 +74,18 @@ export class ChoiceTracker {
       ...this.#split(reasoning, text),
       refusal: this.#refusal.appendDelta(content.refusal),
       citations: content.citations,
-      images: this.#countImages(content.images),
+      images,
       calls: this.#callTracker.addDeltaEntries(content.calls),
     };
   }
 
   /** Applies a whole message: the reply itself, or a repetition of the deltas. */
   applyMessage(message: ChatMessage): ChoiceUpdate {
-    return this.#applyRepeated(readMessage(message), (tracker, text) => tracker.appendSnapshot(text));
+    const content = readMessage(message);
+    // A message repeats the images of the deltas, in the same order.
+    const images = content.images.slice(this.#imageCount);
+    this.#imageCount += images.length;
+    return this.#applyRepeated({ ...content, images }, (tracker, text) => tracker.appendSnapshot(text));
   }
 
   /** Ends the choice and returns the content that was held back. */
@@ -97,15 +106,20 @@ export class ChoiceTracker {
       ...this.#split(reasoning, appendNew(this.#text, content.text)),
       refusal: appendNew(this.#refusal, content.refusal),
       citations: content.citations,
-      // A message repeats the images of the deltas, in the same order.
-      images: this.#countImages(content.images.slice(this.#imageCount)),
+      images: content.images,
       calls: this.#callTracker.addMessageEntries(content.calls),
     };
   }
 
-  #countImages(images: readonly MediaSource[]): readonly MediaSource[] {
-    this.#imageCount += images.length;
-    return images;
+  /** Takes the images of a delta. Returns all of them before the finish reason, and afterwards those that no delta has had before. */
+  #takeImages(images: readonly MediaSource[]): readonly MediaSource[] {
+    if (images.length === 0) return images;
+    const digests = (this.#imageDigests ??= new Set());
+    const newImages = images.filter((image) => !digests.has(digestOf(image)));
+    for (const image of images) digests.add(digestOf(image));
+    const taken = this.#isFinished ? newImages : images;
+    this.#imageCount += taken.length;
+    return taken;
   }
 
   #split(reasoning: string, text: string): SplitText {
@@ -116,4 +130,8 @@ export class ChoiceTracker {
   #preferMember(reasoning: string, split: SplitText): SplitText {
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
+}
+
+function digestOf(image: MediaSource): string {
+  return hash('sha1', image.type === 'url' ? image.url : image.data);
 }

@@ -155,6 +155,19 @@ describe('decoding a Chat stream', () => {
     expect(settle(fragmentsOf(odd)).blocks).toMatchObject([{ type: 'text', text: 'Hi' }]);
   });
 
+  it('an image of a Chat stream after the finish reason is dropped only if it is one of those before', () => {
+    const image = (url: string) => ({ images: [{ type: 'image_url', image_url: { url } }] });
+    const [first, second] = ['https://a.test/1.png', 'https://a.test/2.png'] as const;
+    const fragments = fragmentsOf([
+      delta(image(first), { finish_reason: 'stop' }),
+      delta(image(second)),
+      delta(image(second)),
+      delta(image(first)),
+    ]);
+    const images = fragments.filter(({ type }) => type === 'image');
+    expect(images).toMatchObject([first, second].map((url) => ({ source: { type: 'url', url } })));
+  });
+
   it('a Chat stream may finish twice, count before its end, and have no finish reason', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4 };
     expect(replyTo(delta({ content: 'x' }), { choices: [], usage }, stop, stop)).toMatchObject({

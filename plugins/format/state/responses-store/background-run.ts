@@ -90,7 +90,7 @@ export class BackgroundRun {
   async #renew(): Promise<void> {
     const host = this.#host;
     const now = host.monotonic();
-    const isRunning = await this.#rows.renew(this.#key, host.now() + leaseMs).catch((error: unknown) => {
+    const isRunning = await this.#rows.renew(this.#key, leaseMs).catch((error: unknown) => {
       // The lease has expired: other instances consider the run abandoned.
       if (now - this.#renewedAt > leaseMs) return false;
       throw error;

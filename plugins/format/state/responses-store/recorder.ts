@@ -76,7 +76,7 @@ export class Recorder {
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
-  async saveQueued(draft: ResponseDraft, response: JsonObject, runningUntil: number): Promise<void> {
+  async saveQueued(draft: ResponseDraft, response: JsonObject, leaseMs: number): Promise<void> {
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
     const row = await this.#createRow(draft, response);
     const maxBytes = Math.min(max_bytes, max_account_bytes);
@@ -86,7 +86,7 @@ export class Recorder {
         `The conversation of a background response exceeds ${maxBytes} bytes.`,
       );
     const rows = new ResponseRows(this.#host.database);
-    const saving = this.#quota.save(rows, { ...row, runningUntil }, max_account_bytes);
+    const saving = this.#quota.save(rows, { ...row, leaseMs }, max_account_bytes);
     await withDeadline(saving, deadlineMs, `the database took more than ${deadlineMs} ms`).catch(throwUnavailable);
   }
 

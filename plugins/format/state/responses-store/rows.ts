@@ -24,8 +24,8 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
-  /** Expiry of the lease of a response that is still running. */
-  readonly runningUntil?: number; // epoch ms
+  /** Time until the lease of a response that is still running expires. */
+  readonly leaseMs?: number;
 }
 
 type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
@@ -33,8 +33,10 @@ type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { read
 const batchSize = 1_000;
 /** Maximum number of rows deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
 const maxDeletedRows = 100;
+/** The end of a lease of this many ms. By the database's clock, because instances whose clocks differ compare it. */
+export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
-  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ?)
+  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql})
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
     item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at,
     running_until = EXCLUDED.running_until`;
@@ -173,13 +175,17 @@ export function collectItems(
 }
 
 function toParameters(row: NewRow): readonly unknown[] {
-  const { accountId, id, input, response, itemIds, createdAt, expiresAt, runningUntil } = row;
-  const times = [
+  const { accountId, id, input, response, itemIds, createdAt, expiresAt, leaseMs = null } = row;
+  return [
+    accountId,
+    id,
+    input,
+    response,
+    JSON.stringify(itemIds),
     toTimestamp(createdAt),
     toTimestamp(expiresAt),
-    runningUntil === undefined ? null : toTimestamp(runningUntil),
+    leaseMs,
   ];
-  return [accountId, id, input, response, JSON.stringify(itemIds), ...times];
 }
 
 /** Lists the ids of the output items that requests can refer to. */

@@ -1,8 +1,8 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { epoch, type Row } from '#core/platform/database/rows.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ResponseEvent } from './entities.ts';
-import { listItemIds, toTimestamp } from './rows.ts';
+import { leaseEndSql, listItemIds, toTimestamp } from './rows.ts';
 
 /** Identifies a background response. */
 export interface RunKey {
@@ -35,10 +35,10 @@ export class RunRows {
     this.#database = database;
   }
 
-  /** Extends the lease. Returns false if the response has ended: it was cancelled, deleted or declared abandoned. */
-  async renew({ accountId, id }: RunKey, until: number): Promise<boolean> {
-    const sql = `UPDATE response_store SET running_until = ? WHERE ${runningCondition} RETURNING 1`;
-    return (await this.#database.query(sql, [toTimestamp(until), accountId, id])).length > 0;
+  /** Extends the lease to this time from now. Returns false if the response has ended: it was cancelled, deleted or declared abandoned. */
+  async renew({ accountId, id }: RunKey, leaseMs: number): Promise<boolean> {
+    const sql = `UPDATE response_store SET running_until = ${leaseEndSql} WHERE ${runningCondition} RETURNING 1`;
+    return (await this.#database.query(sql, [leaseMs, accountId, id])).length > 0;
   }
 
   async update({ accountId, id }: RunKey, response: JsonObject): Promise<void> {
@@ -85,13 +85,13 @@ export class RunRows {
   }
 
   async findState({ accountId, id }: RunKey, now: number): Promise<RunState> {
-    const [row] = await this.#database.query<{ readonly until: number | null }>(
-      `SELECT ${epoch('running_until')} AS until FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
+    const [row] = await this.#database.query<{ readonly is_abandoned: boolean | null }>(
+      `SELECT running_until < clock_timestamp() AS is_abandoned FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?`,
       [accountId, id, toTimestamp(now)],
     );
     if (row === undefined) return 'deleted';
-    if (row.until === null) return 'ended';
-    return row.until < now ? 'abandoned' : 'running';
+    if (row.is_abandoned === null) return 'ended';
+    return row.is_abandoned ? 'abandoned' : 'running';
   }
 
   /** Lists the next events after a sequence number; empty if there are none yet or they have been deleted. */
@@ -106,8 +106,8 @@ export class RunRows {
   /** Lists running responses whose lease has expired. Skips expired responses, which are deleted in any state. */
   async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
-      `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < ? AND expires_at > ? LIMIT ?`,
-      [toTimestamp(now), toTimestamp(now), pageSize],
+      `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < clock_timestamp() AND expires_at > ? LIMIT ?`,
+      [toTimestamp(now), pageSize],
     );
   }
 

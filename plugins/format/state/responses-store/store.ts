@@ -126,7 +126,7 @@ export class ResponsesStore {
   ): Promise<void> {
     const host = this.#host;
     const response = writeQueuedResponse(createReplyContext(exchange, request));
-    await this.#recorder.saveQueued(draft, response, host.now() + leaseMs);
+    await this.#recorder.saveQueued(draft, response, leaseMs);
     const key = { accountId: draft.accountId, id: String(response.id) };
     if (exchange.isAborted) {
       await new ResponseRows(host.database).delete(key.accountId, key.id, host.now());

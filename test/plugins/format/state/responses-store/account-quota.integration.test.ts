@@ -99,7 +99,7 @@ describe('what is kept for an account', () => {
     const rows = new ResponseRows(gateway.database);
     const hours = Array.from({ length: 250 }, (_, index) => index);
     await Promise.all(hours.map((hour) => rows.save(rowOf(account, hour, 10_000))));
-    await rows.save({ ...rowOf(account, 0, 10_000), runningUntil: Date.now() + 60_000 });
+    await rows.save({ ...rowOf(account, 0, 10_000), leaseMs: 60_000 });
     await saveAll([300, 301, 302], 1_000);
     expect([await bytesKept(), (await kept()).slice(0, 2)]).toEqual([expect.toSatisfy(isFull), ['resp_0', 'resp_147']]);
   });

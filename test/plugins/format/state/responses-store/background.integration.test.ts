@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import { findResponse } from '../../../../../plugins/format/state/responses-store/find-response.ts';
 import { parseEvents } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../../support/faulty-upstream.ts';
 import { answerText, eventsBefore, responseBody, startStore, type StoreGateway } from './fixture.ts';
@@ -235,6 +236,15 @@ describe('a background response', () => {
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
     const stream = await client.responses.retrieve(id, { stream: true });
     await expect(Array.fromAsync(stream)).rejects.toThrow('has stopped');
+  });
+
+  it('is not given up by an instance whose clock is ahead', async () => {
+    const { client, gateway, upstream } = await setting();
+    const { id } = await client.responses.create(asks);
+    await upstream.waitForRequest(1);
+    const { host } = gateway.gateway;
+    const hostAhead = Object.create(host, { now: { value: () => host.now() + 3_600_000 } }) as typeof host;
+    expect(await findResponse(hostAhead, { accountId: gateway.accountId, id })).toMatchObject({ isRunning: true });
   });
 
   it.each(['[chat]', '[messages]', '[gemini]'])('runs on a route of another format: %s', async (formats) => {

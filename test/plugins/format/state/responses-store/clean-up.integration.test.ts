@@ -12,7 +12,7 @@ test('a background response that expired after its instance had stopped is delet
   const period = { days: 1, reason: 'grant' } as const;
   const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Away', period });
   const rows = new ResponseRows(gateway.database);
-  const save = (id: string, expiresAt: number, runningUntil?: number) =>
+  const save = (id: string, expiresAt: number, leaseMs?: number) =>
     rows.save({
       accountId,
       id,
@@ -21,11 +21,11 @@ test('a background response that expired after its instance had stopped is delet
       itemIds: [],
       createdAt: now,
       expiresAt,
-      ...(runningUntil && { runningUntil }),
+      ...(leaseMs && { leaseMs }),
     });
-  await save('resp_gone', now - 1_000, now - 2_000);
+  await save('resp_gone', now - 1_000, -2_000);
   await save('resp_old', now - 1_000);
-  await save('resp_abandoned', now + 60_000, now - 1_000);
+  await save('resp_abandoned', now + 60_000, -1_000);
   expect(await cleanUp(host, 0)).toBe(2);
   const left = await gateway.database.query<{ id: string; status: string }>(
     `SELECT id, response::json->>'status' AS status FROM response_store WHERE account_id = ?`,

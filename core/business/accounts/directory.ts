@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Host } from '#core/gateway/host/host.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -233,6 +233,8 @@ export class AccountDirectory implements AsyncDisposable {
     values: readonly string[],
     keyOf: (account: CachedAccount) => string,
   ): Promise<Map<string, CachedAccount>> {
+    // Nothing is read, so nothing is learned about the database.
+    if (field === 'id' && !values.some((value) => uuid.test(value))) return new Map();
     const queriedAt = this.#clock();
     const notificationsBefore = this.#notificationCount;
     try {

@@ -316,6 +316,17 @@ describe('while the database does not answer', () => {
     expect(line.queries).toBe(2);
   });
 
+  it('an id that no account can have does not end the outage, because it is not looked up', async () => {
+    await directory.findByDigest(digest);
+    line.failure = refused;
+    line.now += 60_000;
+    await directory.findByDigest(digest);
+    line.now += 1_000;
+    await directory.findById('nobody');
+    expect(line.logged).toHaveLength(1);
+    expect(directory.findByDigest(digest)).toMatchObject({ id: accountId });
+  });
+
   it('the log reports it once, and its end once', async () => {
     await directory.findByDigest(digest);
     line.failure = refused;

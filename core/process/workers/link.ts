@@ -29,11 +29,12 @@ interface Worker {
  * finishes its requests, and stops.
  */
 export class SupervisorLink {
-  readonly healthCheck: HealthCheck = { name: 'workers', check: ({ now }) => this.#check(now()) };
+  readonly healthCheck: HealthCheck = { name: 'workers', check: ({ monotonic }) => this.#check(monotonic()) };
   readonly statusReport = workersReport(() => this.#workers);
   #worker: Worker | undefined;
   #workers: readonly WorkerStatus[] = [];
   #crash: WorkerCrash | undefined;
+  #unhealthyUntil = -Infinity; // ms, monotonic
 
   constructor(signals: StopSignals, log: Logger) {
     process.on('message', (order: WorkerOrder) => {
@@ -52,7 +53,7 @@ export class SupervisorLink {
 
   async #followOrder(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
     const worker = this.#worker;
-    if (order.kind === 'workers') [this.#workers, this.#crash] = [order.workers, order.crash];
+    if (order.kind === 'workers') this.#takeState(order);
     else if (order.kind === 'shed') worker?.shedConnections(order.connections);
     else if (order.kind === 'greet') await worker?.greet(order.operatorUrl);
     else {
@@ -62,13 +63,19 @@ export class SupervisorLink {
     }
   }
 
+  #takeState({ workers, crash }: Extract<WorkerOrder, { kind: 'workers' }>): void {
+    this.#workers = workers;
+    this.#crash = crash;
+    if (crash !== undefined) this.#unhealthyUntil = performance.now() + unhealthyAfterCrashMs - (crash.ageMs ?? 0);
+  }
+
   /** Sends a report. Errors are ignored, because `disconnect` reports a lost supervisor. */
   #sendReport(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 
   #check(now: number): HealthVerdict {
-    if (this.#crash === undefined || now - this.#crash.at > unhealthyAfterCrashMs) return { ok: true };
+    if (this.#crash === undefined || now > this.#unhealthyUntil) return { ok: true };
     const { worker, how, at } = this.#crash;
     return { ok: false, reason: healthReason('health.reason.worker', { worker, how }), since: at };
   }

@@ -20,6 +20,8 @@ export interface WorkerCrash {
   readonly how: string;
   /** Epoch ms. */
   readonly at: number;
+  /** Time since then when the order was sent, because the wall clock may be set. Supervisors of earlier versions omit it. */
+  readonly ageMs?: number;
 }
 
 /** Messages to a worker. */

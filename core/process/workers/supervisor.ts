@@ -62,6 +62,7 @@ class Supervisor {
   #sockets: readonly BoundSocket[] = [];
   #replacing: Promise<void> | undefined;
   #crash: WorkerCrash | undefined;
+  #crashedAt = -Infinity; // ms, monotonic
   #isStopping = false;
   #isClean = true;
 
@@ -194,12 +195,12 @@ class Supervisor {
     const { log } = this.#parts;
     slot.worker = undefined;
     slot.crashes++;
-    const now = Date.now();
-    if (now - worker.startedAt > stableAfterMs) backoff.reset();
+    if (worker.uptimeMs > stableAfterMs) backoff.reset();
     const delay = backoff.next();
     const nextStep = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
     log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
-    this.#crash = { worker: number, how, at: now };
+    this.#crash = { worker: number, how, at: Date.now() };
+    this.#crashedAt = performance.now();
     this.#announce();
     if (!slot.isReplacing) this.#startLater(slot, delay);
   }
@@ -301,7 +302,8 @@ class Supervisor {
 
   /** Sends the supervisor's state to the workers, which serve pages and health checks. */
   #announce(): void {
-    const order = { kind: 'workers', workers: describeSlots(this.#slots), crash: this.#crash } as const;
+    const crash = this.#crash && { ...this.#crash, ageMs: performance.now() - this.#crashedAt };
+    const order = { kind: 'workers', workers: describeSlots(this.#slots), crash } as const;
     for (const worker of this.#ready) worker.sendOrder(order);
   }
 }

@@ -22,6 +22,7 @@ export class WorkerProcess {
   readonly number: number;
   /** Epoch ms. */
   readonly startedAt = Date.now();
+  readonly #startedAtMonotonic = performance.now();
   /** Resolves with true when the worker is ready, or with false if it ends before that. */
   readonly startResult: Promise<boolean>;
   readonly exited: Promise<WorkerExit>;
@@ -86,6 +87,10 @@ export class WorkerProcess {
         onLoad(this);
       }
     });
+  }
+
+  get uptimeMs(): number {
+    return performance.now() - this.#startedAtMonotonic;
   }
 
   get pid(): number | undefined {

@@ -116,13 +116,25 @@ describe('a supervisor', () => {
       const [, afterCrash, afterStart] = await notedBy(2, 'workers');
       expect(afterCrash).toMatchObject({
         workers: [{ worker: 1, state: 'ended', crashes: 1 }, { worker: 2 }],
-        crash: { worker: 1, how: 'was killed by SIGKILL' },
+        crash: { worker: 1, how: 'was killed by SIGKILL', ageMs: expect.any(Number) },
       });
       expect(afterStart?.['workers']).toMatchObject([
         { state: 'ready', process: pids[1], crashes: 1 },
         { state: 'ready' },
       ]);
     });
+  });
+
+  it('waits longer before it starts a worker that crashes again, although the clock was set ahead meanwhile', async () => {
+    await start();
+    process.kill((await pidsOf(1))[0] ?? 0, 'SIGKILL');
+    await until(() => expect(log.join('\n')).toContain('worker 1 serves again'));
+    const startedAt = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(startedAt + 3_600_000);
+    process.kill((await pidsOf(1))[1] ?? 0, 'SIGKILL');
+    const readDelays = () => log.flatMap((line) => /starting it again in (\d+) ms/.exec(line)?.[1] ?? []).map(Number);
+    await until(() => expect(readDelays()).toHaveLength(2));
+    expect(readDelays()[1]).toBeGreaterThan(200);
   });
 
   it('kills a worker that has not reported for a minute', async () => {

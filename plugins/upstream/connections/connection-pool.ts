@@ -158,12 +158,12 @@ export class ConnectionPool implements ConnectionOwner {
 }
 
 /** Returns true if the connection must be closed before the upstream closes it, which could race with a request. */
-function isIdleTooLong({ idleSince, idleSeconds }: Connection, now: number): boolean {
+function isIdleTooLong({ idleSince, idleSinceWall, idleSeconds }: Connection, now: number): boolean {
   const timeoutMs =
     idleSeconds === undefined
       ? idleTimeoutsMs.default
       : Math.min(idleSeconds * 1000 - idleTimeoutsMs.reserve, idleTimeoutsMs.max);
-  return now - idleSince >= timeoutMs;
+  return Math.max(now - idleSince, Date.now() - idleSinceWall) >= timeoutMs;
 }
 
 function remove(connections: Connection[], connection: Connection): void {

@@ -59,6 +59,8 @@ export class Connection implements ConnectionUse {
   bytesReadBefore = 0;
   openedAt = performance.now();
   idleSince = this.openedAt;
+  /** `idleSince` by the wall clock, which does not stop while the machine is suspended; epoch ms. */
+  idleSinceWall = Date.now();
   readonly #owner: ConnectionOwner;
   readonly #isPersistent: boolean;
   readonly #parser = new ResponseParser();
@@ -234,6 +236,7 @@ export class Connection implements ConnectionUse {
     this.#parser.isPaused = false;
     if (this.#socket.isPaused()) this.#socket.resume();
     this.idleSince = performance.now();
+    this.idleSinceWall = Date.now();
     this.#owner.onIdle(this);
   }
 

@@ -18,7 +18,19 @@ export type ReadToken = () => Promise<Token>;
 interface TokenClock {
   readonly log: Logger;
   monotonic(): number; // ms
+  now(): number; // epoch ms
 }
+
+/**
+ * A time by both clocks, which has come when either shows it: the monotonic one stops while the machine is suspended, and the wall clock
+ * may be set back.
+ */
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
 /** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
@@ -30,8 +42,8 @@ export class TokenSource {
   readonly #requestToken: ReadToken;
   readonly #clock: TokenClock;
   #value = '';
-  #validUntil = -Infinity; // ms
-  #renewAt = -Infinity; // ms
+  #validUntil = past;
+  #renewAt = past;
   #renewal: Promise<string> | undefined;
 
   constructor(requestToken: ReadToken, clock: TokenClock) {
@@ -45,10 +57,9 @@ export class TokenSource {
    * @throws Error if the cloud issues none
    */
   get(): string | Promise<string> {
-    const now = this.#clock.monotonic();
-    if (now >= this.#validUntil) return this.#renew();
-    if (now >= this.#renewAt) {
-      this.#renewAt = now + retryDelayMs;
+    if (this.#isPast(this.#validUntil)) return this.#renew();
+    if (this.#isPast(this.#renewAt)) {
+      this.#renewAt = later(this.#readClocks(), retryDelayMs);
       runInBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
     }
     return this.#value;
@@ -56,7 +67,7 @@ export class TokenSource {
 
   /** Discards a token that the upstream rejected. */
   discard(value: string): void {
-    if (value === this.#value) this.#validUntil = -Infinity;
+    if (value === this.#value) this.#validUntil = past;
   }
 
   #renew(): Promise<string> {
@@ -67,12 +78,24 @@ export class TokenSource {
   }
 
   async #fetchToken(): Promise<string> {
-    const requestedAt = this.#clock.monotonic();
+    const requestedAt = this.#readClocks();
     const { value, lifetime } = await withDeadline(this.#requestToken(), deadlineMs, 'no token within 10 seconds');
     const lifetimeMs = lifetime * 1_000;
     this.#value = value;
-    this.#validUntil = requestedAt + lifetimeMs;
-    this.#renewAt = requestedAt + lifetimeMs - Math.min(maxLeadMs, lifetimeMs / 4);
+    this.#validUntil = later(requestedAt, lifetimeMs);
+    this.#renewAt = later(requestedAt, lifetimeMs - Math.min(maxLeadMs, lifetimeMs / 4));
     return value;
   }
+
+  #readClocks(): Moment {
+    return { monotonic: this.#clock.monotonic(), wall: this.#clock.now() };
+  }
+
+  #isPast({ monotonic, wall }: Moment): boolean {
+    return this.#clock.monotonic() >= monotonic || this.#clock.now() >= wall;
+  }
+}
+
+function later({ monotonic, wall }: Moment, ms: number): Moment {
+  return { monotonic: monotonic + ms, wall: wall + ms };
 }

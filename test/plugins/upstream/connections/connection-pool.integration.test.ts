@@ -15,6 +15,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   await pool.destroy();
   await upstream[Symbol.asyncDispose]();
 });
@@ -73,6 +74,16 @@ describe('a pool of connections', () => {
     openPool(0);
     for (let request = 0; request < 3; request++) await ask();
     expect(connections()).toEqual([1, 1, 1]);
+  });
+
+  it('a pool of connections does not use one that was idle while the machine was suspended, which only the wall clock shows', async () => {
+    openPool(0);
+    await ask();
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    await ask();
+    now.mockRestore();
+    await ask();
+    expect(connections()).toEqual([1, 2, 2]);
   });
 
   it('a pool of connections opens another connection while one rests', async () => {

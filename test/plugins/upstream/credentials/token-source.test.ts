@@ -4,7 +4,8 @@ import { TokenSource } from '../../../../plugins/upstream/credentials/token-sour
 import { silentLog } from '../../../support/database.ts';
 
 let now = 0;
-const clock = { log: silentLog, monotonic: () => now };
+let suspended = 0; // ms that only the wall clock has seen
+const clock = { log: silentLog, monotonic: () => now, now: () => now + suspended };
 /** A cloud whose tokens are numbered, and live for an hour. */
 const cloud = () => {
   let count = 0;
@@ -44,6 +45,17 @@ it('a renewal that fails is tried again, and the token serves until its end', as
   await setImmediate();
   now += 200_000;
   await expect(source.get()).rejects.toThrow('out of service');
+});
+
+it('a token that has ended while the machine was suspended is not used, even if the wall clock is set back later', async () => {
+  const source = new TokenSource(cloud(), clock);
+  await source.get();
+  suspended += 3_600_000;
+  expect(await source.get()).toBe('token-2');
+  suspended -= 7_200_000;
+  expect(source.get()).toBe('token-2');
+  now += 3_600_000;
+  expect(await source.get()).toBe('token-3');
 });
 
 it('a token that the upstream has refused is not used again', async () => {

@@ -4,7 +4,7 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import type { Check, CheckName } from './checks/check.ts';
 import { listChecks, runCheck, listProbedRoutes } from './probe-route.ts';
-import { readLastTries, removeOldResults } from './results.ts';
+import { readLastTries, redateFutureResults, removeOldResults } from './results.ts';
 import { probesSection } from './section.ts';
 import { probeState } from './state.ts';
 import { Trials, type TrialSources } from './trials.ts';
@@ -23,6 +23,7 @@ const maxIncidents = 100;
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
   const routes = listProbedRoutes(host);
+  await redateFutureResults(host.database, host.now());
   const tries = await readLastTries(
     host.database,
     routes.map(({ route }) => route.id),

@@ -11,6 +11,8 @@ import type { Samples } from './fingerprint.ts';
 const maxCheckMs = 20 * 60_000;
 /** Period of the token budget. */
 const budgetPeriodMs = 24 * 3_600_000;
+/** Tolerated difference between the clocks of instances. */
+const clockToleranceMs = 60_000;
 /** Retention of results; baselines never expire. */
 const retentionDays = 60;
 
@@ -194,6 +196,17 @@ export async function readSpending(database: Queries, now: number): Promise<Read
     [new Date(now - budgetPeriodMs)],
   );
   return new Map(rows.map(({ upstream, tokens }) => [upstream, Number(tokens)]));
+}
+
+/**
+ * Dates results from the future now, as there are after a clock was set back. No check of theirs would be due until their time has come,
+ * they would be taken for the last ones, and their tokens would count against the budget until a day later.
+ */
+export async function redateFutureResults(database: Queries, now: number): Promise<void> {
+  await database.query('update probes_result set started_at = ? where started_at > ?', [
+    new Date(now),
+    new Date(now + clockToleranceMs),
+  ]);
 }
 
 export async function removeOldResults(database: Queries, now: number): Promise<void> {

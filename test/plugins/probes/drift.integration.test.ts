@@ -117,6 +117,18 @@ it('a route that does not answer is asked nothing else, and again after an hour'
   expect(await probed(world)).toEqual([]);
 });
 
+it('a route is probed again after a day although the clock was set back by a week', async () => {
+  const world = await openWorld(database);
+  world.advance(7 * 24);
+  await probed(world);
+  world.advance(-7 * 24);
+  await probed(world);
+  const asked = world.upstream.requests.length;
+  world.advance(24);
+  await probed(world);
+  expect(world.upstream.requests.length).toBeGreaterThan(asked);
+});
+
 it('a prompt that the vendor cuts at its beginning is found once a week', async () => {
   const world = await openWorld(database, { context_every_days: 7 }, { maxInputTokens: 3_000 });
   world.drift = {

@@ -63,16 +63,30 @@ export function profileIn(format: string, profile: Profile): Profile {
 }
 
 /** Returns the profile with a limit of output tokens in all formats, unless its limit is lower. */
-export function limitOutput({ byFormat, ...plain }: Profile, limit: number): Profile {
-  const lowerLimit = <T extends Pick<Profile, 'quirks'>>(profile: T): T => ({
-    ...profile,
-    quirks: { ...profile.quirks, max_output_tokens: Math.min(limit, profile.quirks.max_output_tokens ?? limit) },
-  });
-  if (byFormat === undefined) return lowerLimit(plain);
-  return {
-    ...lowerLimit(plain),
-    byFormat: new Map([...byFormat].map(([format, profile]) => [format, lowerLimit(profile)])),
-  };
+export function limitOutput(profile: Profile, limit: number): Profile {
+  return mapFormats(profile, ({ capabilities, quirks }) => ({
+    capabilities,
+    quirks: { ...quirks, max_output_tokens: Math.min(limit, quirks.max_output_tokens ?? limit) },
+  }));
+}
+
+/** Returns the profile without reasoning in all formats. */
+export function withoutReasoning(profile: Profile): Profile {
+  return mapFormats(profile, ({ capabilities, quirks }) => ({
+    capabilities: { ...capabilities, reasoning: false },
+    quirks,
+  }));
+}
+
+type PlainProfile = Pick<Profile, 'capabilities' | 'quirks'>;
+
+function mapFormats({ byFormat, ...plain }: Profile, change: (profile: PlainProfile) => PlainProfile): Profile {
+  const changed = { ...plain, ...change(plain) };
+  if (byFormat === undefined) return changed;
+  const changedFormats = [...byFormat].map(
+    ([format, profile]) => [format, { ...profile, ...change(profile) }] as const,
+  );
+  return { ...changed, byFormat: new Map(changedFormats) };
 }
 
 function mergeSettings(settings: readonly ProfileSettings[], format?: string): Profile {

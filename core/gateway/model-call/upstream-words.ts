@@ -222,6 +222,11 @@ const table: Readonly<Record<WordMeaning, Wordings>> = {
   },
 };
 
+/** True for a refusal of reasoning by a server that serves the same request without it: Ollama 0.17.4. */
+export function refusesReasoning(message: string): boolean {
+  return /\bdoes not support thinking\b/.test(message);
+}
+
 /** True if one of an error's types and codes has the meaning. */
 export function codesMean(meaning: WordMeaning, errorCodes: readonly (string | undefined)[]): boolean {
   const { codes, wordings } = table[meaning];

@@ -1,10 +1,11 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { limitOutput } from '#core/config/catalog/profile.ts';
+import { limitOutput, withoutReasoning } from '#core/config/catalog/profile.ts';
 import { answerDigests } from '#core/gateway/facts.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { refusesReasoning } from '#core/gateway/model-call/upstream-words.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import { runInBackground, noteFailure } from '#core/platform/background.ts';
@@ -33,7 +34,7 @@ export class RouteAttempts {
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** Route used to encode requests; has a lower output limit once the upstream reported one. */
+  /** Route used to encode requests; has a lower output limit or no reasoning once the upstream has asked for that. */
   #encodedRoute: Route;
   #attempt: Attempt | undefined;
   #isStopped = false;
@@ -75,7 +76,7 @@ export class RouteAttempts {
     const { parts } = this.#context;
     for (;;) {
       let result = await this.#tryOnLiveConnection();
-      if (result instanceof Fault && this.#lowerOutputLimit(result)) result = await this.#tryOnLiveConnection();
+      if (result instanceof Fault && this.#adaptToRefusal(result)) result = await this.#tryOnLiveConnection();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
       // If all keys are throttled, the fault reports the wait for the first available key.
@@ -97,17 +98,22 @@ export class RouteAttempts {
   }
 
   /**
-   * Lowers the output token limit to the maximum that the upstream reported when it rejected the request. The route is then tried once more
-   * without a charge to the retry budget, because it did not fail and no other route is more likely to serve.
+   * Lowers the output token limit to the maximum that the upstream reported when it rejected the request. Leaves out reasoning that the
+   * model does not have, if there is no other route, which may have it. The route is then tried once more without a charge to the retry
+   * budget, because it did not fail and no other route is more likely to serve.
    *
    * @returns false if the route must not be tried again
    */
-  #lowerOutputLimit({ error: { details } }: Fault): boolean {
-    const { outputLimit: limit } = details;
-    const isLowered = this.#encodedRoute !== this.route;
-    if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return false;
-    this.#encodedRoute = { ...this.route, profile: limitOutput(this.route.profile, limit) };
-    return true;
+  #adaptToRefusal(fault: Fault): boolean {
+    const { allowance, candidates } = this.#context;
+    const isAdapted = this.#encodedRoute !== this.route;
+    if (isAdapted || this.#isStopped || !allowance.hasAttempts) return false;
+    const { profile } = this.route;
+    const { outputLimit: limit } = fault.error.details;
+    if (limit !== undefined) this.#encodedRoute = { ...this.route, profile: limitOutput(profile, limit) };
+    else if (fault.kind === 'unsupported' && candidates.isEmpty && refusesReasoning(fault.error.message))
+      this.#encodedRoute = { ...this.route, profile: withoutReasoning(profile) };
+    return this.#encodedRoute !== this.route;
   }
 
   /**

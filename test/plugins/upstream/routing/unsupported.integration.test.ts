@@ -103,6 +103,37 @@ describe('a request that a server does not support', () => {
   });
 });
 
+describe('reasoning that the model of a server does not have', () => {
+  const noThinking = '"tiny:latest" does not support thinking';
+  const reasons: Handler = (request, response) =>
+    'reasoning_effort' in request.json()
+      ? response.json(400, { error: { message: noThinking, type: 'invalid_request_error', param: null, code: null } })
+      : response.json(200, answer);
+
+  it('is left out with a note, and the route is asked once more', async () => {
+    await using ollama = await createUpstream(reasons);
+    const exchange = exchangeOver([ollama], { reasoning_effort: 'high' });
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(ollama.requests.map((request) => request.json()['reasoning_effort'])).toEqual(['high', undefined]);
+    expect(exchange.get(delivery).notes).toEqual(['dropped reasoning']);
+  });
+
+  it('is asked of another route first, which may have it', async () => {
+    await using ollama = await createUpstream(reasons);
+    await using other = await createUpstream(serve);
+    const exchange = exchangeOver([ollama, other], { reasoning_effort: 'high' });
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect([ollama, other].map(({ requests }) => requests.length)).toEqual([1, 1]);
+    expect(other.requests[0]?.json()['reasoning_effort']).toBe('high');
+  });
+
+  it('is refused with the server’s words by a server that refuses it again', async () => {
+    await using ollama = await createUpstream(refusing(400, noThinking));
+    const refused = await refusalOf(fixture.relay(exchangeOver([ollama], { reasoning_effort: 'high' })));
+    expect([refused.message, ollama.requests.length]).toEqual([noThinking, 2]);
+  });
+});
+
 describe('a limit of output tokens that is too large for a server', () => {
   it('is lowered to the one that it names, with a note, and the same route is asked once more', async () => {
     await using small = await createUpstream(limited);

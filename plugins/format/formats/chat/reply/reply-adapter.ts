@@ -64,10 +64,6 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return replaceDataInText(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
   }
 
-  adaptFailure(text: string, reportedUsage?: Usage): string {
-    return this.renderEnd(reportedUsage) + text;
-  }
-
   #completeUsage(reportedUsage: Usage | undefined): ChatUsage {
     return writeUsage(this.meter.complete(reportedUsage, true));
   }

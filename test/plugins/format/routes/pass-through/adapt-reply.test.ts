@@ -393,6 +393,13 @@ describe('a stream that leaves something out', () => {
     expect(adapterOf(format).event(`event: ping\ndata: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
   });
 
+  it('of Chat that breaks off gets no usage before its error, although its client asked for it, as in other formats', () => {
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
+    adapter.event(chatChunk({ content: 'hi' }));
+    const error = 'data: {"error":{"message":"gone"}}\n\ndata: [DONE]\n\n';
+    expect(adapter.failure(error)).toBe(error);
+  });
+
   it('of Chat that breaks off gets no finish reason before its error', () => {
     const adapter = adapterOf('chat', { stream: true });
     adapter.event(chatChunk({ content: 'hi' }));

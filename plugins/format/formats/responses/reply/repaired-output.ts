@@ -211,7 +211,8 @@ export class RepairedOutput {
 
   #addCitation(data: ResponsesEvent): Events {
     const { item, part, events } = this.#ensurePart(data, findPartKind('output_text') as TextPartKind);
-    const { annotation_index: vendorIndex } = data;
+    const { annotation, annotation_index: vendorIndex } = data;
+    if (annotation !== undefined) part.addAnnotation(annotation);
     const index = typeof vendorIndex === 'number' ? vendorIndex : item.citationCount;
     item.citationCount = index + 1;
     return [...events, withMembers(data, { ...part.locate(item.location), annotation_index: index })];

@@ -220,11 +220,15 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
+/** Annotations of a part that are kept until it ends. */
+const maxAnnotations = 1_000;
+
 /** A text part as the client has received it. The methods return events without sequence numbers. */
 export class StreamedPart {
   readonly kind: TextPartKind;
   readonly index: number;
   readonly receivedText = new GrowingText();
+  readonly #annotations: JsonValue[] = [];
   /** True once the client has the whole text. */
   hasEndedText = false;
   isClosed = false;
@@ -285,8 +289,13 @@ export class StreamedPart {
     return [...textEnd, { type: `${this.kind.partEvents}.done`, ...this.locate(item), part: this.write() }];
   }
 
+  addAnnotation(annotation: JsonValue): void {
+    if (this.#annotations.length < maxAnnotations) this.#annotations.push(annotation);
+  }
+
   write(text: string = this.receivedText.text): ResponsesPart {
-    return writeTextPart(this.kind, text);
+    const part = writeTextPart(this.kind, text);
+    return this.#annotations.length === 0 ? part : { ...part, annotations: [...this.#annotations] };
   }
 }
 

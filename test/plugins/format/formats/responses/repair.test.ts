@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/responses/repair/reply-repair.ts';
 import { eventsOf } from '../../../../support/readers/answer.ts';
@@ -167,6 +168,25 @@ describe('repairing a Responses stream', () => {
     const events = stream([{ type: 'response.output_item.done', output_index: 0, item }]);
     const added = events.filter(({ type }) => type === 'response.output_text.annotation.added');
     expect(added.map(({ annotation }) => annotation)).toEqual(annotations);
+  });
+
+  it('sources of a Responses text are in its part and its item, also where their end is missing or the stream fails', () => {
+    const annotation = { type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 2 };
+    const place = { item_id: 'm', output_index: 0, content_index: 0 };
+    const begun: JsonObject[] = [
+      { type: 'response.created', response: { id: 'r' } },
+      { type: 'response.output_text.delta', ...place, delta: 'Hi' },
+      { type: 'response.output_text.annotation.added', ...place, annotation_index: 0, annotation },
+    ];
+    const events = stream([...begun, { type: 'response.completed', response: { id: 'r', output: [] } }]);
+    const content = [{ text: 'Hi', annotations: [annotation] }];
+    expect(events.find(({ type }) => type === 'response.content_part.done')?.['part']).toMatchObject(content[0] ?? {});
+    expect(events.find(({ type }) => type === 'response.output_item.done')?.['item']).toMatchObject({ content });
+    expect(events.at(-1)?.['response']).toMatchObject({ output: [{ content }] });
+    const one = repair();
+    for (const event of begun) one.repairEvent(streamEvent(`data: ${JSON.stringify(event)}\n\n`));
+    const failed = eventsOf(one.renderFailure(new GatewayError('upstream_failed', 'gone'), undefined)).at(-1);
+    expect(JSON.parse(failed?.data ?? '')).toMatchObject({ response: { output: [{ content }] } });
   });
 
   it('a call of a Responses stream that is done under another call id stays one item', () => {

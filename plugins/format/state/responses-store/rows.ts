@@ -35,8 +35,10 @@ const batchSize = 1_000;
 const maxDeletedRows = 100;
 /** The end of a lease of this many ms. By the database's clock, because instances whose clocks differ compare it. */
 export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
+/** Stores nothing for an account that has been deleted meanwhile: the lock waits for a deletion that is under way. */
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
-  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql})
+  SELECT id, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql}
+  FROM account WHERE id = ? AND deleted_at IS NULL FOR KEY SHARE
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
     item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at,
     running_until = EXCLUDED.running_until`;
@@ -177,7 +179,6 @@ export function collectItems(
 function toParameters(row: NewRow): readonly unknown[] {
   const { accountId, id, input, response, itemIds, createdAt, expiresAt, leaseMs = null } = row;
   return [
-    accountId,
     id,
     input,
     response,
@@ -185,6 +186,7 @@ function toParameters(row: NewRow): readonly unknown[] {
     toTimestamp(createdAt),
     toTimestamp(expiresAt),
     leaseMs,
+    accountId,
   ];
 }
 

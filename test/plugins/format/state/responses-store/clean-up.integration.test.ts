@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { cleanUp } from '../../../../../plugins/format/state/responses-store/find-response.ts';
 import { ResponseRows } from '../../../../../plugins/format/state/responses-store/rows.ts';
-import { responsesUpstream, startStore } from './fixture.ts';
+import { createUpstream } from '../../../../support/faulty-upstream.ts';
+import { eventsBefore, responseBody, responsesUpstream, startStore } from './fixture.ts';
 
 test('a background response that expired after its instance had stopped is deleted, and keeps no other from it', async () => {
   await using upstream = await responsesUpstream();
@@ -33,6 +35,25 @@ test('a background response that expired after its instance had stopped is delet
   );
   expect(left).toEqual([{ id: 'resp_abandoned', status: 'failed' }]);
 });
+
+test.each([false, true])(
+  'an answer that comes after its account was deleted is not stored, stream: %s',
+  async (stream) => {
+    const gate = Promise.withResolvers<void>();
+    await using upstream = await createUpstream(async (_request, response) => {
+      await gate.promise;
+      if (!stream) return response.json(200, responseBody(1));
+      response.sse(...eventsBefore(1), { type: 'response.completed', sequence_number: 5, response: responseBody(1) });
+    });
+    await using gateway = await startStore(upstream);
+    const answered = gateway.create({ input: 'My name is Ani.', stream });
+    await upstream.waitForRequest(1);
+    await deleteAccount(gateway.database, gateway.accountId);
+    gate.resolve();
+    expect((await answered).status).toBe('completed');
+    expect(await gateway.database.query('SELECT FROM response_store')).toEqual([]);
+  },
+);
 
 test('the events of a long response are deleted together, so that none of its streams lacks the first ones', async () => {
   await using upstream = await responsesUpstream();

@@ -70,6 +70,17 @@ describe('docs/examples/redact.ts', () => {
       }
     },
   );
+
+  it('does not change a stored answer, which is kept as the model gave it, unless it ran in the background', async () => {
+    const fetchText = async (id: string) =>
+      textsIn(await (await fetch(`${gateway.url}/v1/responses/${id}`, { headers: authorized() })).text());
+    const asks = { model: 'test', input: 'Hello!' };
+    const { id } = (await (await post('/v1/responses', asks)).json()) as { id: string };
+    expect(await fetchText(id)).toMatch(/\bdemo\b/i);
+    const background = (await (await post('/v1/responses', { ...asks, background: true })).json()) as { id: string };
+    await expect.poll(() => fetchText(background.id)).toContain('****');
+    expect(await fetchText(background.id)).not.toMatch(/\bdemo\b/i);
+  });
 });
 
 describe('docs/examples/notes', () => {

@@ -1,5 +1,9 @@
-/** Returns true for the name of a time zone, such as `Asia/Jakarta`. */
+/**
+ * Returns true for the name of a time zone, such as `Asia/Jakarta`. An offset, such as `+07:00`, is none: PostgreSQL reads it as POSIX does,
+ * seven hours west of Greenwich.
+ */
 export function isTimeZone(name: string): boolean {
+  if (/^[+-]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

@@ -32,6 +32,9 @@ const post = (path: string, body: object) =>
 const textsIn = (body: string): string =>
   [...body.matchAll(/"(?:content|text|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('');
 
+const fetchText = async (id: string) =>
+  textsIn(await (await fetch(`${gateway.url}/v1/responses/${id}`, { headers: authorized() })).text());
+
 describe('docs/examples/redact.ts', () => {
   const messages = [{ role: 'user', content: 'Hello!' }];
   const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
@@ -72,8 +75,6 @@ describe('docs/examples/redact.ts', () => {
   );
 
   it('does not change a stored answer, which is kept as the model gave it, unless it ran in the background', async () => {
-    const fetchText = async (id: string) =>
-      textsIn(await (await fetch(`${gateway.url}/v1/responses/${id}`, { headers: authorized() })).text());
     const asks = { model: 'test', input: 'Hello!' };
     const { id } = (await (await post('/v1/responses', asks)).json()) as { id: string };
     expect(await fetchText(id)).toMatch(/\bdemo\b/i);

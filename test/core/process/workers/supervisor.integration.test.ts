@@ -81,6 +81,8 @@ async function pidsOf(worker: number): Promise<number[]> {
   return (await notedBy(worker, 'began')).map(({ pid }) => pid);
 }
 
+const readDelays = () => log.flatMap((line) => /starting it again in (\d+) ms/.exec(line)?.[1] ?? []).map(Number);
+
 const until = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
 
 async function give(action: 'restart' | 'reload'): Promise<string[]> {
@@ -132,7 +134,6 @@ describe('a supervisor', () => {
     const startedAt = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(startedAt + 3_600_000);
     process.kill((await pidsOf(1))[1] ?? 0, 'SIGKILL');
-    const readDelays = () => log.flatMap((line) => /starting it again in (\d+) ms/.exec(line)?.[1] ?? []).map(Number);
     await until(() => expect(readDelays()).toHaveLength(2));
     expect(readDelays()[1]).toBeGreaterThan(200);
   });

@@ -156,16 +156,16 @@ describe('decoding a Chat stream', () => {
   });
 
   it('an image of a Chat stream after the finish reason is dropped only if it is one of those before', () => {
-    const image = (url: string) => ({ images: [{ type: 'image_url', image_url: { url } }] });
-    const [first, second] = ['https://a.test/1.png', 'https://a.test/2.png'] as const;
+    const urls = ['https://a.test/1.png', 'https://a.test/2.png'];
+    const [first = {}, second = {}] = urls.map((url) => ({ images: [{ type: 'image_url', image_url: { url } }] }));
     const fragments = fragmentsOf([
-      delta(image(first), { finish_reason: 'stop' }),
-      delta(image(second)),
-      delta(image(second)),
-      delta(image(first)),
+      delta(first, { finish_reason: 'stop' }),
+      delta(second),
+      delta(second),
+      delta(first),
     ]);
     const images = fragments.filter(({ type }) => type === 'image');
-    expect(images).toMatchObject([first, second].map((url) => ({ source: { type: 'url', url } })));
+    expect(images).toMatchObject(urls.map((url) => ({ source: { type: 'url', url } })));
   });
 
   it('a Chat stream may finish twice, count before its end, and have no finish reason', () => {

@@ -228,3 +228,30 @@ describe('the catalog in the format of Gemini', () => {
     expect(await (await get(path, key)).json()).toMatchObject({ error: { code, status } });
   });
 });
+
+function postTo(path: string): Promise<Response> {
+  return fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': gateway.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: [user({ text: 'hi' })] }),
+  });
+}
+
+describe('a path of another of Google’s APIs', () => {
+  it.each([
+    '/v1alpha/models/dp/gemini',
+    '/v1beta1/publishers/google/models/gemini',
+    '/v1beta1/publishers/dp/models/gemini',
+  ])('a model answers at %s', async (path) => {
+    expect((await postTo(`${path}:generateContent`)).status).toBe(200);
+  });
+
+  it.each(['/upload/v1/files', '/upload/v1beta/files'])(
+    'a file that is sent to %s is refused with a reason',
+    async (path) => {
+      const response = await postTo(`${path}?uploadType=resumable`);
+      const error = { code: 404, message: expect.stringContaining('stores no files'), status: 'NOT_FOUND' };
+      expect([response.status, await response.json()]).toMatchObject([404, { error }]);
+    },
+  );
+});

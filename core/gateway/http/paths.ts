@@ -77,10 +77,16 @@ export function pathOf(url = ''): string {
 /** First path segments of base URLs at vendors and gateways that serve several formats. */
 export const vendorSegments = ['anthropic', 'openai'] as const;
 
-const version = '/v1(?:beta)?';
+/** First path segments of the versions of APIs. Google's SDKs use `v1alpha` for previews and `v1beta1` for Vertex AI. */
+export const versionSegments = ['v1', 'v1beta', 'v1alpha', 'v1beta1'] as const;
+
+const version = `/(?:${versionSegments.join('|')})`;
 /** The version may come first, because Google's OpenAI-compatible API is at `/v1beta/openai`. */
 const vendorPrefix = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
 const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`);
+
+/** How Vertex AI names models. Its SDK splits a name with a slash, such as `dp/x`, into a publisher and a model. */
+const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/publishers\/[^/]+\/models\//;
 
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function vendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
@@ -90,7 +96,8 @@ export function vendorSegment(path: string): (typeof vendorSegments)[number] | u
 /**
  * Returns the canonical path: `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
  * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one slash. Cohere's
- * `/v2/rerank` is compatible with its `/v1/rerank`.
+ * `/v2/rerank` is compatible with its `/v1/rerank`, and Google's `/v1alpha` and Vertex AI have the methods of models of `/v1beta`:
+ * `/v1beta1/publishers/google/models/x:generateContent` → `/v1beta/models/x:generateContent`.
  */
 export function canonicalPath(path: string): string {
   const collapsedPath = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
@@ -99,7 +106,8 @@ export function canonicalPath(path: string): string {
   // Applied twice, for a vendor's name and a second version after it.
   const canonical = trimmedPath.replace(misplacedPrefix, '').replace(misplacedPrefix, '');
   if (canonical === '/v2/rerank') return '/v1/rerank';
-  return /^\/v1(beta)?\//.test(canonical) ? canonical : `/v1${canonical}`;
+  const unpublished = canonical.replace(vertexModels, '/v1beta/models/').replace(/^\/v1(?:alpha|beta1)\//, '/v1beta/');
+  return /^\/v1(beta)?\//.test(unpublished) ? unpublished : `/v1${unpublished}`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, isDisconnected } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
-import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
+import { canonicalPath, type EndpointTable, pathOf, vendorSegments, versionSegments } from './paths.ts';
 import { rewritePage } from './rewritten-pages.ts';
 import { Upgrades } from './upgrades.ts';
 
@@ -97,10 +97,11 @@ export async function stopServer(server: Server, timeoutMs: number): Promise<voi
 
 /** Adds the routes that run the pipeline, and their aliases. */
 export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
-  const roots = ['/v1', '/v1beta'];
+  const roots = versionSegments.map((name) => `/${name}`);
+  const uploads = roots.map((root) => `/upload${root}`); // Where Google's SDKs send files.
   const paths = [
     ...roots,
-    ...[...roots, '/v2', ...vendorSegments.map((name) => `/${name}`)].map((root) => `${root}/{path*}`),
+    ...[...roots, ...uploads, '/v2', ...vendorSegments.map((name) => `/${name}`)].map((root) => `${root}/{path*}`),
     ...endpoints.aliases.flatMap((name) => [`/${name}`, `/${name}/{path*}`]),
   ];
   const options = {
@@ -183,7 +184,8 @@ function renderHostError(
   return errorResponse;
 }
 
-const apiPath = new RegExp(`^/(?:v1(?:beta)?(?:/|$)|(?:v2|${vendorSegments.join('|')})/)`);
+const versions = versionSegments.join('|');
+const apiPath = new RegExp(`^/(?:(?:${versions})(?:/|$)|(?:upload/(?:${versions})|v2|${vendorSegments.join('|')})/)`);
 
 function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');

@@ -1,16 +1,13 @@
 /** Vendor APIs that this service does not offer, by path, with an alternative. */
 const unserved: readonly (readonly [path: RegExp, message: string])[] = [
-  [
-    /^\/(?:files|uploads|upload\/v1beta\/files)(?:[/:]|$)/,
-    'This service stores no files. Send the contents of a file inside the request.',
-  ],
+  [/^\/(?:files|uploads)(?:[/:]|$)/, 'This service stores no files. Send the contents of a file inside the request.'],
   [
     /^\/(?:batches|messages\/batches)(?:[/:]|$)|:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
     'This service has no batches. Send the requests one by one.',
   ],
   [/^\/(?:fine_tuning|fine-tunes|tunedModels|tunings)(?:[/:]|$)/, 'This service has no fine-tuning.'],
   [
-    /^\/(?:realtime|live)(?:[/?]|$)/,
+    /^\/(?:realtime|live|auth_tokens)(?:[/?]|$)/,
     'This service has no realtime API. Use POST /v1/audio/transcriptions and POST /v1/audio/speech.',
   ],
   [
@@ -48,9 +45,9 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
 /**
  * Returns the message for the path of a vendor API that is not offered; undefined for other paths.
  *
- * @param path canonical path, which starts with `/v1/` or `/v1beta/`
+ * @param path canonical path, which starts with `/v1/` or `/v1beta/`; Google's SDKs put `/upload` before it for files
  */
 export function explainUnserved(path: string): string | undefined {
-  const unversionedPath = path.replace(/^\/v1(?:beta)?(?=\/)/, '');
+  const unversionedPath = path.replace(/^(?:\/v1\/upload)?\/v1[a-z\d]*(?=\/)/, '');
   return unserved.find(([pattern]) => pattern.test(unversionedPath))?.[1];
 }

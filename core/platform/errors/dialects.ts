@@ -198,9 +198,9 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
     // Google defines no such headers.
     limitHeaders: openaiLimits,
     resetFormat: 'duration',
-    // Only Google's clients use the version v1beta.
+    // Only Google's clients use the versions v1beta, v1alpha and v1beta1.
     matchesClient: (headers, path) =>
-      /^\/(v1\/)?v1beta(\/|$)/.test(path) ||
+      /^\/(v1\/)?v1(alpha|beta1?)(\/|$)/.test(path) ||
       headers['x-goog-api-client'] !== undefined ||
       headers['x-goog-api-key'] !== undefined,
     nameError: (_kind, _refusal, status) => ({

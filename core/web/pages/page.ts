@@ -16,7 +16,7 @@ export type Role = 'public' | 'account' | 'operator';
  * JavaScript, and is `no-store` unless its role is `public`.
  */
 export interface Page {
-  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
+  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v1alpha`, `/v1beta1`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
   readonly path: string;
   /** Lists the existing paths of a page with a placeholder, for search engines; default: none. */
   paths?(host: Host): readonly string[];

@@ -129,7 +129,7 @@ export class Renderer {
 
 const roles: readonly Role[] = ['public', 'account', 'operator'];
 
-const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
+const reserved = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(\/|$)/;
 
 /**
  * Checks at the start that a page can be rendered.
@@ -139,7 +139,7 @@ const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const createError = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path))
-    throw createError('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');
+    throw createError('pages cannot be below /v1, /v1beta, /v1alpha, /v1beta1, /v2, /anthropic, /openai or /assets');
   if (!roles.includes(page.role)) throw createError(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
   const entries = listEntries(page);
   if (page.path.includes('{') && (page.within !== undefined || entries.length > 0))

@@ -69,6 +69,9 @@ describe('the endpoint table', () => {
     '/v1beta/models/x:generateContent',
     '/v1beta/v1beta/models/x:generateContent',
     '/v1/v1beta/models/x:generateContent',
+    '/v1alpha/models/x:generateContent',
+    '/v1beta1/publishers/google/models/x:generateContent',
+    '/v1/projects/p/locations/global/publishers/dp/models/x:generateContent',
   ])('finds a method of a model at %s', (path) => {
     expect(found('POST', path)).toEqual(['generate', { id: 'x' }]);
   });

@@ -162,6 +162,30 @@ show-model-warnings: true
 `,
     'weak-model: "openai/gpt-4o-mini"\r\ncommit-prompt: |\r\n  Write a message.\r\n\r\n  model: no\r\nmodel:\r\nedit-format: >-\r\n  diff',
   ],
+  'aichat/config.yaml': [
+    '# see https://github.com/sigoden/aichat/blob/main/config.example.yaml\n\nmodel: openai:gpt-4o\nclients:\n- type: openai\n  api_key: sk-0\n',
+    `model: ollama:llama3 # local
+temperature: null
+save: true
+keybindings: emacs
+clients:
+  - type: openai-compatible
+    name: ollama
+    api_base: http://localhost:11434/v1
+    models:
+      - name: llama3
+        max_input_tokens: 8192
+        supports_function_calling: true
+      - name: nomic-embed-text
+        type: embedding
+  - type: claude
+    api_key: sk-ant-0
+
+# Rendering
+highlight: true
+`,
+    'clients: []\r\nstream: true\r\n',
+  ],
   'goose/config.yaml': [
     'GOOSE_PROVIDER: anthropic\nGOOSE_MODEL: claude-opus\n',
     `extensions:

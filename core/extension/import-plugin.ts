@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { acceptModuleSyntax } from './module-format.ts';
-import { isOwnSource, parseLocations, type SourceLocation, stackLocations } from './origin.ts';
+import { isOwnSource, parseLocations, type SourceLocation, parseStackLocations } from './origin.ts';
 
 const importTimeoutMs = 10_000;
 
@@ -51,7 +51,7 @@ export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return appendLocation(
     message,
-    stackLocations(error).find((location) => !isOwnSource(location)),
+    parseStackLocations(error).find((location) => !isOwnSource(location)),
   );
 }
 

@@ -22,6 +22,7 @@ export class Keeper implements AsyncDisposable {
     return (key, create) => this.keep(key, create, buildKeys);
   }
 
+  /** Returns the object with this key, which the first call creates. */
   keep<T extends object>(key: string, create: () => T, buildKeys?: Set<string>): T {
     const existing = this.#objects.get(key);
     if (existing !== undefined) {

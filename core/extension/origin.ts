@@ -7,24 +7,24 @@ export type ForeignPlugins = ReadonlyMap<string, string>;
 
 /** Finds the third-party plugin that caused an error, from the error's stack. */
 export function findFailedPlugin(error: unknown, plugins: ForeignPlugins): string | undefined {
-  for (const { file } of stackLocations(error)) {
+  for (const { file } of parseStackLocations(error)) {
     const names = [...plugins.keys()];
     const name =
       names.find((plugin) => plugins.get(plugin) === file) ??
-      names.find((plugin) => file.startsWith(packageFolderOf(plugins.get(plugin) as string)));
+      names.find((plugin) => file.startsWith(findPackageFolder(plugins.get(plugin) as string)));
     if (name !== undefined) return name;
   }
   return undefined;
 }
 
-/** True if third-party plugins are loaded and the innermost source in the stack, if any, is not the gateway's own. */
+/** Returns true if third-party plugins are loaded and the innermost source in the stack, if any, is not the gateway's own. */
 export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boolean {
-  const [innermost] = stackLocations(error);
+  const [innermost] = parseStackLocations(error);
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
 }
 
 /** Returns the folder of the file's package, or the file's own folder if it belongs to no package. */
-function packageFolderOf(file: string): string {
+function findPackageFolder(file: string): string {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(file)?.[0] ?? dirname(file) + sep;
 }
 
@@ -38,7 +38,7 @@ const gatewayFolder = fileURLToPath(new URL('../../', import.meta.url));
 const locationPattern = /(?<=[\s(]|file:\/\/|^)(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/gm;
 
 /** Returns the source locations in an error's stack, innermost first, excluding the gateway's dependencies. */
-export function stackLocations(error: unknown): SourceLocation[] {
+export function parseStackLocations(error: unknown): SourceLocation[] {
   return error instanceof Error ? parseLocations(error.stack ?? '') : [];
 }
 
@@ -54,7 +54,7 @@ const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const siblingPackages = dirname(packageFolder) + sep;
 
-/** True if the file belongs to a dependency of the gateway. */
+/** Returns true if the file belongs to a dependency of the gateway. */
 function isInDependency(file: string): boolean {
   if (file.startsWith(ownPackages)) return true;
   if (!siblingPackages.endsWith(`node_modules${sep}`) || !file.startsWith(siblingPackages)) return false;
@@ -69,7 +69,7 @@ function readDependencies(): ReadonlySet<string> {
   return new Set(Object.keys(dependencies).map((name) => name.split('/')[0] ?? name));
 }
 
-/** True for core and for the plugins that come with the gateway. */
+/** Returns true for core and for the plugins that come with the gateway. */
 export function isOwnSource({ file }: SourceLocation): boolean {
   return file.startsWith(`${gatewayFolder}core/`) || file.startsWith(`${gatewayFolder}plugins/`);
 }

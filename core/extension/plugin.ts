@@ -6,7 +6,11 @@ declare module '@hapi/hapi' {
   interface Server {
     /** Registers stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
-    /** Returns the host of the current configuration, for handlers. @throws Error before the gateway has started */
+    /**
+     * Returns the host of the current configuration, for handlers.
+     *
+     * @throws Error before the gateway has started
+     */
     host(): Host;
   }
 }

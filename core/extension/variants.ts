@@ -25,7 +25,7 @@ export interface Variants {
   follow(hooks: VariantHooks): VariantRun;
   /** Describes the newest variants, one sentence each. */
   describe(host: Host): Promise<string[]>;
-  /** Returns the running variant, or else the last one, as JSON. */
+  /** Returns the running variant as JSON, otherwise the last one. */
   read(host: Host): Promise<object | null>;
   /** Composes the notice on the page of configurations; undefined if there is none. */
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
@@ -72,7 +72,7 @@ export interface VariantHooks {
 /** Configuration for the accounts outside the variant. */
 export interface BaseConfiguration {
   readonly serving: Serving;
-  /** undefined while the database does not respond */
+  /** Undefined while the database does not respond. */
   readonly digest: string | undefined;
   readonly fileDigest: string;
 }

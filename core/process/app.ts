@@ -39,6 +39,7 @@ import { OpenServices } from './services.ts';
 import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
+/** How to start a gateway. */
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly file: string;
@@ -60,6 +61,13 @@ export interface GatewayOptions {
  */
 const timeoutsMs = { release: 4_000, exchanges: 5_000, close: 60_000 };
 
+interface StartParts {
+  readonly document: GatewayDocument;
+  readonly endpoints: EndpointTable;
+  readonly resources: AsyncDisposableStack;
+  readonly starting: StartingListener;
+}
+
 /** A running gateway with its configuration and services. */
 export class Gateway {
   readonly #parts: GatewayParts;
@@ -78,7 +86,7 @@ export class Gateway {
   /**
    * Reads the configuration, opens the services, and listens. If the start fails or is aborted, all resources are released.
    *
-   * @throws ConfigError with all mistakes of gateway.yaml, before any service is resources; the reason of `signal` if it aborts
+   * @throws ConfigError with all mistakes of gateway.yaml, before any service is opened; the reason of `signal` if it aborts
    */
   static async start(options: GatewayOptions): Promise<Gateway> {
     const resources = new AsyncDisposableStack();
@@ -171,13 +179,10 @@ export class Gateway {
 
   /** The gateway's URL on its own machine. */
   get url(): string {
-    const { address, port, family } = this.#parts.assembly.listener.address() as AddressInfo;
-    const hostName =
-      address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-    return `http://${hostName}:${port}`;
+    const address = this.#parts.assembly.listener.address() as AddressInfo;
+    return `http://${toUrlHost(address)}:${address.port}`;
   }
 
-  /** Requests in flight. */
   get requestsInFlight(): number {
     return this.#parts.handler.running;
   }
@@ -244,7 +249,7 @@ export class Gateway {
    *
    * @param skipNotice skips the notice period when it aborts
    * @param isReplaced true if other processes accept at the same address. This process then stops accepting at once, and stays ready
-   * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded after a minute
+   * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded if closing takes too long
    */
   async stop(skipNotice: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
     if (!this.#isServing) return;
@@ -313,9 +318,7 @@ export class Gateway {
   }
 }
 
-interface StartParts {
-  readonly document: GatewayDocument;
-  readonly endpoints: EndpointTable;
-  readonly resources: AsyncDisposableStack;
-  readonly starting: StartingListener;
+function toUrlHost({ address, family }: AddressInfo): string {
+  if (address === '::' || address === '0.0.0.0') return 'localhost';
+  return family === 'IPv6' ? `[${address}]` : address;
 }

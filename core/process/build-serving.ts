@@ -16,6 +16,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { OpenServices } from './services.ts';
 
+/** Parts of a gateway from which a configuration is built. */
 export interface BuildParts {
   readonly log: Logger;
   readonly assembly: Assembly;
@@ -41,10 +42,10 @@ export async function buildServing(
 ): Promise<Serving> {
   const resources = new AsyncDisposableStack();
   try {
-    const next = await build(parts, config, resources, variant);
-    resources.defer(() => next.pipeline.retire());
-    check(next);
-    return next;
+    const serving = await build(parts, config, resources, variant);
+    resources.defer(() => serving.pipeline.retire());
+    check(serving);
+    return serving;
   } catch (error) {
     await resources.disposeAsync().catch((failure: unknown) => {
       parts.log.error('resources of the rejected configuration could not be released', failure);
@@ -77,13 +78,13 @@ async function build(
       assembly.registry.observers.values(),
       listenSection.stage_timeout,
     ),
-    bodyLimits: readBodyLimits(listenSection),
+    bodyLimits: toBodyLimits(listenSection),
     writeTimeout: listenSection.write_timeout,
     readConnection: connectionReader(host),
     corsOrigins: new Set(listenSection.cors_origins),
   };
 }
 
-export function readBodyLimits(section: SectionValue<typeof listen>): BodyLimits {
+export function toBodyLimits(section: SectionValue<typeof listen>): BodyLimits {
   return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
 }

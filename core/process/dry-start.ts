@@ -25,6 +25,7 @@ interface DryStartParts {
   useHost(host: Host): void;
 }
 
+/** Thrown when a plugin uses a member of the host that only a running gateway has. The message is the name of the member. */
 class NotOpen extends Error {
   override readonly name = 'NotOpen';
 }

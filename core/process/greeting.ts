@@ -15,7 +15,7 @@ export function formatRunningLine({ service }: GreetedGateway['host']): string {
 }
 
 /** Renders the lines that a start prints: URLs, notices and, if there is a chat model, a working curl command. */
-export function renderGreeting(
+export function formatGreeting(
   gateway: GreetedGateway,
   operatorUrl: string | undefined,
   demoKey: string | undefined,
@@ -40,12 +40,12 @@ export function renderGreeting(
       : []),
     ...gateway.notices.map((notice) => `  Note        ${notice}`),
     '',
-    ...renderCurlCommand(gateway, url, demoKey ?? 'KEY'),
+    ...formatCurlCommand(gateway, url, demoKey ?? 'KEY'),
   ];
 }
 
 /** Renders the curl command, preferably with a model of the demo upstream, which is free. */
-function renderCurlCommand({ chatModels }: GreetedGateway, url: string, key: string): string[] {
+function formatCurlCommand({ chatModels }: GreetedGateway, url: string, key: string): string[] {
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];
   return [

@@ -2,7 +2,7 @@ import { listPriceWarnings } from '#core/business/accounts/plans.ts';
 import { listSectionNotices } from '#core/config/section.ts';
 import { listCatalogNotices } from '#core/config/sections/build-catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { findPipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { findProductionNotices } from '#core/extension/validation/production-notices.ts';
 import type { Config } from '#core/extension/validation/validate-config.ts';
@@ -23,7 +23,7 @@ export function listGatewayNotices(
   registry: Registry,
   isProduction: boolean,
 ): string[] {
-  const { rollback } = configLoadState(host);
+  const { rollback } = getConfigLoadState(host);
   return [
     ...(rollback === undefined ? [] : [describeRollback(file, rollback)]),
     ...listNodeNotices(),

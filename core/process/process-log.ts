@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { format as print } from 'node:util';
+import { format as formatArguments } from 'node:util';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 import {
@@ -60,8 +60,8 @@ function isConnectedToJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): bo
 /** Logs warnings of Node.js, libraries such as ioredis, and plugins, which would otherwise appear as text between lines of JSON. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
-  console.warn = (...words) => log.warn(print(...words));
-  console.error = (...words) => log.error(print(...words));
+  console.warn = (...words) => log.warn(formatArguments(...words));
+  console.error = (...words) => log.error(formatArguments(...words));
 }
 
 function readChoice<T extends string>(

@@ -5,7 +5,7 @@ import { type EffectiveConfiguration, EffectiveDocuments } from '#core/config/hi
 import { rollbackChannel, RollbackRefused, createVariantName } from '#core/config/history/history.ts';
 import { listen, plugins } from '#core/config/sections/core-sections.ts';
 import { findAddedPlugins, keepFixed } from '#core/extension/validation/fixed-members.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { type Config, validate, validateInSteps } from '#core/extension/validation/validate-config.ts';
 import { requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
 import type { VariantRun } from '#core/extension/variants.ts';
@@ -20,7 +20,7 @@ import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
-import { type BuildParts, readBodyLimits, buildServing } from './build-serving.ts';
+import { type BuildParts, toBodyLimits, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
@@ -72,7 +72,7 @@ export class ServedConfig {
   }
 
   /**
-   * Serves the first configuration: that of the file, or the rollback target if the file was rolled back.
+   * Serves the first configuration: the file, or the rollback target if the file was rolled back.
    *
    * @throws the error of a stage that cannot be created
    */
@@ -81,7 +81,7 @@ export class ServedConfig {
     await this.#serve(this.#config);
     this.#fileDocument = file;
     const { file: path, environment, assembly, handler } = this.#parts;
-    configLoadState(this.host).changes = {
+    getConfigLoadState(this.host).changes = {
       documents: this.#documents,
       read: (name) => readDocument(name === undefined ? path : join(dirname(path), basename(name)), environment),
       follow: () => this.#applyRollback(),
@@ -103,7 +103,7 @@ export class ServedConfig {
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
-  /** A rolled-back file still serves if the rollback target cannot: no other configuration is known to work. */
+  /** Returns a rolled-back file nevertheless if its rollback target cannot serve, because no other configuration is known to work. */
   async #resolveFirst(file: GatewayDocument): Promise<EffectiveConfiguration> {
     try {
       const effective = await this.#documents.resolve(file);
@@ -144,21 +144,22 @@ export class ServedConfig {
   }
 
   async #recordServed(effective: EffectiveConfiguration): Promise<void> {
-    const { rollback, storedForm: kept } = effective;
+    const { rollback, storedForm } = effective;
     const { log } = this.#parts;
     this.#secretFiles = effective.document.secretFiles;
-    const previous = configLoadState(this.host).rollback;
-    configLoadState(this.host).rollback = rollback;
+    const previous = getConfigLoadState(this.host).rollback;
+    getConfigLoadState(this.host).rollback = rollback;
     if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
       log.warn(describeRollback(this.#parts.file, rollback));
-    this.#servedText = kept;
-    if (kept === undefined) return;
+    this.#servedText = storedForm;
+    if (storedForm === undefined) return;
     runInBackground(log, 'recording the configuration', () =>
-      this.#documents.history.record(kept, rollback?.operator ?? 'file'),
+      this.#documents.history.record(storedForm, rollback?.operator ?? 'file'),
     );
     const { serving } = this.#parts.handler;
     try {
-      await this.#variants?.follow({ serving, digest: kept.digest, fileDigest: rollback?.fileDigest ?? kept.digest });
+      const { digest } = storedForm;
+      await this.#variants?.follow({ serving, digest, fileDigest: rollback?.fileDigest ?? digest });
     } catch (error) {
       log.warn(`the configuration served in parallel cannot be read: ${describeConnectionError(error)}`);
     }
@@ -184,7 +185,7 @@ export class ServedConfig {
     await Promise.all([this.#parts.handler.serving.pipeline.retire(timeoutMs), this.#variants?.retire(timeoutMs)]);
   }
 
-  /** Refuses further reloads, and waits for a running reload; after 10 seconds its result is discarded. */
+  /** Refuses further reloads, and waits for a running reload. After a timeout, its result is discarded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
@@ -215,14 +216,14 @@ export class ServedConfig {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
       // Stages may wait before they read the body.
-      requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(readBodyLimits(section)),
+      requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(toBodyLimits(section)),
     });
   }
 
   #recordRefusal(error: unknown): never {
     const { now } = this.host;
     const reason = error instanceof Error ? error.message : String(error);
-    configLoadState(this.host).refusal = { refusedAt: now(), reason };
+    getConfigLoadState(this.host).refusal = { refusedAt: now(), reason };
     throw error;
   }
 
@@ -234,7 +235,7 @@ export class ServedConfig {
     const effective = await this.#documents.resolve(this.#fileDocument);
     const candidate = await this.#validate(effective.document);
     if (candidate.fingerprint === this.#config.fingerprint) {
-      configLoadState(this.host).refusal = undefined;
+      getConfigLoadState(this.host).refusal = undefined;
       await this.#recordServed(effective);
       return false;
     }
@@ -243,7 +244,7 @@ export class ServedConfig {
     const previous = await this.#serve(config);
     this.#config = config;
     this.limitListener();
-    Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
+    Object.assign(getConfigLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
     if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
     await this.#recordServed(effective);
     // Open pages may show models, prices or routes of the previous configuration.
@@ -271,7 +272,7 @@ export class ServedConfig {
    * Builds the configuration next to the running one, then switches to it and activates its stages. If a part cannot be built, the others
    * are released and the running configuration stays.
    *
-   * @returns what was served before
+   * @returns the previous configuration, if any
    */
   async #serve(config: Config): Promise<Serving | undefined> {
     const next = await this.#build(config);
@@ -280,7 +281,7 @@ export class ServedConfig {
     return previous;
   }
 
-  #build(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
+  #build(config: Config, check?: (candidate: Serving) => void, variant?: number): Promise<Serving> {
     const checkServing = (serving: Serving) => {
       check?.(serving);
       if (this.#hasTimedOut) throw new Error('the gateway is stopping');

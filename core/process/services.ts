@@ -35,6 +35,7 @@ interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Maximum time to close a service after a failed start. */
 const closeTimeoutMs = 1_000;
 
 /** The open services of a process, closed in reverse order. */
@@ -113,8 +114,8 @@ export class OpenServices implements AsyncDisposable {
         );
       }
       if (mode === 'serve' && queueUrl !== undefined) {
-        const { warnAboutEviction: warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
-        runInBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));
+        const { warnAboutEviction } = await import('#core/platform/jobs/eviction.ts');
+        runInBackground(log, 'asking the Redis of the jobs', () => warnAboutEviction(queueUrl, log));
       }
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       openServices.push(events);
@@ -166,7 +167,7 @@ export class OpenServices implements AsyncDisposable {
     await this.#database.abandon();
   }
 
-  /** Closes all services after a failed start. Services that take longer than a second are left open, and end with the process. */
+  /** Closes all services after a failed start. Services that take too long are left open, and end with the process. */
   async abandon(): Promise<void> {
     await closeAll(this.#openServices, this.services.log, closeTimeoutMs);
   }

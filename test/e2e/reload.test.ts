@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { liveBus } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
@@ -88,10 +88,10 @@ describe('a reload of the section listen', () => {
     await gateway.write('upstreams: nonsense');
     await expect(gateway.gateway.reload()).rejects.toThrow('upstreams');
     const { host } = gateway.gateway;
-    expect(configLoadState(host).refusal?.reason).toContain('upstreams');
+    expect(getConfigLoadState(host).refusal?.reason).toContain('upstreams');
     await writeFile(gateway.file, running);
     expect(await gateway.gateway.reload()).toBe(false);
-    expect(configLoadState(host).refusal).toBeUndefined();
+    expect(getConfigLoadState(host).refusal).toBeUndefined();
   });
 });
 

@@ -12,7 +12,7 @@ import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { validate } from '#core/extension/validation/validate-config.ts';
 import type { VariantRun, Variants } from '#core/extension/variants.ts';
 import { createHost, type Host, type Services } from '#core/gateway/host/host.ts';
@@ -240,7 +240,7 @@ export class World implements AsyncDisposable {
       serve: (variant) => void (this.canary = variant),
       prepare: () => Promise.resolve(stages),
     });
-    configLoadState(this.host).changes = {
+    getConfigLoadState(this.host).changes = {
       documents: this.#documents,
       read: (file = 'gateway.yaml') => readDocument(join(this.#folder, file), {}),
       follow: () => this.#followCanary(),

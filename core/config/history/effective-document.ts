@@ -38,9 +38,9 @@ export class EffectiveDocuments {
 
   /** @throws ConfigError, or Error if the rollback target cannot be read */
   async resolve(file: GatewayDocument): Promise<EffectiveConfiguration> {
-    let stored: EffectiveConfiguration['storedForm'];
+    let storedForm: EffectiveConfiguration['storedForm'];
     try {
-      stored = await this.history.createStoredForm(file);
+      storedForm = await this.history.createStoredForm(file);
       this.#lastRead = await this.#readRollback();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
@@ -48,8 +48,8 @@ export class EffectiveDocuments {
       if (this.#lastRead === undefined) return { document: file, rollback: undefined, storedForm: undefined };
     }
     const lastRead = this.#lastRead;
-    if (lastRead === undefined || (stored !== undefined && stored.digest !== lastRead.rollback.fileDigest))
-      return { document: file, rollback: undefined, storedForm: stored };
+    if (lastRead === undefined || (storedForm !== undefined && storedForm.digest !== lastRead.rollback.fileDigest))
+      return { document: file, rollback: undefined, storedForm };
     const { rollback, served, secret } = lastRead;
     return {
       document: parseServed({ name: describeServed(served), text: served.text }, file, {

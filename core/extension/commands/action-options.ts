@@ -2,7 +2,7 @@ import { type Command as Parser, InvalidArgumentError, Option } from 'commander'
 import type { ActionKind, InputSchema } from '#core/business/operator-actions/action-kind.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { lineParser, parseInteger, parseNumber } from './arguments.ts';
+import { createLineParser, parseInteger, parseNumber } from './arguments.ts';
 import { parseDay, parseTime, resolveTime, type TypedTime } from './days.ts';
 
 /** Flags of options that are not named after their input member: `{ note: '--reason, --note' }`. */
@@ -39,11 +39,11 @@ function createParser(schema: JsonSchema): (text: string) => string | number | T
   if (type === 'integer') return parseInteger(minimum, maximum);
   if (type === 'number') return parseNumber(minimum, maximum);
   if (isTime(schema)) return parseTime;
-  return format === 'date' ? parseDay : textParser(schema);
+  return format === 'date' ? parseDay : createTextParser(schema);
 }
 
-function textParser({ maxLength = 200, pattern = '', description = '' }: JsonSchema): (text: string) => string {
-  const parseLine = lineParser(maxLength);
+function createTextParser({ maxLength = 200, pattern = '', description = '' }: JsonSchema): (text: string) => string {
+  const parseLine = createLineParser(maxLength);
   return (text) => {
     const line = parseLine(text);
     if (new RegExp(pattern).test(line)) return line;

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 const controlCharacter = /\p{Cc}/u;
 
 /** Creates a parser of one-line arguments with at most `maxLength` characters. */
-export function lineParser(maxLength: number): (text: string) => string {
+export function createLineParser(maxLength: number): (text: string) => string {
   return (text) => {
     const line = text.trim();
     if (line === '') throw new InvalidArgumentError('It must not be empty.');
@@ -13,7 +13,7 @@ export function lineParser(maxLength: number): (text: string) => string {
   };
 }
 
-export const parseLine = lineParser(200);
+export const parseLine = createLineParser(200);
 
 export function parseEmail(text: string): string {
   const address = parseLine(text);

@@ -8,6 +8,7 @@ export interface Command {
   define(parser: Parser, context: CommandContext): void;
 }
 
+/** Functions that a command may use. */
 export interface CommandContext {
   /** Opens the configuration, the database and the shared state, runs `work`, and closes them. */
   withHost<T>(work: (host: Host) => Promise<T>): Promise<T>;

@@ -17,6 +17,7 @@ export function parseMonth(text: string): string {
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
 }
 
+/** Parses the name of a time zone. */
 export function parseTimeZone(text: string): string {
   if (isTimeZone(text)) return text;
   throw new InvalidArgumentError('It must be the name of a time zone, for example Asia/Jakarta.');
@@ -67,7 +68,7 @@ export function zoneOption(): Option {
   );
 }
 
-/** Returns the time zone of a command's output, which is the option or else the service's zone. */
+/** Returns the time zone of a command's output: the option, otherwise the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

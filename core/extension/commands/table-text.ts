@@ -10,6 +10,7 @@ export type TextStyle = Parameters<typeof styleText>[0];
 /** Text of a cell, optionally with its style on a terminal. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
+/** Layout of a table. */
 export interface TableOptions {
   /** Indexes of numeric columns, which are right-aligned. */
   readonly numericColumns?: readonly number[];
@@ -19,7 +20,7 @@ export interface TableOptions {
   readonly maxLength?: number;
 }
 
-/** Formats rows as columns under a heading. Control characters are escaped, so text of others cannot control the terminal. */
+/** Formats rows as columns under a heading. Control characters are escaped, so that text from users cannot control the terminal. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly TextCell[])[],

@@ -11,6 +11,7 @@ import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
 
+/** The reader of a page; by default, a signed-in account that reads English. */
 export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query' | 'form' | 'account' | 'isOperator'>> {
   readonly host?: TestHost;
   /** Default: `en`. */
@@ -21,7 +22,7 @@ export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query'
 
 /** Creates a page request of a signed-in account. Times are in UTC. */
 function createRequest(reader: TestReader, path: string): PageRequest {
-  const { host = createTestHost(), language = 'en', texts, ...given } = reader;
+  const { host = createTestHost(), language = 'en', texts, ...overrides } = reader;
   return {
     id: 'test',
     host,
@@ -42,7 +43,7 @@ function createRequest(reader: TestReader, path: string): PageRequest {
     remember: () => undefined,
     signIn: async () => undefined,
     signOut: async () => undefined,
-    ...given,
+    ...overrides,
   };
 }
 
@@ -70,7 +71,7 @@ export async function showPage(page: Page, reader: TestReader = {}): Promise<Sho
   return { shown, html: renderer.render(visit, { title, layout: 'none', template, values: shown }) };
 }
 
-/** What a step showed to the buyer and stored with the order. */
+/** Result of a checkout step: the part that it showed to the buyer, and the lines that it stored with the order. */
 export interface CheckoutRun {
   readonly part: CheckoutPart | undefined;
   /** Error texts by field; empty if the order was placed. */

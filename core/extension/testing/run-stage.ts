@@ -18,6 +18,7 @@ export interface GivenFact {
   applyTo(exchange: Exchange): void;
 }
 
+/** The request to a stage, and its surroundings. */
 export interface StageRunOptions {
   /** The stage's options, as in gateway.yaml. */
   readonly options?: object;

@@ -10,6 +10,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 
+/** Parts of a test host that differ from the defaults. */
 export interface TestHostOptions {
   /** Time of the clock, epoch ms. Only the test advances it. */
   readonly now?: number;
@@ -71,7 +72,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     dataFolder: '/nonexistent',
     isProduction: false,
     log: createLogger((line) => lines.push(line.slice(line.indexOf(' ') + 1).trimEnd())),
-    database: options.database ?? noDatabase(),
+    database: options.database ?? createMissingDatabase(),
     shared: new MemoryShared(monotonic),
     jobs: {
       backend: 'postgres',
@@ -108,7 +109,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
   };
 }
 
-function noDatabase(): Database {
+function createMissingDatabase(): Database {
   return new Proxy({} as Database, {
     get(_target, member) {
       throw new Error(`this test host has no database, and the plugin uses database.${String(member)}`);

@@ -5,7 +5,7 @@ import { ConfigError } from '#core/config/file/mistake.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
-import { type ConfigChanges, configLoadState } from './load-state.ts';
+import { type ConfigChanges, getConfigLoadState } from './load-state.ts';
 import { VariantRefused } from './variant-rules.ts';
 
 const tells = { configuration: describeInText('operator.configuration_number', 'number') };
@@ -44,7 +44,7 @@ export const releaseAction = defineAction({
  * @throws ActionRefused with the reason why the configuration cannot serve
  */
 export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
-  const { changes } = configLoadState(host);
+  const { changes } = getConfigLoadState(host);
   if (changes === undefined) throw new ActionRefused('The gateway is still starting. Try again in a moment.');
   try {
     return await work(changes);

@@ -1,13 +1,14 @@
 import { createVariantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
-import { configLoadState } from './load-state.ts';
+import { getConfigLoadState } from './load-state.ts';
 
-const refused: ProblemKind = {
+/** The last reload was refused, so an earlier configuration serves. */
+const refusedProblem: ProblemKind = {
   name: 'config_refused',
   order: 40,
   runbook: 'config-refused',
   find({ host, t }) {
-    const { refusal } = configLoadState(host);
+    const { refusal } = getConfigLoadState(host);
     if (refusal === undefined) return [];
     const reason = { text: shorten(refusal.reason), isEnglish: true };
     return [
@@ -23,11 +24,11 @@ const refused: ProblemKind = {
 };
 
 /** A rollback or a promoted variant serves, so gateway.yaml is not in effect. */
-const rolledBack: ProblemKind = {
+const rolledBackProblem: ProblemKind = {
   name: 'config_rolled_back',
   order: 42,
   find({ host, t }) {
-    const { rollback } = configLoadState(host);
+    const { rollback } = getConfigLoadState(host);
     if (rollback === undefined) return [];
     const { createdAt, operator, configurationId: number, note = '', variant } = rollback;
     const [title, text] =
@@ -50,4 +51,4 @@ const rolledBack: ProblemKind = {
   },
 };
 
-export const configProblems = [refused, rolledBack];
+export const configProblems = [refusedProblem, rolledBackProblem];

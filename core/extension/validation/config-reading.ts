@@ -1,6 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Registry } from '../registry.ts';
-import { configLoadState } from './load-state.ts';
+import { getConfigLoadState } from './load-state.ts';
 
 /** Creates `GET /operator/api/configuration`, which returns the configuration in effect and the variant on trial. */
 export const configurationReading = (registry: Pick<Registry, 'variantSource'>): OperatorReading => ({
@@ -8,7 +8,7 @@ export const configurationReading = (registry: Pick<Registry, 'variantSource'>):
   summary:
     'read the configuration in effect, and the one on trial for a share of the accounts, with the counts of both',
   async read(host) {
-    const { loadedAt, refusal, rollback } = configLoadState(host);
+    const { loadedAt, refusal, rollback } = getConfigLoadState(host);
     const { variantSource } = registry;
     const variantMember = (value: unknown) => (variantSource === undefined ? {} : { [variantSource.name]: value });
     return {

@@ -16,7 +16,7 @@ interface ConfigLoadState {
   changes: ConfigChanges | undefined;
 }
 
-/** Changes the configuration in effect. Promises resolve when this instance has applied the change; others follow within a second. */
+/** Changes the configuration in effect. A promise resolves when this instance has applied the change; others follow within a second. */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
   /**
@@ -36,12 +36,16 @@ export interface ConfigChanges {
    * @throws ConfigError if the file or the earlier configuration has mistakes
    */
   rollBack(id: number, operator: string, note: string | undefined): Promise<void>;
-  /** Serves the file again. @throws RollbackRefused if the file already serves */
+  /**
+   * Serves the file again.
+   *
+   * @throws RollbackRefused if the file already serves
+   */
   release(): Promise<void>;
 }
 
 /** Returns the load state of this process. */
-export function configLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
+export function getConfigLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({
     loadedAt: services.now(),
     refusal: undefined,
@@ -55,21 +59,21 @@ export const configGauges = [
   gauge(
     'config_refused',
     '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages list them.',
-    (host) => (configLoadState(host).refusal === undefined ? 0 : 1),
+    (host) => (getConfigLoadState(host).refusal === undefined ? 0 : 1),
   ),
   gauge(
     'config_postponed',
     'Settings that were changed in gateway.yaml and take effect at the next start.',
-    (host) => configLoadState(host).postponed.length,
+    (host) => getConfigLoadState(host).postponed.length,
   ),
   gauge(
     'config_rolled_back',
     '1 while an earlier configuration serves instead of gateway.yaml, after a rollback by an operator.',
-    (host) => (configLoadState(host).rollback === undefined ? 0 : 1),
+    (host) => (getConfigLoadState(host).rollback === undefined ? 0 : 1),
   ),
   gauge(
     'config_loaded_timestamp_seconds',
     'Unix time at which the running configuration was loaded.',
-    (host) => configLoadState(host).loadedAt / 1000,
+    (host) => getConfigLoadState(host).loadedAt / 1000,
   ),
 ];

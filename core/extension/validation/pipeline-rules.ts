@@ -28,20 +28,24 @@ export function readPipeline(
 ): ListedStage[] {
   if (!Array.isArray(value) || value.length === 0) {
     const wrong = value === undefined ? 'is missing' : 'is not a list of stages';
-    validator.report(['pipeline'], wrong, `list the stages in order, such as: ${workingOrder(registry).join(', ')}`);
+    validator.report(
+      ['pipeline'],
+      wrong,
+      `list the stages in order, such as: ${computeWorkingOrder(registry).join(', ')}`,
+    );
     return [];
   }
   const names = value.map(readStageName).filter((name) => name !== undefined);
   const entries = value.map((entry, index) =>
     readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins),
   );
-  const valid = entries.filter((entry) => entry !== undefined);
-  refuseRepeats(valid, validator);
-  const stages = valid.filter((stage) => !stage.isOff);
+  const validEntries = entries.filter((entry) => entry !== undefined);
+  reportRepeatedStages(validEntries, validator);
+  const stages = validEntries.filter((stage) => !stage.isOff);
   // The order can only be checked if all entries are valid, because stages may depend on an invalid one.
-  if (valid.length === value.length) {
+  if (validEntries.length === value.length) {
     checkOrder(stages, registry, validator);
-    requireExpected(valid, registry, validator);
+    reportMissingStages(validEntries, registry, validator);
   }
   return stages;
 }
@@ -50,7 +54,7 @@ export function readPipeline(
  * Sorts the registered stages into a valid order. Authentication and plan checks come first, so that later stages do no work for
  * refused callers.
  */
-function workingOrder(registry: Registry): string[] {
+function computeWorkingOrder(registry: Registry): string[] {
   const remaining = [...registry.stages.values()];
   const ordered: AnyStageDefinition[] = [];
   const isReady = ({ name, reads = [], after = [] }: AnyStageDefinition) =>
@@ -158,7 +162,7 @@ function readEntry(
   }
 }
 
-function refuseRepeats(stages: readonly ListedStage[], validator: Validator): void {
+function reportRepeatedStages(stages: readonly ListedStage[], validator: Validator): void {
   const seenNames = new Set<string>();
   for (const { definition, path } of stages) {
     if (seenNames.has(definition.name))
@@ -167,7 +171,7 @@ function refuseRepeats(stages: readonly ListedStage[], validator: Validator): vo
   }
 }
 
-function requireExpected(stages: readonly Entry[], registry: Registry, validator: Validator): void {
+function reportMissingStages(stages: readonly Entry[], registry: Registry, validator: Validator): void {
   const isWritten = (fact: AnyFact) => stages.some(({ definition: { writes } }) => writes?.includes(fact));
   for (const { name, expectedFor, writes = [] } of registry.stages.values()) {
     if (expectedFor === undefined || stages.some(({ definition }) => definition.name === name)) continue;

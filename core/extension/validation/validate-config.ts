@@ -48,7 +48,7 @@ export function* validateInSteps(
   const validator = new Validator(document);
   // The document already contains the mistake of a plugin with an unset variable.
   validator.mistakes.push(...pluginMistakes.filter((mistake) => !document.mistakes.includes(mistake)));
-  refuseUnknownSections(values, registry, validator, hasAllPlugins);
+  reportUnknownSections(values, registry, validator, hasAllPlugins);
   const { sections, validParts } = yield* evaluateSections(values, registry, validator);
   const folders = readFolders(sections, registry, document.file);
   yield;
@@ -138,18 +138,18 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'gateway.yaml',
     type: 'object',
-    properties: Object.fromEntries(sections.map((section) => [section.name, editorSchema(section, registry)])),
+    properties: Object.fromEntries(sections.map((section) => [section.name, createEditorSchema(section, registry)])),
     required: sections.filter(({ schema }) => schema.default === undefined).map(({ name }) => name),
     additionalProperties: false,
   };
 }
 
-function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
+function createEditorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
   const editable = allowVariables(name === upstreams.name ? createUpstreamsSchema(registry) : schema);
   return schema.default === undefined ? editable : allowNull(editable);
 }
 
-function refuseUnknownSections(
+function reportUnknownSections(
   values: Record<string, unknown>,
   registry: Registry,
   validator: Validator,
@@ -168,7 +168,7 @@ function refuseUnknownSections(
     // "plan" is more likely a misspelled "plans" than the stage.
     const isStage = registry.stages.has(name) && findClosestName(name, sectionNames) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
-    else validator.report([name], 'is not a known key', adviseOn(name, sectionNames, registry), true);
+    else validator.report([name], 'is not a known key', composeAdvice(name, sectionNames, registry), true);
   }
 }
 
@@ -183,7 +183,7 @@ function findMissingOwner(section: string): string | undefined {
     : undefined;
 }
 
-/** True if the file contains the section under a similar name, which is reported separately. */
+/** Returns true if the file contains the section under a similar name, which is reported separately. */
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
   const sectionNames = listSectionNames(registry);
   return Object.keys(values).some(
@@ -198,7 +198,7 @@ const environmentKeys: readonly (readonly [RegExp, string])[] = [
   [/^(?:node_?)?env(?:ironment)?$/i, 'NODE_ENV'],
 ];
 
-function adviseOn(name: string, sectionNames: readonly string[], registry: Registry): string {
+function composeAdvice(name: string, sectionNames: readonly string[], registry: Registry): string {
   const variable = environmentKeys.find(([pattern]) => pattern.test(name))?.[1];
   if (variable !== undefined) return `set the environment variable ${variable}`;
   const owners = [...registry.sections.values()].filter(({ schema }) => Object.hasOwn(schema.properties ?? {}, name));
@@ -213,19 +213,19 @@ function* checkSections(
   context: CheckContext,
 ): Generator<undefined, void> {
   for (const { name, check } of registry.sections.values()) {
-    const { value, strippedMaps: stripped = [] } = validParts.get(name) ?? {};
+    const { value, strippedMaps = [] } = validParts.get(name) ?? {};
     if (value === undefined || check === undefined) continue;
-    const incompletePaths = new Set(stripped.map((path) => pathKey([name, ...path])));
+    const incompletePaths = new Set(strippedMaps.map((path) => toPathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {
       // A member that seems missing may exist under an unknown name.
-      if (!incompletePaths.has(pathKey(path))) validator.report(path, wrong, right, atKey);
+      if (!incompletePaths.has(toPathKey(path))) validator.report(path, wrong, right, atKey);
     };
     yield;
     check(value, report, context);
   }
 }
 
-function pathKey(path: YamlPath): string {
+function toPathKey(path: YamlPath): string {
   return JSON.stringify(path.map(String));
 }
 

@@ -44,11 +44,13 @@ export function requireDivisibleStages(variant: Stages, base: Stages): void {
       'No stage identifies the account of a request. List the stage auth, or one with `accountOf`, in `pipeline`.',
     );
   const names = new Set([...variant.pipeline.activating, ...base.pipeline.activating]);
-  refuseDifferences([...names].flatMap((name) => sharedDifferences(name, variant.config.stages, base.config.stages)));
+  refuseDifferences(
+    [...names].flatMap((name) => findSharedDifferences(name, variant.config.stages, base.config.stages)),
+  );
 }
 
 /** Returns the paths of a stage's differing options that affect state shared by both configurations. */
-function sharedDifferences(name: string, variant: readonly ListedStage[], base: readonly ListedStage[]): string[] {
+function findSharedDifferences(name: string, variant: readonly ListedStage[], base: readonly ListedStage[]): string[] {
   const findStage = (stages: readonly ListedStage[]) => stages.find(({ definition }) => definition.name === name);
   const [stage, baseStage] = [findStage(variant), findStage(base)];
   if (stage === undefined || baseStage === undefined) return [`pipeline.${name}`];
@@ -72,7 +74,7 @@ function refuseDifferences(paths: readonly string[]): void {
   );
 }
 
-/** True if both configurations list the same stages with the same options. */
+/** Returns true if both configurations list the same stages with the same options. */
 export function hasSameStages(variant: Config, base: Config): boolean {
   return isSame(listStages(variant), listStages(base));
 }

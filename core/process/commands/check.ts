@@ -95,9 +95,11 @@ function describeService(reviews: readonly { readonly name: string; readonly val
 /** Describes the plans, shortest first, with their price per day, which should fall with the length. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
-  const money = (amount: number) => formatMoneyForTerminal(amount, currency);
+  const formatPrice = (amount: number) => formatMoneyForTerminal(amount, currency);
   const plans = config.get(plansSection).toSorted((a, b) => a.days - b.days);
-  const rows = plans.map((plan) => [`${plan.days}`, money(plan.price), `${money(pricePerDay(plan))} a day`] as const);
+  const rows = plans.map(
+    (plan) => [`${plan.days}`, formatPrice(plan.price), `${formatPrice(pricePerDay(plan))} a day`] as const,
+  );
   const width = Math.max(...rows.map(([, price]) => price.length));
   return [
     '',
@@ -155,8 +157,9 @@ function describeCatalog({ models: catalogModels, upstreams }: Catalog, prefix: 
     'upstreams',
     ...alignColumns(
       upstreams.map(({ name, formats, baseUrl, apiKeys: { length: keys }, isEnabled, isDemo }) => {
-        const state = isDemo ? 'demo' : !isEnabled ? 'off' : keys === 1 ? '1 key' : `${keys} keys`;
-        return [name, state, isDemo ? '' : baseUrl, formats.join(', ')];
+        const keyCount = keys === 1 ? '1 key' : `${keys} keys`;
+        if (isDemo) return [name, 'demo', '', formats.join(', ')];
+        return [name, isEnabled ? keyCount : 'off', baseUrl, formats.join(', ')];
       }),
     ),
     '',

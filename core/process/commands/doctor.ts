@@ -15,7 +15,7 @@ import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
 const defaultTimeoutSeconds = 10;
-/** Default duration of slow calls to the public address; many proxies time out after 60 s. */
+/** Default duration of slow calls to the public address, because many proxies time out after 60 s. */
 const defaultSlowSeconds = 65;
 
 interface DoctorOptions {
@@ -31,7 +31,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
   parser
     .command('doctor')
     .description(
-      'check everything that the gateway depends on, and say what to do: configuration, Node.js, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
+      'check everything that the gateway depends on, with advice: configuration, Node.js, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
     )
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option(
@@ -42,7 +42,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     .option('--timeout <seconds>', 'for each check, 1 to 60; 10 unless given; all run at once', parseInteger(1, 60))
     .option(
       '--url [url]',
-      'also call the gateway at its public address, as a customer does, and see what the proxy does; service.base_url unless one is given. Takes two minutes at most',
+      'also call the gateway at its public address, as a customer does, to check the proxy; default: service.base_url. Takes two minutes at most',
       parseUrl,
     )
     .option(
@@ -53,7 +53,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     )
     .option(
       '--mail <address>',
-      'also send a mail to this address, and look SPF, DMARC and DKIM of the sender up',
+      'also send a mail to this address, and look up SPF, DMARC and DKIM of the sender',
       parseEmail,
     )
     .addHelpText(
@@ -89,7 +89,7 @@ async function runDoctor(context: CoreCommandContext, options: DoctorOptions): P
   const findings = await runChecks(selectedChecks, timeout * 1000, createSecretRemover(process.env, secrets));
   const failures = findings.filter(({ state }) => state === 'failed').length;
   if (json) print(JSON.stringify({ ok: failures === 0, checks: findings }));
-  else for (const line of renderFindings(findings)) print(line);
+  else for (const line of formatFindings(findings)) print(line);
   if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
@@ -190,7 +190,7 @@ const styleByState: Readonly<Record<Finding['state'], TextStyle>> = {
   skipped: 'dim',
 };
 
-function renderFindings(findings: readonly CheckedFinding[]): string[] {
+function formatFindings(findings: readonly CheckedFinding[]): string[] {
   const titles = findings.map(({ check, subject }) => (subject === undefined ? check : `${check} (${subject})`));
   const width = Math.min(40, Math.max(...titles.map(({ length }) => length)));
   return findings.flatMap(({ state, text, advice }, index) => [

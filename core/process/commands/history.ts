@@ -40,7 +40,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
   addListOptions(list, configurations, 20).action((id: number | undefined, options: ListOptions) =>
     withHistory(context, async ({ history, host, registry }) => {
       if (id !== undefined) {
-        const served = await requireServed(history, id);
+        const served = await requireConfiguration(history, id);
         return context.print(options.json ? JSON.stringify(toOperatorJson(served), null, 2) : served.text.trimEnd());
       }
       const query = await readListQuery(host, configurations, options);
@@ -64,9 +64,10 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .action((from: number | undefined, to: number | undefined) =>
       withHistory(context, async ({ history }) => {
         const [latest] = await history.list(1);
-        const after = to === undefined ? latest : await requireServed(history, to);
+        const after = to === undefined ? latest : await requireConfiguration(history, to);
         if (after === undefined) throw createNotFound();
-        const before = from === undefined ? await findPrevious(history, after) : await requireServed(history, from);
+        const before =
+          from === undefined ? await findPrevious(history, after) : await requireConfiguration(history, from);
         const lines = diffLines(before.text, after.text);
         context.print(`from ${before.id} to ${after.id}`);
         for (const line of lines.length === 0 ? ['nothing'] : lines) context.print(line);
@@ -74,7 +75,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     );
   parser
     .command('rollback')
-    .description('take the last change of gateway.yaml back, on all instances, until the file changes')
+    .description('take back the last change of gateway.yaml, on all instances, until the file changes')
     .argument('[number]', 'of the configuration to go back to; default: the one before', parseNumber)
     .option('--note <text>', 'why', parseLine)
     .option('--release', 'serve gateway.yaml again')
@@ -113,7 +114,7 @@ async function runRollback(
       return context.print(`The ${registry.variantSource?.name} has ended.`);
     const file = await readDocument(context.file(), process.env);
     const { digest } = await history.createStoredForm(file);
-    const target = id === undefined ? await history.findPrevious(digest) : await requireServed(history, id);
+    const target = id === undefined ? await history.findPrevious(digest) : await requireConfiguration(history, id);
     if (target === undefined) throw createNotFound();
     const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
@@ -161,12 +162,12 @@ export async function withHistory(
 function describeRollbackLines(rollback: Rollback | undefined): string[] {
   if (rollback === undefined) return [];
   const { variant, operator, configurationId } = rollback;
-  const why =
+  const cause =
     variant === undefined ? `rolled back by ${operator}` : `${createVariantName(variant)} of ${operator} became full`;
-  return ['', `${why}: configuration ${configurationId} serves until the file changes`];
+  return ['', `${cause}: configuration ${configurationId} serves until the file changes`];
 }
 
-async function requireServed(history: ConfigHistory, id: number): Promise<StoredConfiguration> {
+async function requireConfiguration(history: ConfigHistory, id: number): Promise<StoredConfiguration> {
   const served = await history.find(id);
   if (served === undefined)
     throw new CommandFailed(`Configuration ${id} not found. List them with: daypass history`, 3);

@@ -89,19 +89,21 @@ async function createStarters(
   const host = createReviewedHost(loaded, buildCatalog(config, registry.vendors, registry.formats));
   return Promise.all(
     registry.starterFiles.map(async ({ name, write }) => {
-      const written: string[] = [];
+      const writtenPaths: string[] = [];
       for (const [path, text] of await write(host))
-        if (await createFile(resolve(folder, path), text)) written.push(path);
-      return { name, writtenPaths: written };
+        if (await createFile(resolve(folder, path), text)) writtenPaths.push(path);
+      return { name, writtenPaths };
     }),
   );
 }
 
-function describeStarters(folder: string, started: readonly CreatedStarter[]): string {
-  const written = started.flatMap((starter) => starter.writtenPaths);
-  if (written.length === 0) return `${folder} has these pages already; none was written`;
-  return `${written.join(', ')} ${written.length === 1 ? 'was' : 'were'} written. Fill in each {{…}}, and remove "draft: true"`;
+function describeStarters(folder: string, starters: readonly CreatedStarter[]): string {
+  const paths = starters.flatMap(({ writtenPaths }) => writtenPaths);
+  if (paths.length === 0) return `${folder} has these pages already; none was written`;
+  return `${paths.join(', ')} ${paths.length === 1 ? 'was' : 'were'} written. Fill in each {{…}}, and remove "draft: true"`;
 }
+
+const otherFolderAdvice = 'choose another folder: daypass init FOLDER';
 
 /** @returns false if the file exists */
 async function createFile(file: string, text: string): Promise<boolean> {
@@ -138,8 +140,6 @@ async function createFiles(folder: string, files: readonly (readonly [name: stri
     }
   }
 }
-
-const otherFolderAdvice = 'choose another folder: daypass init FOLDER';
 
 function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);

@@ -45,6 +45,15 @@ function printWarning(error: ConfigError): void {
   console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
 }
 
+const reasonsByCode: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+};
+
 async function writeSchema(target: string, text: string): Promise<void> {
   try {
     await writeFile(target, text);
@@ -54,12 +63,3 @@ async function writeSchema(target: string, text: string): Promise<void> {
     throw new CommandFailed(`${target} cannot be written: ${reason}; choose another file with --output FILE`);
   }
 }
-
-const reasonsByCode: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder is a file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-};

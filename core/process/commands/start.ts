@@ -13,7 +13,7 @@ import { exitAtOnce } from '#core/platform/hung-work.ts';
 import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import type { Gateway, GatewayOptions } from '../app.ts';
-import { renderGreeting, formatRunningLine } from '../greeting.ts';
+import { formatGreeting, formatRunningLine } from '../greeting.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
 import type { StopCause, StopSignals } from '../stop-signals.ts';
 import { readWorkerSettings } from '../workers/settings.ts';
@@ -202,7 +202,7 @@ async function greet(
     for (const notice of gateway.notices) log.warn(notice);
   }
   if (format === 'text' || demo !== undefined || process.stdout.isTTY)
-    for (const line of renderGreeting(gateway, operatorUrl, demo?.key)) print(line);
+    for (const line of formatGreeting(gateway, operatorUrl, demo?.key)) print(line);
 }
 
 /**

@@ -16,9 +16,9 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 const maxUsedShare = 0.9;
 /** Allowed difference of the server's clock. */
 const maxClockDifferenceMs = 5_000;
-const timeoutMs = 8_000; // ms
+const timeoutMs = 8_000;
 
-/** Environment variables with server URLs. The others require the first; without it, the server is embedded. */
+/** Environment variables with server URLs. Without the first one, the others are ignored, and the server is embedded. */
 const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
 
 /**
@@ -163,7 +163,7 @@ export function evaluateServer(server: ServerRow, time: number, variable: string
   if (difference * 1000 > maxClockDifferenceMs)
     return warning(
       `${name}: its clock differs by ${difference} s`,
-      'Synchronize the clocks of both machines (NTP): ends of plans follow that of the database.',
+      "Synchronize the clocks of both machines (NTP): plans end by the database's clock.",
     );
   if (used / limit > maxUsedShare)
     return warning(
@@ -220,12 +220,12 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
   ]);
   if (existence[0]?.exists !== true) return skipped('the first start creates the tables');
   const { rows } = await client.query<{ name: string }>(`select name from ${migrationTable}`);
-  const applied = new Set(rows.map(({ name }) => name));
-  const pending = [...knownNames].filter((name) => !applied.has(name));
-  const unknownNames = [...applied].filter((name) => !knownNames.has(name));
-  if (pending.length > 0)
+  const appliedNames = new Set(rows.map(({ name }) => name));
+  const pendingNames = [...knownNames].filter((name) => !appliedNames.has(name));
+  const unknownNames = [...appliedNames].filter((name) => !knownNames.has(name));
+  if (pendingNames.length > 0)
     return warning(
-      `${pending.length} wait: ${pending.slice(0, 3).join(', ')}`,
+      `${pendingNames.length} wait: ${pendingNames.slice(0, 3).join(', ')}`,
       'The next start applies them, or `daypass migrate` now. Make a backup before.',
     );
   if (unknownNames.length > 0)
@@ -239,5 +239,5 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
       `accounts with the same e-mail address: ${duplicates.map(({ ids }) => ids.join(' and ')).join(', ')}`,
       'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
     );
-  return ok(`all ${applied.size} are applied`);
+  return ok(`all ${appliedNames.size} are applied`);
 }

@@ -116,7 +116,7 @@ export const gatewayDiagnosis: Diagnosis = {
 
 async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   try {
-    return describeRunning(await queryOperator(host));
+    return describeReadiness(await queryOperator(host));
   } catch (error) {
     if (!(error instanceof OperatorUnavailable)) throw error;
     return skipped(error.message);
@@ -124,7 +124,7 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
 }
 
 /** Describes the response of `/readyz?verbose`. */
-export function describeRunning({ status, checks, problems }: JsonObject): Finding {
+export function describeReadiness({ status, checks, problems }: JsonObject): Finding {
   const failing = asList<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
     check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],
   );
@@ -138,10 +138,10 @@ export function describeRunning({ status, checks, problems }: JsonObject): Findi
   if (failing.length > 0)
     return failed(
       `runs, degraded: ${[...failing, ...reportedProblems].join(' · ')}`,
-      '/operator/health has the same, with since when.',
+      '/operator/health lists the same checks, each with the time since which it fails.',
     );
   if (reportedProblems.length === 0) return ok(`runs, ${String(status)}`);
-  return warning(`runs; ${reportedProblems.join(' · ')}`, '/operator has where each is mended.');
+  return warning(`runs; ${reportedProblems.join(' · ')}`, '/operator links each to the page that fixes it.');
 }
 
 function asList<Entry>(value: unknown): readonly Entry[] {

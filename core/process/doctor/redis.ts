@@ -3,9 +3,9 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
-const timeoutMs = 5_000; // ms
+const timeoutMs = 5_000;
 
-/** Creates the checks of Redis at each URL that is set: that it accepts commands, and does not evict the keys of jobs. */
+/** Creates the checks of Redis at each URL that is set. Redis must accept commands, and must not evict the keys of jobs. */
 export function createRedisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
   return {
     name: 'redis',
@@ -34,13 +34,15 @@ async function checkRedis(url: string, variable: string, hasJobs: boolean): Prom
         `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
         'Repair it: redis-cli --cluster fix HOST:PORT.',
       );
-    const { readEvictionPolicy: evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
+    const { readEvictionPolicy } = await import('#core/platform/jobs/eviction.ts');
     if (servers.length === 1 && !url.includes('-cluster:') && isClusterNode(servers[0] ?? ''))
       return failed(
         'it is a node of a Redis Cluster, whose URL begins with redis-cluster://',
         formatSchemeAdvice(variable),
       );
-    const findings = servers.map((info) => describeServer(info, variable, hasJobs ? evictionPolicy(info) : undefined));
+    const findings = servers.map((info) =>
+      describeServer(info, variable, hasJobs ? readEvictionPolicy(info) : undefined),
+    );
     const worst = findings.find(({ state }) => state === 'failed') ?? findings.find(({ state }) => state === 'warning');
     if (worst !== undefined) return worst;
     const [first = ok('')] = findings;
@@ -63,7 +65,7 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
   if (reason === 'connection lost' && !url.includes('@'))
     return failed(
       'the connection was closed',
-      `Redis without a password refuses other machines (protected mode): set one, and put it into ${variable}. Else a proxy or firewall may cut it.`,
+      `Redis without a password refuses other machines (protected mode): set one, and put it into ${variable}. Otherwise, a proxy or firewall may close it.`,
     );
   return explainNetworkError(error);
 }

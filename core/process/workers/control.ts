@@ -17,7 +17,7 @@ const closeTimeoutMs = 1_000;
 const doneLine = 'done';
 
 /** Performs an action and reports its progress. Rejects with the reason for a failure. */
-export type PerformAction = (action: Action, tell: (line: string) => void) => Promise<void>;
+export type PerformAction = (action: Action, reportProgress: (line: string) => void) => Promise<void>;
 
 /** Thrown if no process listens on the data folder's socket. */
 export class NoSupervisor extends Error {
@@ -91,7 +91,11 @@ async function respond(
  *
  * @throws NoSupervisor, or Error with the reason for a failure
  */
-export async function sendOrder(dataFolder: string, action: Action, tell: (line: string) => void): Promise<void> {
+export async function sendOrder(
+  dataFolder: string,
+  action: Action,
+  reportProgress: (line: string) => void,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request({ socketPath: getSocketPath(dataFolder), method: 'POST', path: `/${action}` }, resolve)
     .on('error', reject)
@@ -104,7 +108,7 @@ export async function sendOrder(dataFolder: string, action: Action, tell: (line:
   let lastLine: string | undefined;
   try {
     for await (const line of createInterface({ input: response })) {
-      if (lastLine !== undefined) tell(lastLine);
+      if (lastLine !== undefined) reportProgress(lastLine);
       lastLine = line;
     }
   } catch (error) {

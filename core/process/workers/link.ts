@@ -53,13 +53,21 @@ export class SupervisorLink {
 
   async #followOrder(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
     const worker = this.#worker;
-    if (order.kind === 'workers') this.#takeState(order);
-    else if (order.kind === 'shed') worker?.shedConnections(order.connections);
-    else if (order.kind === 'greet') await worker?.greet(order.operatorUrl);
-    else {
-      const { id } = order;
-      const answer = order.kind === 'reload' ? worker?.reload() : worker?.respondToOperator(order.question);
-      this.#sendReport({ kind: 'answer', id, answer: await answer });
+    switch (order.kind) {
+      case 'workers':
+        return this.#takeState(order);
+      case 'shed':
+        return worker?.shedConnections(order.connections);
+      case 'greet':
+        return worker?.greet(order.operatorUrl);
+      case 'reload':
+        return this.#sendReport({ kind: 'answer', id: order.id, answer: await worker?.reload() });
+      case 'ask':
+        return this.#sendReport({
+          kind: 'answer',
+          id: order.id,
+          answer: await worker?.respondToOperator(order.question),
+        });
     }
   }
 

@@ -34,9 +34,9 @@ export function mergeMetrics(metrics: readonly WorkerMetrics[]): string {
 function addWorkerLabel(line: string, worker: number): string[] {
   const [match, name, labels] = samplePattern.exec(line) ?? [];
   if (match === undefined || name === undefined) return [];
-  const remainder =
-    labels === undefined ? `}${line.slice(name.length)}` : labels.startsWith('}') ? labels : `,${labels}`;
-  return [`${name}{worker="${worker}"${remainder}`];
+  const start = `${name}{worker="${worker}"`;
+  if (labels === undefined) return [`${start}}${line.slice(name.length)}`];
+  return [labels.startsWith('}') ? start + labels : `${start},${labels}`];
 }
 
 interface MetricOfWorkers {

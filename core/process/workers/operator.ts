@@ -89,18 +89,18 @@ export class WorkersOperator {
       : this.#mergeHealth(responses, first.response);
   }
 
-  #mergeMetrics(answered: readonly WorkerResponse[], { status, headers }: ForwardedResponse): ForwardedResponse {
-    const merged = mergeMetrics(answered.map(({ worker, response: answer }) => ({ worker, text: answer.body })));
-    return { status, headers, body: merged + this.#workers.metrics(answered.map(({ worker }) => worker)) };
+  #mergeMetrics(responses: readonly WorkerResponse[], { status, headers }: ForwardedResponse): ForwardedResponse {
+    const merged = mergeMetrics(responses.map(({ worker, response: answer }) => ({ worker, text: answer.body })));
+    return { status, headers, body: merged + this.#workers.metrics(responses.map(({ worker }) => worker)) };
   }
 
   /** Merges the failing checks of all workers into the health of one ready worker. */
-  #mergeHealth(answered: readonly WorkerResponse[], first: ForwardedResponse): ForwardedResponse {
-    const baseResponse = answered.find(({ response: answer }) => answer.status === 200)?.response ?? first;
+  #mergeHealth(responses: readonly WorkerResponse[], first: ForwardedResponse): ForwardedResponse {
+    const baseResponse = responses.find(({ response: answer }) => answer.status === 200)?.response ?? first;
     const body = parseObject(baseResponse.body);
     if (!Array.isArray(body?.['checks'])) return baseResponse;
     const failing = new Map<unknown, JsonObject>();
-    for (const { worker, response: answer } of answered)
+    for (const { worker, response: answer } of responses)
       for (const check of (parseObject(answer.body)?.['checks'] ?? []) as readonly JsonObject[])
         if (check['ok'] === false && !failing.has(check['name']))
           failing.set(check['name'], { ...check, reason: `Worker ${worker}: ${String(check['reason'])}` });

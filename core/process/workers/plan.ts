@@ -29,13 +29,11 @@ export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefine
   const values = document.values();
   const read = <S extends Section>({ name, schema }: S) =>
     validator.validate(values[name] ?? structuredClone(schema.default), schema, [name]) as SectionValue<S>;
-  const [workers, dataValue, listenValue, memoryValue, operator] = [
-    read(workersSection),
-    read(data),
-    read(listen),
-    read(memory),
-    read(operatorSection),
-  ];
+  const workers = read(workersSection);
+  const dataValue = read(data);
+  const listenValue = read(listen);
+  const memoryValue = read(memory);
+  const operator = read(operatorSection);
   // Invalid sections have no value.
   if (validator.mistakes.length > 0) return undefined;
   const { host, port } = listenValue;

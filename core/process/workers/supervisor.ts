@@ -39,7 +39,7 @@ interface SupervisorParts {
  * Runs several processes that serve the same port, until a signal.
  *
  * @returns the cause of the end, and true if every worker ended cleanly
- * @throws StartRefused. If the first worker does not start, the process exits with its code; the worker has reported the reason
+ * @throws StartRefused; if the first worker does not start, the process exits with its code, and the worker has reported the reason
  */
 export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);
@@ -78,7 +78,11 @@ class Supervisor {
       isReplacing: false,
     }));
     const { log } = parts;
-    this.#control = new ControlSocket(plan.dataFolder, (action, tell) => this.#perform(action, tell), log);
+    this.#control = new ControlSocket(
+      plan.dataFolder,
+      (action, reportProgress) => this.#perform(action, reportProgress),
+      log,
+    );
     const workers = {
       ready: () => this.#ready,
       metrics: (answered: readonly number[]) => renderSlotMetrics(this.#slots, answered),
@@ -145,7 +149,7 @@ class Supervisor {
     const settings = { number, count: this.#plan.count, isAlone: this.#ready.length === 0 };
     const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#balance(reporter));
     this.#running.add(worker);
-    runInBackground(this.#parts.log, 'following a worker', async () => this.#noteExit(worker, await worker.exited));
+    runInBackground(this.#parts.log, 'following a worker', async () => this.#handleExit(worker, await worker.exited));
     return worker;
   }
 
@@ -181,16 +185,16 @@ class Supervisor {
     return false;
   }
 
-  #noteExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
+  #handleExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
     this.#running.delete(worker);
     const slot = this.#slots[worker.number - 1] as WorkerSlot;
     if (this.#isStopping) {
       this.#isClean &&= code === 0;
       if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
-    } else if (slot.worker === worker) this.#noteCrash(slot, worker, how);
+    } else if (slot.worker === worker) this.#handleCrash(slot, worker, how);
   }
 
-  #noteCrash(slot: WorkerSlot, worker: WorkerProcess, how: string): void {
+  #handleCrash(slot: WorkerSlot, worker: WorkerProcess, how: string): void {
     const { number, backoff } = slot;
     const { log } = this.#parts;
     slot.worker = undefined;
@@ -214,9 +218,9 @@ class Supervisor {
     slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delay);
   }
 
-  async #perform(action: Action, tell: (line: string) => void): Promise<void> {
+  async #perform(action: Action, reportProgress: (line: string) => void): Promise<void> {
     if (this.#isStopping && action !== 'stop') throw new Error('the gateway is stopping');
-    if (action === 'restart') await this.#replaceAll(tell);
+    if (action === 'restart') await this.#replaceAll(reportProgress);
     else if (action === 'reload') await this.#reload();
     else {
       this.#parts.signals.followOrder('SIGTERM');
@@ -234,16 +238,16 @@ class Supervisor {
    *
    * @throws Error if a new process does not start; this slot and all later ones keep their workers
    */
-  async #replaceAll(tell: (line: string) => void): Promise<void> {
+  async #replaceAll(reportProgress: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
     const replace = async () => {
-      for (const slot of this.#slots) await this.#replace(slot, tell);
+      for (const slot of this.#slots) await this.#replace(slot, reportProgress);
     };
     this.#replacing = replace().finally(() => (this.#replacing = undefined));
     await this.#replacing;
   }
 
-  async #replace(slot: WorkerSlot, tell: (line: string) => void): Promise<void> {
+  async #replace(slot: WorkerSlot, reportProgress: (line: string) => void): Promise<void> {
     const { number } = slot;
     if (this.#isStopping) throw new Error('the gateway is stopping');
     clearTimeout(slot.timer);
@@ -263,17 +267,20 @@ class Supervisor {
     const previousWorker = slot.worker;
     slot.worker = successor;
     this.#announce();
-    this.#logAndReport(`worker ${number}: process ${successor.pid} serves`, tell);
+    this.#logAndReport(`worker ${number}: process ${successor.pid} serves`, reportProgress);
     if (previousWorker === undefined) return;
     previousWorker.end('replaced');
     if ((await waitForFirst([previousWorker.exited], timeoutsMs.drain)) === notSettled) previousWorker.kill();
     const { how } = await previousWorker.exited;
-    this.#logAndReport(`worker ${number}: process ${previousWorker.pid}, which it has replaced, ${how}`, tell);
+    this.#logAndReport(
+      `worker ${number}: process ${previousWorker.pid}, which it has replaced, ${how}`,
+      reportProgress,
+    );
   }
 
-  #logAndReport(line: string, tell: (line: string) => void): void {
+  #logAndReport(line: string, reportProgress: (line: string) => void): void {
     this.#parts.log.info(line);
-    tell(line);
+    reportProgress(line);
   }
 
   /** @returns true if every worker ended with 0 */

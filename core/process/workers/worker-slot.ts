@@ -17,11 +17,16 @@ export interface WorkerSlot {
 export function describeSlots(slots: readonly WorkerSlot[]): WorkerStatus[] {
   return slots.map(({ number, worker, crashes }) => ({
     worker: number,
-    state: worker === undefined ? 'ended' : worker.isReady ? 'ready' : 'starting',
+    state: describeState(worker),
     process: worker?.pid,
     since: worker === undefined ? undefined : new Date(worker.startedAt).toISOString(),
     crashes,
   }));
+}
+
+function describeState(worker: WorkerProcess | undefined): WorkerStatus['state'] {
+  if (worker === undefined) return 'ended';
+  return worker.isReady ? 'ready' : 'starting';
 }
 
 /**

@@ -2,7 +2,7 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { type Rollback, type StoredConfiguration, createVariantName } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
+import { type ConfigChanges, getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { type TableSection, omitEmptySections } from '#core/web/pages/table.ts';
@@ -34,7 +34,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
     const oldest = documents.at(-1);
     return {
       rollback: describeRollback(request),
-      rollbackTitle: t(chooseRollbackTitle(configLoadState(host).rollback)),
+      rollbackTitle: t(chooseRollbackTitle(getConfigLoadState(host).rollback)),
       notice: await variants?.notice(request),
       table: describeDocuments(documents, before === undefined ? serving?.digest : undefined, request),
       older: rows.length > pageSize && oldest !== undefined ? `${configurationsPath}?before=${oldest.id}` : '',
@@ -48,7 +48,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
 
 /** Returns the running gateway's changes of its configuration. @throws PageError while the gateway starts */
 export function requireChanges({ host }: PageRequest) {
-  const { changes } = configLoadState(host);
+  const { changes } = getConfigLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
 }
@@ -72,7 +72,7 @@ export function parseNumber(text: string | undefined): number | undefined {
 }
 
 function describeRollback({ host, t, format }: PageRequest): string {
-  const { rollback } = configLoadState(host);
+  const { rollback } = getConfigLoadState(host);
   if (rollback === undefined) return '';
   const { operator, configurationId, createdAt, variant } = rollback;
   return t(variant === undefined ? 'operator.configuration_rolled_back' : 'operator.variant_became_full', {

@@ -2,7 +2,7 @@ import { note as reason } from '#core/business/operator-actions/action-kind.ts';
 import type { StoredConfiguration } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
-import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
+import { type ConfigChanges, getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { object } from '#core/platform/schema.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
 import { runFormAction } from '#core/web/actions/action-page.ts';
@@ -58,7 +58,7 @@ export const configurationPage: Page = {
 
 /** Returns true if the target is the content of gateway.yaml, which another configuration overrides. */
 function isFileContent({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
-  return configLoadState(host).rollback?.fileDigest === digest;
+  return getConfigLoadState(host).rollback?.fileDigest === digest;
 }
 
 async function requireConfiguration(

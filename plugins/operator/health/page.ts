@@ -3,7 +3,7 @@ import { translateChoice } from '#core/business/operator-actions/member-describe
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Rollback } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
@@ -56,7 +56,7 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
         describeActionTable(actions, reader, await readSubjectCells(request, actions, reader.names)),
       ]),
       links: listLinksWithin(gateway, path, t, host),
-      refusal: configLoadState(host).refusal?.reason ?? '',
+      refusal: getConfigLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };
   },
@@ -100,7 +100,7 @@ function describeCheckResult(kind: string | undefined, t: PageRequest['t']): str
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
-  const { loadedAt, refusal, postponed, rollback } = configLoadState(host);
+  const { loadedAt, refusal, postponed, rollback } = getConfigLoadState(host);
   const { models, unavailable } = host.catalog;
   const time = (at: number) => format.time(new Date(at)).text;
   const describeRollback = ({ operator, createdAt }: Rollback) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { renderGreeting } from '../../../core/process/greeting.ts';
+import { formatGreeting } from '../../../core/process/greeting.ts';
 import { hostOf, modelOf } from '../../plugins/format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../plugins/upstream/fixture.ts';
 
@@ -10,7 +10,7 @@ const upstream = { ...upstreamAt('http://127.0.0.1:1/v1', { formats: ['chat'] })
 const demo = modelOf('demo', ['chat'], { routes: [routeTo(upstream)] });
 
 const greet = (models: readonly Model[], chatModels: readonly Model[]) =>
-  renderGreeting(
+  formatGreeting(
     { host: hostOf(models), chatModels, url: 'http://127.0.0.1:8787', notices: [] },
     undefined,
     undefined,

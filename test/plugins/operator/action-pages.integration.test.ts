@@ -9,7 +9,7 @@ import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { Registry } from '#core/extension/registry.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
@@ -302,7 +302,7 @@ const pages: readonly ActionPage[] = [
     path: '/operator/configuration/{number}',
     action: 'configuration.rollback',
     async subject() {
-      const { changes } = configLoadState(gateway.gateway.host);
+      const { changes } = getConfigLoadState(gateway.gateway.host);
       if (changes === undefined) throw new Error('the gateway has not started');
       const { history } = changes.documents;
       await history.release();

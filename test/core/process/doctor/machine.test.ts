@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeRunning, nodeDiagnosis } from '#core/process/doctor/machine.ts';
+import { describeReadiness, nodeDiagnosis } from '#core/process/doctor/machine.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 
 const passing = { name: 'disk', ok: true };
@@ -7,7 +7,7 @@ const problem = (name: string, severity: string, text: string) => ({ problem: na
 
 it('a running gateway without problems is fine, whatever hints it has', () => {
   const hint = problem('no_backup', 'info', 'one upstream');
-  expect(describeRunning({ status: 'ok', checks: [passing], problems: [hint] })).toEqual({
+  expect(describeReadiness({ status: 'ok', checks: [passing], problems: [hint] })).toEqual({
     state: 'ok',
     text: 'runs, ok',
   });
@@ -15,8 +15,8 @@ it('a running gateway without problems is fine, whatever hints it has', () => {
 
 it('problems of a running gateway are a warning, with where they are mended, five at most by name', () => {
   const problems = Array.from({ length: 7 }, (_, index) => problem('model', 'bad', `model ${index} fails`));
-  const { state, text, advice } = describeRunning({ status: 'ok', checks: [passing], problems });
-  expect([state, advice]).toEqual(['warning', '/operator has where each is mended.']);
+  const { state, text, advice } = describeReadiness({ status: 'ok', checks: [passing], problems });
+  expect([state, advice]).toEqual(['warning', '/operator links each to the page that fixes it.']);
   expect(text).toMatch(/^runs; Title: model 0 fails · .*Title: model 4 fails · 2 more$/);
 });
 
@@ -26,13 +26,13 @@ it('a failing check of a running gateway is a failure, told once, before other p
     problem('check', 'bad', 'Disk: 1 MB left. Free some.'),
     problem('mail', 'warn', 'a receipt is lost'),
   ];
-  const finding = describeRunning({ status: 'degraded', checks: [failing, passing], problems });
+  const finding = describeReadiness({ status: 'degraded', checks: [failing, passing], problems });
   expect(finding.state).toBe('failed');
   expect(finding.text).toBe('runs, degraded: disk: 1 MB left. Free some. · Title: a receipt is lost');
 });
 
 it('a gateway of an earlier version, which tells of no problems, is judged by its checks', () => {
-  expect(describeRunning({ status: 'ok', checks: [passing] })).toEqual({ state: 'ok', text: 'runs, ok' });
+  expect(describeReadiness({ status: 'ok', checks: [passing] })).toEqual({ state: 'ok', text: 'runs, ok' });
 });
 
 it.each([

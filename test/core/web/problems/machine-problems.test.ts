@@ -4,7 +4,7 @@ import { noTraffic } from '#core/business/model-health/trouble.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { configProblems } from '#core/extension/validation/config-problems.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { createCheckProblems } from '#core/web/problems/check-problems.ts';
@@ -51,7 +51,7 @@ async function needsOf(
   };
   const host = Object.assign(createTestHost({ now, catalog }), { database: fine, shared: fine, jobs });
   if (isBroken)
-    configLoadState(host as never).refusal = { refusedAt: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
+    getConfigLoadState(host as never).refusal = { refusedAt: now - 5 * minute, reason: 'gateway.yaml:3:1 bad\nmore' };
   const request = { host, t, format: getFormatter('en', 'UTC') } as unknown as PageRequest;
   const checks = new Map(
     isBroken
@@ -216,7 +216,7 @@ it.each([
 ])('programs do not read who is responsible for %s, operators do', async (_, more, sentence, note) => {
   await using host = createTestHost({ now });
   const rollback = { fileDigest: '', configurationId: 3, operator: 'ops@example.com', createdAt: new Date(now) };
-  configLoadState(host).rollback = { ...rollback, ...more };
+  getConfigLoadState(host).rollback = { ...rollback, ...more };
   const pageTexts = [ownTexts, ...coreTexts];
   const gateway = { pageTexts, problems: new Map(configProblems.map((kind) => [kind.name, kind])) };
   const [told] = await describeProblems(gateway, host);

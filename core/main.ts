@@ -1,4 +1,4 @@
-import { exitOnClosedOutput, ignoreClosedOutput } from '#core/platform/output.ts';
+import { ignoreBrokenPipe, ignoreClosedOutput } from '#core/platform/output.ts';
 import { findCommandWord } from '#core/process/command-word.ts';
 import { disableInspector, StopSignals } from '#core/process/stop-signals.ts';
 
@@ -10,7 +10,7 @@ const command = findCommandWord(args);
 const signals = command === 'start' ? new StopSignals() : undefined;
 if (signals === undefined) {
   disableInspector();
-  exitOnClosedOutput();
+  ignoreBrokenPipe();
 } else ignoreClosedOutput();
 const { runCommandLine } = await import('#core/process/command-line.ts');
 

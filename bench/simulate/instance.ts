@@ -72,7 +72,7 @@ export class Instance {
     const [client, subscriber] = connections;
     const count = (level: string) => () => figures.count(`log ${level}`);
     const log: Logger = { info: count('info'), warn: count('warn'), error: count('error') };
-    const shared = await RedisShared.over(scriptedClient(client), subscriber as unknown as Redis, log);
+    const shared = await RedisShared.fromClients(scriptedClient(client), subscriber as unknown as Redis, log);
     return new Instance(name, world, shared, connections);
   }
 

@@ -1,4 +1,4 @@
-import { type SlotLimits, type SlotReply, unused } from '#core/platform/shared/slots.ts';
+import { type SlotLimits, type SlotReply, unusedResult } from '#core/platform/shared/slots.ts';
 import { FairQueue } from '../../plugins/upstream/capacity/fair-queue.ts';
 import type { Clock } from './clock.ts';
 
@@ -14,7 +14,7 @@ const limits: SlotLimits = { concurrent: 20, requests: Infinity, period: 60_000,
 
 /** How free slots are given out: by the gateway's fair queue, or first come, first served. */
 export interface Queue {
-  enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expected' | 'granted'>;
+  enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expectedMs' | 'grantedIds'>;
   end(id: string, isServed: boolean, now: number): readonly string[];
 }
 
@@ -22,7 +22,8 @@ export function fairQueue(): Queue {
   const queue = new FairQueue();
   return {
     enter: (id, account, now) => queue.enter({ id, account, weight: 1, mayWait: true }, limits, now),
-    end: (id, isServed, now) => queue.end(id, isServed ? { isServed, refused: 0 } : unused, limits, now).granted,
+    end: (id, isServed, now) =>
+      queue.end(id, isServed ? { isServed, refusedShare: 0 } : unusedResult, limits, now).grantedIds,
   };
 }
 
@@ -33,10 +34,10 @@ export function unfairQueue(): Queue {
     enter(id) {
       if (running.size < limits.concurrent) {
         running.add(id);
-        return { state: 'running', expected: 0, granted: [] };
+        return { state: 'running', expectedMs: 0, grantedIds: [] };
       }
       waiting.push(id);
-      return { state: 'waiting', expected: (waiting.length * answer) / limits.concurrent, granted: [] };
+      return { state: 'waiting', expectedMs: (waiting.length * answer) / limits.concurrent, grantedIds: [] };
     },
     end(id) {
       if (!running.delete(id)) waiting.splice(waiting.indexOf(id), 1);
@@ -82,7 +83,7 @@ export class QueuedConversations {
   async #turn(account: string): Promise<void> {
     for (;;) {
       const id = `${this.#ids++}`;
-      const { state, expected, granted } = this.#queue.enter(id, account, this.#clock.now);
+      const { state, expectedMs: expected, grantedIds: granted } = this.#queue.enter(id, account, this.#clock.now);
       this.#wake(granted);
       const isGranted = state === 'running' || (state === 'waiting' && (await this.#wait(id)));
       if (isGranted) {

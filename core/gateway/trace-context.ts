@@ -14,7 +14,7 @@ export interface Trace {
 type TracedRequest = Pick<Exchange, 'id' | 'headers'>;
 
 /** The header of W3C Trace Context, section 3.2. Later versions may append fields. An id of zeros is invalid. */
-const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
+const traceparentPattern = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
 const idPrefixLength = 'req_'.length;
 
 /**
@@ -24,17 +24,21 @@ const idPrefixLength = 'req_'.length;
  * @param sampleShare share of traces that are recorded; the client's sampling flag is ignored, because any client can set it
  */
 export function deriveTrace({ id, headers }: TracedRequest, sampleShare: number): Trace {
-  const [, version, clientTrace, clientSpan, extraFields] =
-    traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];
-  const isValid = version !== undefined && (version !== '00' || extraFields === undefined);
-  const requestDigits = id.slice(idPrefixLength);
-  const traceId = isValid ? (clientTrace as string) : requestDigits;
+  const client = parseTraceparent(String(headers['traceparent'] ?? ''));
+  const requestUuidHex = id.slice(idPrefixLength);
+  const traceId = client?.traceId ?? requestUuidHex;
   return {
     traceId,
-    spanId: requestDigits.slice(-16),
-    parentSpanId: isValid ? clientSpan : undefined,
+    spanId: requestUuidHex.slice(-16),
+    parentSpanId: client?.spanId,
     isSampled: isSampled(traceId, sampleShare),
   };
+}
+
+function parseTraceparent(header: string): { readonly traceId: string; readonly spanId: string } | undefined {
+  const [, version, traceId, spanId, extraFields] = traceparentPattern.exec(header) ?? [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return version === '00' && extraFields !== undefined ? undefined : { traceId, spanId };
 }
 
 /**
@@ -42,16 +46,21 @@ export function deriveTrace({ id, headers }: TracedRequest, sampleShare: number)
  *
  * @param startedAt ms since the start of the exchange, as recorded
  */
-export function attemptSpanId({ id }: Pick<Exchange, 'id'>, route: string, startedAt: number): string {
+export function createAttemptSpanId({ id }: Pick<Exchange, 'id'>, route: string, startedAt: number): string {
   return createSpanId(`${id} ${route} ${startedAt}`);
 }
 
+/** Derives a span id from a text, so that every instance derives the same id. */
 export function createSpanId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
 /** Returns the headers that continue the trace at an upstream. */
-export function outgoingTrace(request: TracedRequest, sampleShare: number, spanId: string): Record<string, string> {
+export function createTraceHeaders(
+  request: TracedRequest,
+  sampleShare: number,
+  spanId: string,
+): Record<string, string> {
   const trace = deriveTrace(request, sampleShare);
   const { tracestate } = request.headers;
   return {
@@ -61,8 +70,8 @@ export function outgoingTrace(request: TracedRequest, sampleShare: number, spanI
 }
 
 /**
- * True if the trace is recorded. The last 56 bits of the trace id, which are random (W3C Trace Context Level 2), decide it, so that all spans
- * of a trace have the same result on every instance.
+ * True if the trace is recorded. The decision depends only on the last 56 bits of the trace id, which are random (W3C Trace Context
+ * Level 2), so that it is the same for all spans of a trace and on every instance.
  */
 function isSampled(traceId: string, sampleShare: number): boolean {
   // The largest ids are rounded up to 2 ** 56.

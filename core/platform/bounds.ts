@@ -96,7 +96,7 @@ export const bounds = {
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
   memoryCache: 256 * MiB,
-  /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
+  /** All values in groups in memory without Redis, at most a sixteenth of the process's memory; the least used are evicted. */
   memoryGroups: 64 * MiB,
   /**
    * Reasoning before one tool call, and before equal calls in other turns. Larger reasoning is not stored, the oldest is dropped. The
@@ -155,7 +155,7 @@ export const bounds = {
   waitingLookups: 2_000,
   /** Slots to release once Redis has recovered; others expire. */
   pendingReleases: 10_000,
-  /** Open files reserved for the database, the journal, the operator listener and the process itself. */
+  /** File descriptors reserved for the database, the journal, the operator listener and the process itself. */
   reservedFiles: 96,
   /** Client connections that are accepted even if the system allows fewer files. */
   minConnections: 16,

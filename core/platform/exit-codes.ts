@@ -1,6 +1,6 @@
 /**
- * Exit codes of all commands; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h: every further start
- * fails until gateway.yaml, the environment or the machine is changed, so the systemd unit does not restart the gateway.
+ * Exit codes of all commands. A command may document more in its help. `configuration` is EX_CONFIG of sysexits.h. It means that starting
+ * again fails until gateway.yaml, the environment or the machine changes, so the systemd unit does not restart the gateway.
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 export const hungWork = new Set<object>();
 
 /**
- * Exits within a millisecond. Node.js, the fallback for images without a shell, takes longer to start, and a signal could end it meanwhile.
+ * A shell exits within a millisecond. Node.js, the fallback for images without a shell, takes longer to start, and a signal could end it
+ * meanwhile.
  */
 const shellPath = '/bin/sh';
 const hasShell = existsSync(shellPath);

@@ -3,6 +3,7 @@
  * with `indexOf`.
  */
 
+/** Character code of the quotation mark. */
 export const quote = 0x22;
 
 /** Returns the index of the quote that closes the string opened at `start`; the text's length if the string is not closed. */
@@ -62,6 +63,7 @@ export function visitMembers(text: string, visit: MemberVisitor, start = 0): boo
   return false;
 }
 
+/** Indexes of a member in a text. */
 export interface MemberPosition {
   readonly nameStart: number; // opening quote of the name
   readonly start: number; // start of the value
@@ -109,6 +111,7 @@ export function visitNumbers(text: string, minLength: number, visit: (start: num
   return false;
 }
 
+/** Returns true for the character code of a digit or dot. */
 export function isDigitOrDot(char: number): boolean {
   return (char >= 0x30 && char <= 0x39) || char === 0x2e;
 }

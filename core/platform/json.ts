@@ -1,5 +1,6 @@
 /** Result of JSON.parse. Missing members read as undefined. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }

@@ -15,21 +15,24 @@ export function escapeControls(text: string): string {
   return text.replace(controlCharacters, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** In ascending order of severity. */
+/** Levels of log lines, in ascending order of severity. */
 export const logLevels = ['info', 'warn', 'error'] as const;
+/** Severity of a line. */
 export type LogLevel = (typeof logLevels)[number];
 
 const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 }; // sd-daemon(3)
 
-/** Plain text, or one JSON object per line for a collector. */
+/** Formats of the log: plain text, or one JSON object per line for a collector. */
 export const logFormats = ['text', 'json'] as const;
+/** Format of the log. */
 export type LogFormat = (typeof logFormats)[number];
 
+/** Settings of the log. */
 export interface LogSettings {
   readonly format?: LogFormat;
   /** Minimum level; default: info. */
   readonly level?: LogLevel;
-  /** Removes secrets from messages and stacks: third-party errors may repeat their input. */
+  /** Removes secrets from messages and stacks, because third-party errors may repeat their input. */
   readonly redact?: (text: string) => string;
   /** Number of this process, if several write to the same output. */
   readonly worker?: number | undefined;

@@ -3,19 +3,20 @@ import { decodesBrotli } from './node-release.ts';
 
 interface OutgoingOptions {
   readonly agent?: Agent; // undici's; default: the shared connections
-  readonly node?: string; // version of Node.js; default: the running one
+  readonly nodeVersion?: string; // version of Node.js; default: the running one
 }
 
+/** Connections for calls without compression. */
 class PlainConnections {
   #agent: Agent | undefined;
 
   /**
    * Returns the shared agent, which the first call creates.
    *
-   * @param Class `Agent` of undici, which is loaded on demand
+   * @param AgentClass `Agent` of undici, which is loaded on demand
    */
-  open(Class: typeof Agent): Agent {
-    return (this.#agent ??= new Class());
+  open(AgentClass: typeof Agent): Agent {
+    return (this.#agent ??= new AgentClass());
   }
 }
 
@@ -30,7 +31,7 @@ const connections = new PlainConnections();
 export async function outgoingFetch(
   url: string | URL,
   init: RequestInit = {},
-  { agent, node = process.versions.node }: OutgoingOptions = {},
+  { agent, nodeVersion: node = process.versions.node }: OutgoingOptions = {},
 ): Promise<Response> {
   const isSafe = decodesBrotli(node);
   if (isSafe && agent === undefined) return fetch(url, init);

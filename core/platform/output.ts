@@ -20,10 +20,8 @@ export function writeLogLine(line: string, stream: Writable = process.stderr): v
   else stream.write(line);
 }
 
-/**
- * Ignores EPIPE, so that commands other than `start` end quietly if the reader closes the pipe early, as in `daypass check | head`.
- */
-export function exitOnClosedOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
+/** Ignores EPIPE, so that commands other than `start` end quietly if the reader closes the pipe early, as in `daypass check | head`. */
+export function ignoreBrokenPipe(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams)
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -16,6 +16,7 @@ export interface FolderSpec {
 /** Text of a file without a byte order mark, or the mistake (`wrong`) and its remedy (`right`). */
 export type FolderFile = { readonly text: string } | { readonly wrong: string; readonly right: string };
 
+/** Contents of a folder. */
 export interface FolderFiles {
   /** Files by name, in alphabetical order. */
   readonly files: ReadonlyMap<string, FolderFile>;
@@ -25,6 +26,7 @@ export interface FolderFiles {
   readonly watched: readonly string[];
 }
 
+/** Contents of an empty or missing folder. */
 export const emptyFolder: FolderFiles = { files: new Map(), digest: '', watched: [] };
 
 /**

@@ -116,7 +116,7 @@ interface Notation<Type extends SchemaType> {
   <const R extends Rules>(rules: R, description?: string): OfType<Type, R>;
 }
 
-function notation<Type extends SchemaType>(type: Type): Notation<Type> {
+function createNotation<Type extends SchemaType>(type: Type): Notation<Type> {
   return (...parts: readonly Part[]) => withRules({ type }, parts) as OfType<Type, never>;
 }
 
@@ -127,11 +127,12 @@ function withRules(schema: JsonSchema, parts: readonly Part[]): JsonSchema {
   return Object.assign({ ...schema }, ...rules);
 }
 
-export const string = notation('string');
-export const integer = notation('integer');
-export const number = notation('number');
-export const boolean = notation('boolean');
-export const array = notation('array');
+// Builders of schemas, one for each type.
+export const string = createNotation('string');
+export const integer = createNotation('integer');
+export const number = createNotation('number');
+export const boolean = createNotation('boolean');
+export const array = createNotation('array');
 
 /**
  * Defines an object with exactly these members, for example `object(['to'], 'A route.', { to: string('UPSTREAM/MODEL.') })`. The optional

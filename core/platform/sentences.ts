@@ -1,6 +1,7 @@
 /** A text, or its plural forms, selected by `count`. `{name}` is replaced with a value. */
 export type Text = string | { readonly one?: string; readonly other: string };
 
+/** Values of placeholders by name. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
 const placeholder = /\{(\w+)\}/g;
@@ -28,7 +29,7 @@ export function fillText(
  * `SentenceReader`. The keys contain `.reason.`.
  *
  * @param texts English texts, which the plugin registers with the others
- * @returns a function that writes the English sentence
+ * @returns a function that returns the English sentence
  */
 export function defineSentences<Key extends string>(
   texts: Readonly<Record<Key, Text>>,
@@ -50,11 +51,11 @@ export class SentenceReader {
         const forms = typeof text === 'string' ? [text] : [text.one ?? text.other, text.other];
         return forms.map((form, index) => ({ key, form, isSingular: forms.length > 1 && index === 0 }));
       })
-      .toSorted((a, b) => literalLength(b.form) - literalLength(a.form))
+      .toSorted((a, b) => countLiteralCharacters(b.form) - countLiteralCharacters(a.form))
       .map(({ key, form, isSingular }) => ({ key, isSingular, pattern: compilePattern(form) }));
   }
 
-  /** @returns undefined if the text is not one of the sentences */
+  /** Returns the key of a sentence and its values; undefined if the text is not one of the sentences. */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
     if (sentence.length > maxMatchedLength) return undefined;
     for (const { key, pattern, isSingular } of this.#templates) {
@@ -65,7 +66,7 @@ export class SentenceReader {
   }
 }
 
-function literalLength(form: string): number {
+function countLiteralCharacters(form: string): number {
   return form.replace(placeholder, '').length;
 }
 

@@ -14,11 +14,11 @@ import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { drain, drainReplaced, stoppingError } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
-import { type HealthSource, operatorHealthRoutes, routeHealthChecks } from '#core/gateway/http/health.ts';
+import { type HealthSource, createOperatorHealthRoutes, routeHealthChecks } from '#core/gateway/http/health.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
 import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
-import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
+import { resolveOperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import {
   type ForwardedResponse,
   type ForwardedRequest,
@@ -171,9 +171,9 @@ export class Gateway {
 
   #openOperator(config: Config, health: HealthSource, resources: AsyncDisposableStack): OperatorServer | undefined {
     const { dataFolder } = this.#parts.services.services;
-    const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
+    const address = resolveOperatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
     if (address === undefined) return undefined;
-    const routes = [...operatorHealthRoutes(health), ...this.#parts.assembly.registry.operatorRoutes];
+    const routes = [...createOperatorHealthRoutes(health), ...this.#parts.assembly.registry.operatorRoutes];
     return resources.use(new OperatorServer(address, routes, () => this.host, this.#parts.log));
   }
 
@@ -259,7 +259,7 @@ export class Gateway {
     if (isReplaced) this.#stopAccepting?.();
     await this.#served.close();
     const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
-    const times = { notice, limit, hurry: skipNotice };
+    const times = { notice, limit, skipNotice };
     await (isReplaced ? drainReplaced(handler, times, assembly.connections) : drain(handler, times));
     await withDeadline(this.#close(), timeoutsMs.close, `not everything was closed after ${timeoutsMs.close / 1000} s`);
   }

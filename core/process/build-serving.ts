@@ -8,7 +8,7 @@ import type { Assembly } from '#core/extension/assembly.ts';
 import type { Config } from '#core/extension/validation/validate-config.ts';
 import { hasSameStages } from '#core/extension/validation/variant-rules.ts';
 import { createHost } from '#core/gateway/host/host.ts';
-import { connectionReader } from '#core/gateway/http/client-connection.ts';
+import { getConnectionReader } from '#core/gateway/http/client-connection.ts';
 import type { BodyLimits } from '#core/gateway/http/collect-body.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
@@ -80,7 +80,7 @@ async function build(
     ),
     bodyLimits: toBodyLimits(listenSection),
     writeTimeout: listenSection.write_timeout,
-    readConnection: connectionReader(host),
+    readConnection: getConnectionReader(host),
     corsOrigins: new Set(listenSection.cors_origins),
   };
 }

@@ -18,7 +18,7 @@ export function listenWhileStarting(
 ): StartingListener {
   return new StartingListener({
     listener,
-    place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
+    address: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
     // Does not accept during the start, because other workers can serve the requests.
     ...(worker?.isAlone === false && { delayMs: Infinity }),

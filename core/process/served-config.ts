@@ -12,7 +12,7 @@ import type { VariantRun } from '#core/extension/variants.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { maxUploadSeconds } from '#core/gateway/http/collect-body.ts';
 import type { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
-import { limitListener } from '#core/gateway/http/listener.ts';
+import { applyTimeouts } from '#core/gateway/http/listener.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
@@ -212,7 +212,7 @@ export class ServedConfig {
     const headerTimeout = section.header_timeout;
     const maxConnections = section.max_connections;
     connections.apply(maxConnections === undefined ? undefined : Math.ceil(maxConnections / (worker?.count ?? 1)));
-    limitListener(listener, {
+    applyTimeouts(listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
       // Stages may wait before they read the body.

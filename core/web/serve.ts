@@ -1,6 +1,6 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { rewritePages } from '#core/gateway/http/rewritten-pages.ts';
+import { setPageRewriter } from '#core/gateway/http/rewritten-pages.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { routeLivePages } from './live/live-route.ts';
 import type { ReadSiteLinks } from './markdown/site-links.ts';
@@ -61,7 +61,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   routeAssets(server, assets);
   routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
-  rewritePages(server, (request) => routes.reroute(request));
+  setPageRewriter(server, (request) => routes.reroute(request));
   routeLivePages(server, registry.pages, { host, renderer, assets, translator });
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
     const { response } = request;

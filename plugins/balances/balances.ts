@@ -1,7 +1,7 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { findDependents } from '#core/config/catalog/dependents.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
@@ -116,9 +116,9 @@ function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 's
 /** Finds the effect of these keys' account running out. Upstreams that have no other key stop. */
 function findEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
   const affected = catalog.upstreams.filter((upstream) =>
-    upstream.apiKeys.some((key) => digests.has(keyDigest(upstream, key))),
+    upstream.apiKeys.some((key) => digests.has(digestKey(upstream, key))),
   );
-  const stopped = affected.filter((upstream) => upstream.apiKeys.every((key) => digests.has(keyDigest(upstream, key))));
+  const stopped = affected.filter((upstream) => upstream.apiKeys.every((key) => digests.has(digestKey(upstream, key))));
   return {
     upstreams: affected.map(({ name }) => name),
     ...findLosses(

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
 import { balancesSection } from './section.ts';
 import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
@@ -24,7 +24,7 @@ interface QueryableKey {
 export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): QueryableKey[] {
   const keys = catalog.upstreams
     .filter((upstream) => upstream.isEnabled && !upstream.isDemo && findEndpoint(upstream) !== undefined)
-    .flatMap((upstream) => upstream.apiKeys.map((key) => ({ digest: keyDigest(upstream, key), key, upstream })));
+    .flatMap((upstream) => upstream.apiKeys.map((key) => ({ digest: digestKey(upstream, key), key, upstream })));
   return [...new Map(keys.map((entry) => [entry.digest, entry])).values()].slice(0, maxKeys);
 }
 

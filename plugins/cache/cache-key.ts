@@ -10,7 +10,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** Their order must not change, because cache keys of stored replies contain their values. */
+/** Headers that select a version of a format. Their order must not change, because the cache keys of stored replies contain their values. */
 const versionHeaders = Object.values(dialects)
   .toReversed()
   .flatMap((dialect) => dialect.versionHeaders);

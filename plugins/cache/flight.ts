@@ -5,8 +5,9 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 /** Lifetime of a claim, and interval of its extension by a live leader. */
 const claimLifetimeSeconds = 15;
 const extendIntervalSeconds = 5;
-/** Interval of the followers' polls, which find a reply whose signal was lost, and the followers' maximum wait. */
+/** Interval at which followers check the store, in case a signal was lost. */
 const pollIntervalMs = 500;
+/** Maximum wait of a follower. */
 const maxWaitMs = 120_000;
 
 /** The right to call the upstream. Its holder leads several identical exchanges, and the others wait as followers. */
@@ -25,12 +26,13 @@ export interface FlightLead {
 /** A leader's signal to its followers: `look` to check the store, `go` to make their own calls. */
 type LeaderSignal = 'look' | 'go';
 
+const createChannelName = (key: string) => `cache:${key}`;
+
 /**
  * Gets a cached entry, or the lead to create it.
  *
  * @throws SharedUnavailable
- * @returns undefined on timeout, if the leader freed its followers, or if the exchange is over; the caller then makes its own
- *   call
+ * @returns undefined on timeout, if the leader freed its followers, or if the exchange is over; the caller then makes its own call
  */
 export async function joinFlight(
   shared: Shared,
@@ -42,7 +44,7 @@ export async function joinFlight(
   if (firstResult !== undefined) return firstResult;
   const deadline = performance.now() + maxWaitMs;
   let leaderSignal = Promise.withResolvers<LeaderSignal>();
-  const unsubscribe = await shared.events.subscribe(channelOf(key), (message) =>
+  const unsubscribe = await shared.events.subscribe(createChannelName(key), (message) =>
     leaderSignal.resolve(message === 'go' ? 'go' : 'look'),
   );
   try {
@@ -66,7 +68,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
     if (!(await shared.cache.claim(key, owner, claimLifetimeSeconds))) return undefined;
     // Another leader may have stored a reply between the lookup and the claim.
     const storedMeanwhile = await shared.cache.get(key);
-    if (storedMeanwhile === undefined) return takeLead(shared, key, owner);
+    if (storedMeanwhile === undefined) return createLead(shared, key, owner);
     await endLead(shared, key, owner, 'look');
     return storedMeanwhile;
   } catch (error) {
@@ -76,7 +78,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
   }
 }
 
-function takeLead(shared: Shared, key: string, owner: string): FlightLead {
+function createLead(shared: Shared, key: string, owner: string): FlightLead {
   // Another exchange takes over a claim that could not be extended. Two leaders only cost an additional call.
   const extend = () => {
     shared.cache.extend(key, owner, claimLifetimeSeconds).catch(() => undefined);
@@ -108,7 +110,5 @@ async function endLead(
   leaderSignal: LeaderSignal,
 ): Promise<void> {
   await cache.release(key, owner);
-  await events.publish(channelOf(key), leaderSignal);
+  await events.publish(createChannelName(key), leaderSignal);
 }
-
-const channelOf = (key: string) => `cache:${key}`;

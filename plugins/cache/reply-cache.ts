@@ -47,20 +47,22 @@ export class ReplyCache {
     const entryOrLead = await joinFlight(shared, key, exchange.signal).catch((error) => this.#warnUnavailable(error));
     exchange.set(cacheStatus, 'miss');
     if (entryOrLead === undefined) return undefined;
-    if ('value' in entryOrLead) {
-      const decoded = decodeStored(entryOrLead.value);
-      if (decoded === undefined) return undefined;
-      const { reply: stored, digests } = decoded;
-      if (digests === undefined) readChangedContent(exchange, stored);
-      else exchange.set(answerDigests, digests);
-      exchange.set(cacheStatus, 'hit');
-      const calledModel = await findCalledModel(exchange, catalog);
-      const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
-      if (calledModel !== undefined) exchange.set(cachedCall, { ...calledModel, isStream });
-      return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', entryOrLead) } };
-    }
+    if ('value' in entryOrLead) return this.#createHit(exchange, entryOrLead);
     exchange.set(leadFact, { lead: entryOrLead, seconds, isSettled: false });
     return undefined;
+  }
+
+  async #createHit(exchange: Exchange, entry: CacheEntry): Promise<Reply | undefined> {
+    const decoded = decodeStored(entry.value);
+    if (decoded === undefined) return undefined;
+    const { reply: stored, digests } = decoded;
+    if (digests === undefined) readChangedContent(exchange, stored);
+    else exchange.set(answerDigests, digests);
+    exchange.set(cacheStatus, 'hit');
+    const calledModel = await findCalledModel(exchange, this.#options.catalog);
+    const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (calledModel !== undefined) exchange.set(cachedCall, { ...calledModel, isStream });
+    return { ...stored, headers: { ...stored.headers, ...createCacheHeaders('hit', entry) } };
   }
 
   /** Passes the reply on and stores it once it is complete; undefined if it must not be cached. */
@@ -72,17 +74,17 @@ export class ReplyCache {
       this.#endLead(exchange, heldLead);
       return undefined;
     }
-    const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: heldLead.seconds }) };
+    const headers = { ...reply.headers, ...createCacheHeaders('miss', { age: 0, expiresIn: heldLead.seconds }) };
     const contentType = reply.headers['content-type'] ?? 'application/json';
     const { body } = reply;
     const { maxBytes } = this.#options;
     const onBody = (bytes: Buffer | undefined) => {
-      if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
+      if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined) {
         this.#endLead(exchange, heldLead);
-      else
-        this.#settle(heldLead, (lead) =>
-          lead.store(encodeStored(contentType, bytes, findDigests(exchange)), heldLead.seconds),
-        );
+        return;
+      }
+      const stored = encodeStored(contentType, bytes, findDigests(exchange));
+      this.#settle(heldLead, (lead) => lead.store(stored, heldLead.seconds));
     };
     if (body instanceof Readable) return { ...reply, headers, body: collectWhilePassing(body, maxBytes, onBody) };
     onBody(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
@@ -95,7 +97,7 @@ export class ReplyCache {
     if (heldLead !== undefined) this.#endLead(exchange, heldLead);
   }
 
-  /** Lets a follower lead if only the client disconnected. In all other cases frees the followers, whose calls would wait in vain. */
+  /** Hands the lead to a follower if only the client disconnected. Otherwise frees the followers, which would wait in vain. */
   #endLead(exchange: Exchange, heldLead: HeldLead): void {
     this.#settle(heldLead, (lead) => (exchange.isClientGone ? lead.handOver() : lead.freeFollowers()));
   }
@@ -110,19 +112,23 @@ export class ReplyCache {
     });
   }
 
-  /** Logs that the store is down and continues without it; its calls fail at once until it is back. @throws any other error */
+  /**
+   * Logs that the store is unavailable. The exchange continues without it.
+   *
+   * @throws any other error
+   */
   #warnUnavailable(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.tryPass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 
-/** Returns undefined if a stage has changed the content, which is then digested whenever the reply is sent. */
+/** Returns the digests to store; undefined if a stage has changed the content, which is then digested whenever the reply is sent. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }
 
-function cacheHeaders(
+function createCacheHeaders(
   status: 'hit' | 'miss',
   { age, expiresIn }: Pick<CacheEntry, 'age' | 'expiresIn'>,
 ): Record<string, string> {

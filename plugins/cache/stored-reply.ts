@@ -20,6 +20,7 @@ interface StoredReply {
   readonly digests: AnswerDigests | undefined;
 }
 
+/** Encodes a reply for the store. */
 export function encodeStored(contentType: string, body: Buffer, digests?: AnswerDigests): Buffer {
   const head: StoredHead = { version: storedVersion, contentType, digests };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
@@ -39,7 +40,7 @@ export function decodeStored(stored: Buffer): StoredReply | undefined {
 }
 
 /**
- * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails as the source fails.
+ * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails if the source fails.
  *
  * @param onEnd called with the complete body at its end, or with undefined as soon as it is too large; not called if the
  *   stream fails before
@@ -72,10 +73,10 @@ export function collectWhilePassing(
     if (collected !== undefined) onEnd(collected.take());
     passedStream.push(null);
   });
-  source.once('error', (error) => passedStream.breakOff(error));
+  source.once('error', (error) => passedStream.endWithError(error));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      passedStream.breakOff(new Error('the reply was closed before its end'));
+      passedStream.endWithError(new Error('the reply was closed before its end'));
   });
   return passedStream;
 }

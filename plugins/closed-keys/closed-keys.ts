@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
@@ -68,7 +68,7 @@ function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][n
   for (const upstream of catalog.upstreams) {
     const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
     for (const [index, key] of keys.entries()) {
-      const digest = keyDigest(upstream, key);
+      const digest = digestKey(upstream, key);
       const place = { upstream: upstream.name, position: index + 1, of: keys.length };
       places.set(digest, [...(places.get(digest) ?? []), place]);
     }
@@ -89,7 +89,7 @@ export async function deleteOldClosures({ database, catalog }: Pick<Host, 'datab
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,
-  { upstream, closing, words }: Pick<ReportedClosure, 'upstream' | 'closing' | 'words'>,
+  { upstream, rule: closing, words }: Pick<ReportedClosure, 'upstream' | 'rule' | 'words'>,
 ): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     const [row] = await transaction.execute<{ id: string; is_new: boolean }[]>(

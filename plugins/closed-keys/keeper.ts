@@ -32,7 +32,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   storeClosed(closure: KeyClosure, report: ReportedClosure): number {
     const { log } = this.#host;
     this.#write('recording a closed key', closure, async () => {
-      const { upstream, closing, words, request } = report;
+      const { upstream, rule: closing, words, request } = report;
       if (!(await storeClosure(this.#host, closure.id, report))) return;
       const closedPart = closing.part === 'account' ? 'the account of a key' : 'a key';
       log.error(

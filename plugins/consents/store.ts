@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { type Queries, type Transactions, uuid } from '#core/platform/database/database.ts';
-import { epochs, type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type RecordOf, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
 import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
@@ -82,7 +82,7 @@ export async function readAllConsents(database: Queries, accountId: string, limi
 
 async function readConsents(database: Queries, where: string, parameters: readonly unknown[], limit = 1_000) {
   const rows = await database.query<ConsentColumns>(
-    `select ${selected(columns)} from consent where ${where} order by id desc limit ?`,
+    `select ${selectColumns(columns)} from consent where ${where} order by id desc limit ?`,
     [...parameters, limit],
   );
   return rows.map((row) => toRecord(row) as GivenConsent);

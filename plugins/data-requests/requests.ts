@@ -8,7 +8,7 @@ import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { recordOwnAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
-import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import { type RecordOf, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
 import type { DataRequestRow } from './entities.ts';
 import { dataRequestsSection } from './section.ts';
 
@@ -42,7 +42,7 @@ export type DataRequest = RecordOf<Columns>;
 
 type RequestKind = DataRequest['kind'];
 
-const selectRequest = `select ${selected(columns)} from data_request`;
+const selectRequest = `select ${selectColumns(columns)} from data_request`;
 
 /** Maximum open requests per account, because each needs manual work. */
 const maxOpen = 5;

@@ -10,6 +10,7 @@ interface ActiveLog {
   lateAfterMs: number;
 }
 
+/** Returns the log of this process. */
 export function getActiveLog(host: Pick<Host, 'keep'>): ActiveLog {
   return host.keep('log/open', () => ({ requestLog: undefined, lateAfterMs: Number.POSITIVE_INFINITY }));
 }
@@ -28,9 +29,9 @@ export const journalGauges = [
     'Request records of this process that are not in the database yet.',
     (host) => getJournal(host)?.waitingRecords,
   ),
-  gauge('journal_oldest_seconds', 'Age of the oldest of them; 0 without any.', (host) => {
+  gauge('journal_oldest_seconds', 'Age of the oldest waiting request record; 0 if none waits.', (host) => {
     const oldestAgeMs = getJournal(host)?.oldestAgeMs;
-    return oldestAgeMs && oldestAgeMs / 1000;
+    return oldestAgeMs === undefined ? undefined : oldestAgeMs / 1000;
   }),
   gauge('requests_without_record', 'Requests not recorded since the start.', (host) => getJournal(host)?.losses.total),
 ];

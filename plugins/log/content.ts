@@ -29,7 +29,7 @@ export class Excerpt {
   };
 
   read(): { readonly bytes: Buffer; readonly isTruncated: boolean } {
-    return { bytes: this.#collected.joinedBytes(), isTruncated: this.#isTruncated };
+    return { bytes: this.#collected.join(), isTruncated: this.#isTruncated };
   }
 }
 

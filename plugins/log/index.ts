@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
-import { journalReport } from '#core/gateway/records/journal-status.ts';
+import { createJournalReport } from '#core/gateway/records/journal-status.ts';
 import { usageRetentionDays } from '#core/gateway/records/usage.ts';
 import { describeJournal, journalGauges } from './active-log.ts';
 import { requestReading, requestsCommand } from './commands/requests-command.ts';
@@ -38,7 +38,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(logStage);
     server.gateway.job(partitionJob);
-    server.gateway.statusReport(journalReport(describeJournal));
+    server.gateway.statusReport(createJournalReport(describeJournal));
     server.gateway.job(usageFoldJob);
     server.gateway.job(usageRetentionJob);
     server.gateway.resource(requests);

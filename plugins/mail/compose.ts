@@ -9,7 +9,7 @@ import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { MailContext, MailDraft, MailKind } from '#core/gateway/mails/mail-kind.ts';
 import type { Row } from '#core/platform/database/rows.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
@@ -170,7 +170,7 @@ function composeFrame(
   return {
     language,
     service: service.name,
-    greeting: t('greeting', { name: oneLine(account.name).slice(0, 80) }),
+    greeting: t('greeting', { name: toOneLine(account.name).slice(0, 80) }),
     closing: [
       // The closing states that the mail is about the reader's account, which is not true of an optional mail.
       ...(isOptional(kind) ? [] : [t('closing', { service: service.name })]),

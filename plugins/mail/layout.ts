@@ -1,6 +1,6 @@
 import { Eta } from 'eta';
 import type { MailDraft, MailLink } from '#core/gateway/mails/mail-kind.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 
 /** Content of a mail, for its HTML and text versions. Values are plain text; the closing may contain links. */
 export interface MailContent extends MailDraft {
@@ -68,7 +68,7 @@ function escapeHtml(text: string): string {
 
 export function renderText({ greeting, paragraphs, facts, action, closing }: MailContent): string {
   const width = Math.max(0, ...facts.map(([label]) => label.length));
-  const table = facts.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${oneLine(value)}`);
+  const table = facts.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${toOneLine(value)}`);
   const blocks = [
     [greeting],
     ...paragraphs.map((paragraph) => [paragraph]),

@@ -12,7 +12,7 @@ import {
 import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { composeAlertMail, composeMail, type ComposedMail, type MailSources } from './compose.ts';
 import { renderHtml, renderText } from './layout.ts';
@@ -141,7 +141,7 @@ async function deliver(
       from: { name: service.name, address: from },
       replyTo: getReplyAddress({ section, service }),
       to,
-      subject: oneLine(content.subject),
+      subject: toOneLine(content.subject),
       text: renderText(content),
       html: renderHtml(content),
       messageId: `${id}@${readDomain(from)}`,

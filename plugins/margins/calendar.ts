@@ -1,4 +1,4 @@
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
@@ -21,7 +21,7 @@ export async function readDays(database: Queries, timeZone: string, { from, unti
        (?::timestamptz at time zone zone)::date, (?::timestamptz at time zone zone)::date, interval '1 day') as days (day_at),
        lateral (select day_at::timestamp as day) d
      order by 2`,
-    [timeZone, timestamp(from), timestamp(until - 1)],
+    [timeZone, formatTimestamp(from), formatTimestamp(until - 1)],
   );
   return rows.map(({ day, month_from, month_until, ...dayRange }) => ({
     day,

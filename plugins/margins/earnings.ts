@@ -1,6 +1,6 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { deliveredAtSql } from '#core/business/accounts/voucher-sql.ts';
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
@@ -40,7 +40,7 @@ export async function readEarnings(database: Queries, currency: string, { from, 
        select distinct on (order_id) * from ${periodsInForce} p where order_id is not null order by order_id, starts_at
      ) period on period.order_id = paid.id
      where coalesce(ends_at, moment) >= ?::timestamptz and coalesce(starts_at, moment) < ?::timestamptz`,
-    [currency, timestamp(until), timestamp(from), timestamp(until)],
+    [currency, formatTimestamp(until), formatTimestamp(from), formatTimestamp(until)],
   );
   return rows.map(({ account, plan, kept, price, ...period }) => ({
     account,

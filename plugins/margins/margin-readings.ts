@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { memoizePerCatalog, type Host } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
@@ -21,7 +21,7 @@ const maxPastAgeMs = 600_000;
 const timeoutMs = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
-export const marginReadings = perCatalog((host: Host) => {
+export const marginReadings = memoizePerCatalog((host: Host) => {
   const createReading = (span: MarginSpan) => {
     const readCounts = cacheCounts(host);
     return new FreshValue({

@@ -1,5 +1,5 @@
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import {
   toCounts,
   type CountsRow,
@@ -80,7 +80,7 @@ export async function readUsageCounts(
   database: Queries,
   { from, until }: Timespan,
 ): Promise<{ readonly accounts: AccountCounts[]; readonly hours: HourCounts[] }> {
-  const bounds = [timestamp(from), timestamp(until)];
+  const bounds = [formatTimestamp(from), formatTimestamp(until)];
   const rows = await database.query<Row>(statement, Array.from({ length: spansInStatement }, () => bounds).flat());
   const sums: Record<Row['of'], Sum[]> = { plan: [], account: [], hour: [] };
   for (const row of rows) {

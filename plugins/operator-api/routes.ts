@@ -6,7 +6,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 import { toSnakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiResponse, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, buildActionPath, rootPath } from './openapi.ts';
@@ -65,7 +65,7 @@ async function handleRequest(host: Host, readings: Readings, request: Request): 
       'Send a token in the header "Authorization: Bearer". Create one with: daypass operator-token create',
     );
   const limit = host.section(operatorApiSection).requests_per_minute;
-  const waitSeconds = await refusedFor(host.shared, `operator-api:${caller.id}`, { limit, period: 60, burst: limit });
+  const waitSeconds = await takeRequest(host.shared, `operator-api:${caller.id}`, { limit, period: 60, burst: limit });
   if (waitSeconds !== undefined)
     return createFailure(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(waitSeconds)} s.`);
   // PostgreSQL text cannot contain NUL characters.

@@ -4,7 +4,7 @@ import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts
 import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { memoizePerCatalog, type Host } from '#core/gateway/host/host.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { listHeaviestAccounts, type LoadMeasure } from '#core/gateway/records/heaviest-accounts.ts';
 import { readKeyUse } from '#core/gateway/records/key-use.ts';
@@ -36,7 +36,7 @@ const createCache =
     new FreshValue<T>({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, now: () => host.monotonic(), read });
 
 /** Cached sources of the overview. Flags are not cached, because they must disappear as soon as they are resolved. */
-export const overviewReadings = perCatalog((host: Host) => {
+export const overviewReadings = memoizePerCatalog((host: Host) => {
   const { database } = host;
   const cache = createCache(host);
   const timeZone = host.section(service).time_zone;
@@ -66,7 +66,7 @@ const maxAccounts = 10;
  * Cached lists of the accounts with the highest load in a span, by each measure, with the use of their keys. Computing a month is slow,
  * because it sums up the requests of all accounts.
  */
-export const loadReadings = perCatalog((host: Host) => {
+export const loadReadings = memoizePerCatalog((host: Host) => {
   const timeZone = host.section(service).time_zone;
   const readLoads = async (span: Span) => {
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import { epochs, type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type RecordOf, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
 import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
@@ -149,7 +149,7 @@ export async function finishCheck(
 /** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
 export async function readLastResults(database: Queries, routes: readonly string[]): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
-    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(measurementColumns)}
+    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selectColumns(measurementColumns)}
      from probes_result where route in (?) and state <> 'running'
      order by route, check_name, state = 'unknown', probes_result.started_at desc`,
     [routes],

@@ -1,7 +1,7 @@
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { getDemotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { listChecks, listProbedRoutes } from './probe-route.ts';
@@ -65,7 +65,7 @@ class ProbeState {
   async read(host: Host): Promise<void> {
     const { enabled, on_drift: onDrift } = host.section(probesSection);
     this.routes = enabled ? await readProbedRoutes(host) : [];
-    const demoted = demotedRoutes(host);
+    const demoted = getDemotedRoutes(host);
     demoted.clear();
     if (onDrift === 'last') for (const { route, drifted } of this.routes) if (drifted.length > 0) demoted.add(route);
   }

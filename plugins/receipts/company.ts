@@ -1,4 +1,4 @@
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 
 /** A company named on a receipt, as entered by the buyer. */
 interface ReceiptCompany {
@@ -33,7 +33,7 @@ export function parseCompany({
   company = '',
   npwp = '',
 }: Readonly<Record<string, string | undefined>>): ReceiptCompany | undefined | { readonly wrong: string } {
-  const name = oneLine(company);
+  const name = toOneLine(company);
   if (name === '') return npwp.trim() === '' ? undefined : { wrong: 'company' };
   if (npwp.trim() === '') return { name, npwp: undefined };
   const digits = normalizeNpwp(npwp.trim());

@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
     gateway.tables({
       name: 'receipt',
       entities: async () => Object.values(await import('./entities.ts')),
-      steps: receiptSteps.by(() => import('./steps.ts')),
+      steps: receiptSteps.createRegistration(() => import('./steps.ts')),
     });
     for (const job of receiptJobs) gateway.job(job);
     gateway.on('payment.received', (_payload, host) => wakeNumbering(host));

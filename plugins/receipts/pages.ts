@@ -1,7 +1,7 @@
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { object, string } from '#core/platform/schema.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { companyLengths, parseCompany } from './company.ts';
@@ -102,7 +102,7 @@ export const signedReceiptPage: Page = {
   async show(request) {
     const { host, address, params } = request;
     const limits = { limit: maxOpensPerHour, period: hourSeconds, burst: maxOpensPerHour };
-    if ((await refusedFor(host.shared, `receipt:network:${parseNetwork(address)}`, limits)) !== undefined)
+    if ((await takeRequest(host.shared, `receipt:network:${parseNetwork(address)}`, limits)) !== undefined)
       throw new PageError(429, 'receipts.too_many');
     const id = await verifyToken(host.database, params['token'] ?? '', host.now());
     const paymentReceipt = id === undefined ? undefined : await readPaymentReceipt(host.database, id);

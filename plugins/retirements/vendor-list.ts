@@ -1,5 +1,5 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
@@ -41,7 +41,7 @@ function keysOf({ apiKeys }: Upstream): string[] {
 
 /** Returns the digests of all keys of an upstream. */
 export function digestKeys(upstream: Upstream): string[] {
-  return keysOf(upstream).map((key) => keyDigest(upstream, key));
+  return keysOf(upstream).map((key) => digestKey(upstream, key));
 }
 
 /** A vendor's list for one of the keys. */
@@ -66,7 +66,7 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
     if (response === undefined && failure?.status === 404) break;
     if (response === undefined) continue;
     hasResponse = true;
-    yield { ...toList(response, upstream.vendor), key: keyDigest(upstream, key) };
+    yield { ...toList(response, upstream.vendor), key: digestKey(upstream, key) };
   }
   if (!hasResponse && failure !== undefined) throw failure;
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { service } from '#core/config/sections/core-sections.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 import { startOfHours } from '#core/gateway/records/usage.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';
@@ -13,7 +13,7 @@ const maxAgeMs = 600_000;
 const timeoutMs = 10_000;
 const maxRoutes = 100;
 
-const earlierDaysCache = perCatalog(() => new LRUCache<string, FreshValue<TimedCounts[]>>({ max: maxRoutes }));
+const earlierDaysCache = memoizePerCatalog(() => new LRUCache<string, FreshValue<TimedCounts[]>>({ max: maxRoutes }));
 
 /** Reads a route's last fourteen days in the service's time zone, latest first. Counts before yesterday may be ten minutes old. */
 export async function readCourseDays(host: Host, route: string): Promise<TimedCounts[]> {

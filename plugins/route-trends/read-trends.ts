@@ -1,4 +1,4 @@
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { LatencyHistogram } from '#core/gateway/records/latency-histogram.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
@@ -36,7 +36,7 @@ async function readCounts(
   until: number | undefined,
 ): Promise<ReadonlyMap<string, TrendCounts>> {
   const range = `hour >= ?${until === undefined ? '' : ' AND hour < ?'}`;
-  const parameters = [since, until].flatMap((at) => (at === undefined ? [] : [timestamp(at)]));
+  const parameters = [since, until].flatMap((at) => (at === undefined ? [] : [formatTimestamp(at)]));
   const attemptColumns = 'route, fault, attempts';
   const speedColumns = 'route, streamed_tokens, streamed_ms';
   const unionParameters = [...parameters, ...parameters];
@@ -116,7 +116,7 @@ export async function readCourse(
          FROM usage_delta WHERE ${condition} AND first_content_bucket IS NOT NULL
        ) AS timed GROUP BY at, bucket
      ) AS parts GROUP BY at ORDER BY at DESC`,
-    Array.from({ length: 4 }, () => [timestamp(since), route]).flat(),
+    Array.from({ length: 4 }, () => [formatTimestamp(since), route]).flat(),
   );
   return rows.map(({ tokens, ms, latency, ...counts }) => ({
     ...counts,

@@ -1,4 +1,4 @@
-import { type LatencyHistogram, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
+import { type LatencyHistogram, quantile, sumRequests } from '#core/gateway/records/latency-histogram.ts';
 
 /** Counts of a vendor's results on a route in a period. */
 export interface TrendCounts {
@@ -39,7 +39,7 @@ function findThrottledStep(before: TrendCounts, now: TrendCounts): StepDown[] {
 }
 
 function findFirstTokenStep(before: TrendCounts, now: TrendCounts): StepDown[] {
-  if (Math.min(sizeOf(before.firstContent), sizeOf(now.firstContent)) < minCounts.answers) return [];
+  if (Math.min(sumRequests(before.firstContent), sumRequests(now.firstContent)) < minCounts.answers) return [];
   const [earlier = 0, later = 0] = [before, now].map(({ firstContent }) => quantile(firstContent, 0.5));
   const isStep = later - earlier >= thresholds.firstToken.ms && later >= earlier * thresholds.firstToken.times;
   return isStep ? [{ kind: 'first_token', before: earlier, now: later }] : [];

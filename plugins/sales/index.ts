@@ -18,7 +18,7 @@ export const plugin: GatewayPlugin = {
     gateway.tables({
       name: 'sales',
       entities: async () => Object.values(await import('./entities.ts')),
-      steps: placeSteps.by(() => import('./steps.ts')),
+      steps: placeSteps.createRegistration(() => import('./steps.ts')),
     });
     for (const job of salesJobs) gateway.job(job);
     gateway.mail(placeMail);

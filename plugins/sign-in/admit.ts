@@ -7,7 +7,7 @@ import {
 } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
 /** Sign-ins that one network may start per minute. */
@@ -15,7 +15,7 @@ const signInLimits = { limit: 60, period: 60, burst: 60 };
 
 /** Counts a sign-in of this address. Returns false above the limit of its network; always true while the shared state is unavailable. */
 export async function passRateLimit({ shared }: Pick<Host, 'shared'>, ipAddress: string): Promise<boolean> {
-  return (await refusedFor(shared, `sign-in:${parseNetwork(ipAddress)}`, signInLimits)) === undefined;
+  return (await takeRequest(shared, `sign-in:${parseNetwork(ipAddress)}`, signInLimits)) === undefined;
 }
 
 /** Path after a sign-in, or the reason for its refusal: `expired` if the identity was removed or moved meanwhile. */

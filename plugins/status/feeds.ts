@@ -1,7 +1,7 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
 import type { Registry } from '#core/extension/registry.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { memoizePerCatalog, type Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { noticesToJson } from '#core/web/pages/notices.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
@@ -23,7 +23,7 @@ const cacheMs = { json: 1_000, deadline: 10_000 };
 /** Maximum cached texts, one per language and page. A text has at most half a megabyte. */
 const maxTexts = 20;
 
-const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
+const jsonTexts = memoizePerCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
 
 /**
  * Creates the routes `/status.json` and `/status.atom`, whose responses are the same for all clients. `?language=id` selects Indonesian,

@@ -4,7 +4,7 @@ import type { TelemetrySettings, TelemetrySignal } from '#core/config/sections/t
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { parseJson } from '#core/platform/json.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
@@ -79,7 +79,7 @@ async function readResponseStart({ body }: Response): Promise<Buffer> {
     collected.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
     if (collected.size >= maxErrorBytes) break;
   }
-  return collected.joinedBytes().subarray(0, maxErrorBytes);
+  return collected.join().subarray(0, maxErrorBytes);
 }
 
 function toSendResult({ ok, status, headers }: Response, bytes: Buffer): SendResult {
@@ -134,7 +134,7 @@ function readBytesField(bytes: Buffer, field: number): Buffer {
 }
 
 function shortenReason(text: string): string {
-  return oneLine(text).slice(0, maxReasonLength);
+  return toOneLine(text).slice(0, maxReasonLength);
 }
 
 /** Parses `name=value,name=value` with percent-encoded values. */

@@ -11,7 +11,7 @@ import {
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { stageTimes } from '#core/gateway/pipeline/stage-times.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { attemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
+import { createAttemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
 import { toAttributes, toNanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
 /** Standard values of `gen_ai.provider.name` by prefix of the vendor's name. Other vendors keep their names. */
@@ -104,7 +104,7 @@ function createAttemptSpan(exchange: Exchange, trace: Trace, attempt: AttemptRec
   const { usage, firstContentAfter } = isServing ? deliveryFact : {};
   return {
     ...describeChildSpan(exchange, trace, startedAt, duration),
-    spanId: attemptSpanId(exchange, route, startedAt),
+    spanId: createAttemptSpanId(exchange, route, startedAt),
     name: `${operation} ${model}`,
     kind: spanKind.client,
     attributes: toAttributes({

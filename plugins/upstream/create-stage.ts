@@ -1,7 +1,7 @@
 import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { adapter, trialModel } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { getDemotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
@@ -43,7 +43,7 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
     options: toRelayOptions(options),
     connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
     health,
-    demoted: demotedRoutes(host),
+    demoted: getDemotedRoutes(host),
     retryBudget,
     getKeyPool: ({ upstream }) => getKeyPool(upstream, host),
     getTokenSource: ({ upstream }) => getTokenSource(upstream, host),

@@ -2,7 +2,7 @@ import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Diagnosis, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
-import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createAuthHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -61,7 +61,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
   const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
   try {
     const response = await outgoingFetch(baseUrl + path, {
-      headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
+      headers: { accept: 'application/json', ...version, ...headers, ...createAuthHeaders(auth, key) },
       redirect: 'error',
       signal,
     });

@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { routesReport } from '#core/gateway/model-call/route-status.ts';
+import { createRoutesReport } from '#core/gateway/model-call/route-status.ts';
 import { capacityGauges } from './capacity/gauges.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { resetRouteAction, resetRoutePage } from './health/reset.ts';
@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.page(resetRoutePage(server.gateway));
     server.gateway.stage(upstreamStage);
     server.gateway.problem(otherModelProblem);
-    server.gateway.statusReport(routesReport(readRouteStatuses));
+    server.gateway.statusReport(createRoutesReport(readRouteStatuses));
     server.gateway.diagnosis(upstreamDiagnosis);
     server.gateway.diagnosis(keyDiagnosis);
     server.gateway.diagnosis(toolDiagnosis);

@@ -2,7 +2,7 @@ import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
-import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createAuthHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import { findServerMeaning } from '#core/gateway/model-call/upstream-words.ts';
 import { isJsonObject } from '#core/platform/json.ts';
@@ -38,7 +38,7 @@ async function checkTools({ upstream, model }: Route, signal: AbortSignal): Prom
   try {
     const response = await outgoingFetch(`${baseUrl}/chat/completions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers, ...authHeaders(auth, apiKeys[0] ?? '') },
+      headers: { 'content-type': 'application/json', ...headers, ...createAuthHeaders(auth, apiKeys[0] ?? '') },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: '.' }], max_tokens: 0, tools: [tool] }),
       redirect: 'error',
       signal,

@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
     gateway.tables({
       name: 'voucher',
       entities: async () => Object.values(await import('./entities.ts')),
-      steps: giftSteps.by(() => import('./gifts.ts')),
+      steps: giftSteps.createRegistration(() => import('./gifts.ts')),
     });
     gateway.page(redeemPage);
     for (const action of [createAction, revokeAction]) gateway.action(action);

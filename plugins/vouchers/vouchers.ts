@@ -7,7 +7,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import type { Transactions } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 
 /**
  * Crockford's base 32, without letters that look like digits: 16 characters are 80 bits, which cannot be guessed, so the digest needs
@@ -190,7 +190,7 @@ async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string,
     [`voucher:network:${parseNetwork(address)}`, maxAttempts.network],
   ] as const;
   for (const [key, limit] of keys) {
-    const wait = await refusedFor(shared, key, { limit, period: hourSeconds, burst: limit });
+    const wait = await takeRequest(shared, key, { limit, period: hourSeconds, burst: limit });
     if (wait !== undefined)
       throw new VoucherError('too_many_attempts', 'Too many codes were tried within an hour.', wait);
   }

@@ -233,7 +233,7 @@ export class Month {
 
   async #join(visit: Visit): Promise<void> {
     const { account, days } = visit;
-    const places = await placeSteps.of(this.#database.fork())?.();
+    const places = await placeSteps.findLoader(this.#database.fork())?.();
     await places?.joinWaitingList(this.world.host, this.#id(account), days);
     if (this.model.waits.some((wait) => wait.account === account && wait.outcome === undefined)) return;
     const wait: Wait = { account, days, joined: this.model.now, reservedUntil: undefined, outcome: undefined };

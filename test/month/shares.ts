@@ -50,13 +50,13 @@ export function playPeak(): Served[] {
     const [next, ended] = [arrivals[0], running[0]];
     if (ended !== undefined && (next === undefined || ended.until <= next.at)) {
       running.shift();
-      const { granted } = queue.end(ended.id, { isServed: true, refused: 0 }, limits, ended.until);
+      const { grantedIds: granted } = queue.end(ended.id, { isServed: true, refusedShare: 0 }, limits, ended.until);
       for (const id of granted) start(id, ended.until);
       continue;
     }
     const { id, account, at } = arrivals.shift() as Arrival;
     const ask = { id, account: `${account}`, weight: 1, mayWait: true };
-    const { state, granted } = queue.enter(ask, limits, at);
+    const { state, grantedIds: granted } = queue.enter(ask, limits, at);
     for (const one of granted) start(one, at);
     if (state === 'running' && !served.has(id)) start(id, at);
     if (state === 'refused') throw new Error(`request ${id} was refused`);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { detectDialect } from '#core/gateway/http/dialect.ts';
 import { parseJsonBody } from '#core/gateway/http/request-body.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { descriptors } from './formats.ts';
@@ -41,7 +41,7 @@ export function createExchange({
     id,
     endpoint,
     params,
-    dialect: callerDialect(endpoint, headers),
+    dialect: detectDialect(endpoint, headers),
     method: endpoint.method,
     path: endpoint.path,
     query: new URLSearchParams(query),

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { MailContext, MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { findActivePeriod } from './account-record.ts';
 import type { Account, PlanPeriodSchema, Session } from './entities.ts';
@@ -85,7 +85,7 @@ export const sessionCreated: MailWriter<'session.created'> = {
       'select user_agent from session where id::text = ?',
       [payload.sessionId],
     );
-    const browser = oneLine(session?.user_agent ?? '').slice(0, 200);
+    const browser = toOneLine(session?.user_agent ?? '').slice(0, 200);
     return {
       subject: t('mail.sign_in.subject', { service: host.service.name }),
       paragraphs: [t('mail.sign_in.text')],

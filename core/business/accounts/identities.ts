@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Row } from '#core/platform/database/rows.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
@@ -216,7 +216,7 @@ const maxUrlLength = 2_000;
 
 /** Removes control characters and line breaks and limits lengths, because providers send user input. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
-  const email = oneLine(profile.email ?? '');
+  const email = toOneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';
   return {
     provider: profile.provider,
@@ -230,5 +230,5 @@ export function cleanProfile(profile: SignInProfile): SignInProfile {
 }
 
 function cleanName(text: string): string {
-  return oneLine(text).slice(0, maxNameLength).toWellFormed();
+  return toOneLine(text).slice(0, maxNameLength).toWellFormed();
 }

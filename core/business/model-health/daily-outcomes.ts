@@ -1,4 +1,4 @@
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /** Outcomes of one day's requests to one model, excluding rejected and aborted requests. */
@@ -21,7 +21,7 @@ export async function readDailyOutcomes(
   database: Queries,
   { now, timeZone, days }: { readonly now: number; readonly timeZone: string; readonly days: number },
 ): Promise<ReadonlyMap<string, readonly DailyOutcomes[]>> {
-  const since = timestamp(now - days * dayMs);
+  const since = formatTimestamp(now - days * dayMs);
   const columns = 'model, hour, answered, failed, interrupted';
   const rows = await database.query<DailyOutcomes & { model: string }>(
     `SELECT model, to_char(day, 'YYYY-MM-DD') AS day, sum(answered)::float8 AS answered, sum(failed)::float8 AS failed

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
@@ -45,7 +45,7 @@ export async function listIncidents(
   const rows = await database.query<Columns>(
     `select ${selectedColumns} from incident where opened_at is not null and (ended_at is null or ended_at >= ?)
      order by incident.started_at desc, id desc limit ?`,
-    [timestamp(since), Math.min(limit, 500)],
+    [formatTimestamp(since), Math.min(limit, 500)],
   );
   return rows.map(toIncident);
 }
@@ -89,7 +89,7 @@ export async function storeIncident(transaction: EntityManager, incident: Incide
  */
 export async function confirmIncident(database: Queries, { id }: Pick<Incident, 'id'>, at: number): Promise<void> {
   await database.query('update incident set confirmed_at = coalesce(confirmed_at, ?) where id = ?', [
-    timestamp(at),
+    formatTimestamp(at),
     id,
   ]);
 }
@@ -107,7 +107,7 @@ export async function removeOldIncidents(database: Queries, now: number): Promis
   await database.query(
     `delete from incident where ended_at < ? or id in (
        select id from incident where ended_at is not null order by started_at desc offset ?)`,
-    [timestamp(now - retention.days * 86_400_000), retention.incidents],
+    [formatTimestamp(now - retention.days * 86_400_000), retention.incidents],
   );
 }
 

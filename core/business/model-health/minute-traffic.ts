@@ -1,4 +1,4 @@
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
@@ -21,7 +21,7 @@ export async function readMinuteTraffic(database: Queries, now: number, minutes:
        count(*) FILTER (WHERE outcome = 'answered')::float8 AS answered,
        count(*) FILTER (WHERE has_failover)::float8 AS failovers
      FROM request_log WHERE started_at >= ? AND started_at < ? AND is_metered GROUP BY 1`,
-    [timestamp(start), timestamp(end)],
+    [formatTimestamp(start), formatTimestamp(end)],
   );
   const byMinute = new Map(rows.map((row) => [row.minute, row]));
   return Array.from({ length: minutes }, (_, index) => {

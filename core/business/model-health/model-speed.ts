@@ -1,4 +1,4 @@
-import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
+import { quantile, sumRequests } from '#core/gateway/records/latency-histogram.ts';
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
@@ -33,7 +33,7 @@ export async function readModelSpeed(database: Queries, now: number): Promise<Re
     week.flatMap(({ model, firstContent }) => {
       if (model === null) return [];
       const weekMs = quantile(firstContent, 0.5);
-      const usualMs = sizeOf(firstContent) < usualPeriod.minResponses ? undefined : weekMs;
+      const usualMs = sumRequests(firstContent) < usualPeriod.minResponses ? undefined : weekMs;
       return [[model, { lastHourMs: lastHour.get(model), usualMs, weekMs, tokensPerSecond: streaming.get(model) }]];
     }),
   );

@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readDailyOutcomes } from './daily-outcomes.ts';
 import { listIncidents, readCurrentIncidents } from './incident-store.ts';
@@ -34,7 +34,7 @@ export interface ModelCheckup {
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
 /** Returns the readings of the host's catalog, which all pages share. */
-export const getHealthReadings = perCatalog(createReadings);
+export const getHealthReadings = memoizePerCatalog(createReadings);
 
 function createReadings(host: Host) {
   const { database, catalog } = host;

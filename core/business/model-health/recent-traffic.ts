@@ -1,6 +1,6 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
-import { timestamp } from '#core/gateway/records/filter.ts';
+import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import { findLatest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
@@ -37,7 +37,7 @@ export async function readRecentTraffic(
        (extract(epoch FROM min(latest.failed)) * 1000)::float8 AS "lastFailedAt",
        (extract(epoch FROM min(latest.served)) * 1000)::float8 AS "lastServedAt"
      FROM recent JOIN latest USING (model) GROUP BY recent.model`,
-    [timestamp(now - trafficWindowMs), timestamp(now)],
+    [formatTimestamp(now - trafficWindowMs), formatTimestamp(now)],
   );
   const byModel = new Map<string, RecentTraffic>();
   for (const row of rows) {

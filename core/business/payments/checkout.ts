@@ -211,7 +211,7 @@ async function requirePlace(
   holder: string | undefined,
   days: number,
 ): Promise<void> {
-  const steps = await placeSteps.of(transaction)?.();
+  const steps = await placeSteps.findLoader(transaction)?.();
   if (steps === undefined) return;
   if (await steps.claimPlace(host, transaction, holder, days)) return;
   const advice = holder === undefined ? 'Try again later.' : 'Join the waiting list.';

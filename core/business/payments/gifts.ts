@@ -32,7 +32,7 @@ export const giftSteps = new Steps<GiftSteps>();
 
 /** Returns true if gateway.yaml sells passes as gifts and a plugin creates their codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
-  return section(paymentsSection).gifts && giftSteps.of(database.fork()) !== undefined;
+  return section(paymentsSection).gifts && giftSteps.findLoader(database.fork()) !== undefined;
 }
 
 /** Reads the code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
@@ -41,6 +41,6 @@ export async function readGiftCode(
   { id, gift }: Order,
 ): Promise<GiftCode | undefined> {
   if (gift?.state !== 'open') return undefined;
-  const steps = await giftSteps.of(database.fork())?.();
+  const steps = await giftSteps.findLoader(database.fork())?.();
   return steps?.readGiftCode(database, id);
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 import { lockAccount } from '../accounts/ledger.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { maxDaysAhead } from '../accounts/plans.ts';
@@ -108,7 +108,7 @@ export async function countNetworkCharge(
   if (address === undefined) return;
   const { max_charges_per_hour_and_address: maxCharges } = section(paymentsSection);
   const limits = { limit: maxCharges, period: hourSeconds, burst: maxCharges };
-  const waitSeconds = await refusedFor(shared, `charge:${parseNetwork(address)}`, limits);
+  const waitSeconds = await takeRequest(shared, `charge:${parseNetwork(address)}`, limits);
   if (waitSeconds !== undefined)
     throw tooManyCharges(`Your network has made ${maxCharges} charges`, new Date(now() + waitSeconds * 1_000));
 }

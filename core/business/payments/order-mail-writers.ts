@@ -1,5 +1,5 @@
 import type { MailContext, MailDraft, MailWriter } from '#core/gateway/mails/mail-kind.ts';
-import { oneLine } from '#core/platform/one-line.ts';
+import { toOneLine } from '#core/platform/one-line.ts';
 import { translateRecordedLabel } from '../accounts/plans.ts';
 import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
@@ -21,7 +21,7 @@ export const receiptMail: MailWriter<'order.paid'> = {
       [t('mail.receipt.amount'), format.money(payment.amount, payment.currency)],
       [t('mail.receipt.paid_at'), format.time(payment.paidAt).text],
     ];
-    if (payment.issuer !== undefined) facts.push([t('mail.receipt.paid_by'), issuerTitle(oneLine(payment.issuer))]);
+    if (payment.issuer !== undefined) facts.push([t('mail.receipt.paid_by'), issuerTitle(toOneLine(payment.issuer))]);
     if (order.period !== undefined) {
       facts.push([t('mail.receipt.starts_at'), format.time(order.period.startsAt).text]);
       facts.push([t('mail.receipt.ends_at'), format.time(order.period.endsAt).text]);
@@ -56,15 +56,15 @@ export const receiptMail: MailWriter<'order.paid'> = {
 /** Describes a plugin's line: `Terms accepted: Version 2 · https://…`. */
 function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
   return [
-    oneLine(label),
-    [oneLine(text), path].filter((part, index) => part !== '' && (index === 0 || part !== text)).join(' · '),
+    toOneLine(label),
+    [toOneLine(text), path].filter((part, index) => part !== '' && (index === 0 || part !== text)).join(' · '),
   ];
 }
 
 /** Describes seller and number of a stored receipt. The number of a refund comes before the payment's number. */
 function describeReceipt(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (receipt === undefined) return [];
-  const facts: [string, string][] = [[t('mail.receipt.seller'), oneLine(receipt.seller)]];
+  const facts: [string, string][] = [[t('mail.receipt.seller'), toOneLine(receipt.seller)]];
   if (receipt.refundNumber !== undefined) facts.push([t('mail.refund.number'), receipt.refundNumber]);
   if (receipt.number !== undefined) facts.push([t('mail.receipt.number'), receipt.number]);
   return facts;

@@ -55,6 +55,6 @@ export const placeSteps = new Steps<PlaceSteps>();
 
 /** Reads the plans that are sold out to an account, or to visitors; empty if no plugin limits places. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
-  const steps = await placeSteps.of(host.database.fork())?.();
+  const steps = await placeSteps.findLoader(host.database.fork())?.();
   return steps?.readSoldOut(host, accountId) ?? new Map();
 }

@@ -98,7 +98,7 @@ export const receiptSteps = new Steps<ReceiptSteps>();
 
 /** Returns the steps of the plugin that stores receipts; undefined without one. */
 export async function loadReceiptSteps(database: Transactions): Promise<ReceiptSteps | undefined> {
-  return receiptSteps.of(database.fork())?.();
+  return receiptSteps.findLoader(database.fork())?.();
 }
 
 /** Stores the receipt of a payment within the transaction that records it. */
@@ -108,13 +108,13 @@ export async function storePaymentReceipt(
   provider: string,
   paymentId: string,
 ): Promise<void> {
-  const steps = await receiptSteps.of(transaction)?.();
+  const steps = await receiptSteps.findLoader(transaction)?.();
   await steps?.storePayment(host, transaction, paymentId, isTest(host, provider));
 }
 
 /** Stores the receipt of a refund within the transaction that finishes it. */
 export async function storeRefundReceipt(transaction: EntityManager, refundKey: string): Promise<void> {
-  const steps = await receiptSteps.of(transaction)?.();
+  const steps = await receiptSteps.findLoader(transaction)?.();
   await steps?.storeRefund(transaction, refundKey);
 }
 

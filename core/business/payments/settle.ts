@@ -248,7 +248,7 @@ async function activateOrder(transaction: EntityManager, subject: Subject): Prom
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);
   if (deletedAt !== undefined) await flagOrder(transaction, subject, 'deleted_account');
-  const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
+  const steps = isGift ? await giftSteps.findLoader(transaction)?.() : undefined;
   if (isGift && steps === undefined) await flagOrder(transaction, subject, 'gift_without_code');
   if (steps !== undefined) {
     await steps.issueGift(transaction, orderId);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Queries } from '#core/platform/database/database.ts';
-import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import { type RecordOf, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import type { GatewayDocument } from '../file/document.ts';
 import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
@@ -15,7 +15,7 @@ export const rollbackChannel = 'configuration_rollback';
 
 const servedColumns = ['id', 'text', 'digest', 'brought_by', 'served_at'] as const;
 type ServedRow = Row<typeof ServedConfiguration, (typeof servedColumns)[number]>;
-const selectServed = `select ${selected(servedColumns)} from served_configuration`;
+const selectServed = `select ${selectColumns(servedColumns)} from served_configuration`;
 
 /** A configuration that has been in effect, with its number. */
 export type StoredConfiguration = RecordOf<ServedRow>;
@@ -142,7 +142,7 @@ export class ConfigHistory {
    */
   async findRollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
-      `select ${selected(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
+      `select ${selectColumns(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
       [fileDigest ?? null],
     );
     return row && toRecord(row);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { callerDialect } from '#core/gateway/http/dialect.ts';
-import { EndpointTable, type Match } from '#core/gateway/http/paths.ts';
+import { detectDialect } from '#core/gateway/http/dialect.ts';
+import { EndpointTable, type EndpointMatch } from '#core/gateway/http/paths.ts';
 import { parseJsonBody } from '#core/gateway/http/request-body.ts';
 import { type BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Fact } from '#core/gateway/pipeline/fact.ts';
@@ -100,7 +100,7 @@ function createExchange(options: StageRunOptions, host: TestHost): Exchange {
     id: 'req_test',
     endpoint,
     params,
-    dialect: callerDialect(endpoint, receivedHeaders),
+    dialect: detectDialect(endpoint, receivedHeaders),
     method,
     path: url.pathname,
     query: url.searchParams,
@@ -111,7 +111,7 @@ function createExchange(options: StageRunOptions, host: TestHost): Exchange {
   });
 }
 
-function findEndpoint(method: string, path: string): Match {
+function findEndpoint(method: string, path: string): EndpointMatch {
   const match = endpoints.findEndpoint(method, path);
   if (match !== undefined && 'endpoint' in match) return match;
   throw new Error(`the gateway has no endpoint ${method} ${path}`);

@@ -30,7 +30,7 @@ export function requireDivisible(variant: Config, base: Config, sections: Iterab
 
 interface Stages {
   readonly config: Pick<Config, 'stages'>;
-  readonly pipeline: Pick<Pipeline, 'activating' | 'accountOf'>;
+  readonly pipeline: Pick<Pipeline, 'activatingStages' | 'accountOf'>;
 }
 
 /**
@@ -43,7 +43,7 @@ export function requireDivisibleStages(variant: Stages, base: Stages): void {
     throw new VariantRefused(
       'No stage identifies the account of a request. List the stage auth, or one with `accountOf`, in `pipeline`.',
     );
-  const names = new Set([...variant.pipeline.activating, ...base.pipeline.activating]);
+  const names = new Set([...variant.pipeline.activatingStages, ...base.pipeline.activatingStages]);
   refuseDifferences(
     [...names].flatMap((name) => findSharedDifferences(name, variant.config.stages, base.config.stages)),
   );

@@ -48,9 +48,11 @@ const failures: readonly (readonly [pattern: RegExp, text: string, advice: strin
 /** Explains a failed connection, with a remedy. Never repeats a driver's message, which may contain addresses and secrets. */
 export function explainNetworkError(thrown: unknown): Finding {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
-    const text = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;
-    const failure = failures.find(([pattern]) => pattern.test(text));
-    if (failure !== undefined) return failed(failure[1], failure[2]);
+    const description = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;
+    const failure = failures.find(([pattern]) => pattern.test(description));
+    if (failure === undefined) continue;
+    const [, text, advice] = failure;
+    return failed(text, advice);
   }
   const advice = 'Try the same with curl on this machine, which prints more details.';
   return failed(describeConnectionError(thrown).replace('; see the log', ''), advice);

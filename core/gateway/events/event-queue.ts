@@ -23,6 +23,7 @@ export class EventQueue<Context> {
     this.#log = log;
   }
 
+  /** Queues an event. Drops it if the queue is full. */
   add(payload: never): void {
     if (this.#queue.length >= maxQueueLength) {
       if (this.#dropped === 0)
@@ -34,6 +35,7 @@ export class EventQueue<Context> {
     this.#running ??= this.#run();
   }
 
+  /** Drops the queued events, and waits a few seconds for the running handler. */
   async close(): Promise<void> {
     this.#queue.length = 0;
     await waitForFirst([this.#running ?? Promise.resolve()], closeTimeoutMs);

@@ -13,7 +13,7 @@ const minInodes = 1_000; // the journal and the database create files continuous
 
 interface DiskRoom {
   readonly free: number; // bytes
-  readonly inodes: number; // infinite on file systems without a count
+  readonly inodes: number; // free inodes; Infinity on file systems that do not count them
 }
 
 /**

@@ -23,7 +23,7 @@ export interface Gauge {
 
 type LabelledValue = readonly [...labels: string[], value: number];
 
-/** Defines a gauge with a single value, omitted while it is undefined. It is a counter if the name ends with `_total`. */
+/** Defines a gauge with a single value, omitted while the value is undefined. It is a counter if the name ends with `_total`. */
 export function gauge(name: string, description: string, read: (host: Host) => Awaitable<number | undefined>): Gauge {
   return {
     name,

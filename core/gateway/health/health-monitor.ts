@@ -12,7 +12,7 @@ export class HealthMonitor implements Disposable {
   readonly #onChange: () => void;
   readonly #failing = new Set<string>();
   readonly #timer: NodeJS.Timeout;
-  #isReading = false;
+  #isChecking = false;
   #isDisposed = false;
 
   constructor(registry: HealthChecks, host: () => Host, onChange: () => void) {
@@ -20,15 +20,15 @@ export class HealthMonitor implements Disposable {
     this.#host = host;
     this.#onChange = onChange;
     this.#timer = setInterval(
-      () => runInBackground(host().log, 'the health checks', () => this.read()),
+      () => runInBackground(host().log, 'the health checks', () => this.checkNow()),
       intervalMs,
     ).unref();
   }
 
   /** Runs all checks now, unless a run is in progress. Never rejects. */
-  async read(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
+  async checkNow(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
       for (const health of await readHealth(this.#registry, this.#host())) {
         if (!this.#isDisposed && health.ok === this.#failing.has(health.name)) this.#recordChange(health);
@@ -36,7 +36,7 @@ export class HealthMonitor implements Disposable {
     } catch (error) {
       this.#host().log.error('the health checks could not be read', error);
     } finally {
-      this.#isReading = false;
+      this.#isChecking = false;
     }
   }
 

@@ -4,13 +4,13 @@ import type { Host } from '../host/host.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
 const maxAgeMs = 1_000;
-const deadlineMs = 3_000;
+const timeoutMs = 3_000;
 
 /** Reads the state of the queue, once for all gauges of a scrape, and at most once a second. */
 export function readQueueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
-  return host.keep('health/queue-state', () => new FreshValue({ maxAgeMs, timeoutMs: deadlineMs, now, read })).get();
+  return host.keep('health/queue-state', () => new FreshValue({ maxAgeMs, timeoutMs: timeoutMs, now, read })).get();
 }
 
 /** Gauges of the job queue. Their values are the same on every instance. */

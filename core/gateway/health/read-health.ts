@@ -26,7 +26,7 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
 }
 
 /** Records whether a check fails, and returns the time of its first failure since it last passed, epoch ms. */
-function recordFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
+function trackFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
   const failingSince = host.keep('health/failing-since', () => new Map<string, number>());
   if (!isFailing) failingSince.delete(name);
   else if (!failingSince.has(name)) failingSince.set(name, host.now());
@@ -35,18 +35,18 @@ function recordFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing
 
 function checkDependency(state: DependencyState, host: Host): CheckedHealth {
   const { name, kind, ok } = state;
-  const since = recordFailure(host, name, !ok);
+  const since = trackFailure(host, name, !ok);
   return ok ? { name, kind, ok } : { name, kind, ok, reason: describeUnavailable(state), since };
 }
 
 function runCheck({ name, check }: HealthCheck, host: Host): HealthVerdict {
   try {
     const verdict = check(host);
-    recordFailure(host, name, false);
+    trackFailure(host, name, false);
     return verdict;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const since = recordFailure(host, name, true);
+    const since = trackFailure(host, name, true);
     return { ok: false, reason: healthReason('health.reason.check_failed', { error: message }), since };
   }
 }

@@ -19,7 +19,7 @@ export const replicaGauge = gauge(
   'Lag of the replica at DATABASE_READ_URL behind the primary. Missing without a replica, and while the lag is unknown.',
   ({ database }) => {
     const { lag } = database.records.replica ?? {};
-    return lag && lag / 1000;
+    return lag === undefined ? undefined : lag / 1000;
   },
 );
 

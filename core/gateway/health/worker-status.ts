@@ -14,7 +14,8 @@ export interface WorkerStatus {
   readonly crashes: number;
 }
 
-export function workersReport(report: () => readonly WorkerStatus[]): StatusReport {
+/** Creates the status report of the workers. */
+export function createWorkersReport(report: () => readonly WorkerStatus[]): StatusReport {
   return { name: 'workers', report };
 }
 

@@ -4,12 +4,12 @@ type WithContact = Pick<Service, 'contact'>;
 
 /** Returns the operator's contact as an email address, a WhatsApp number or a URL; undefined if gateway.yaml has none. */
 export function formatContact({ contact }: WithContact): string | undefined {
-  const number = whatsAppNumber(contact);
+  const number = parseWhatsAppNumber(contact);
   return number === undefined ? contact?.replace(/^mailto:/, '') : `WhatsApp +${number}`;
 }
 
 /** Returns the operator's email address; undefined if the contact is not an email address. */
-export function contactAddress({ contact }: WithContact): string | undefined {
+export function findContactAddress({ contact }: WithContact): string | undefined {
   return /^mailto:([^\s@<>,;"?]+@[^\s@<>,;"?]+)/.exec(contact ?? '')?.[1];
 }
 
@@ -18,15 +18,15 @@ export function contactAddress({ contact }: WithContact): string | undefined {
  *
  * @param about subject of the question, such as the code of an order
  */
-export function contactLink({ contact = '' }: WithContact, about: string): string {
+export function buildContactLink({ contact = '' }: WithContact, about: string): string {
   const parameter =
-    whatsAppNumber(contact) !== undefined ? 'text' : contact.startsWith('mailto:') ? 'subject' : undefined;
+    parseWhatsAppNumber(contact) !== undefined ? 'text' : contact.startsWith('mailto:') ? 'subject' : undefined;
   if (parameter === undefined || new RegExp(`[?&]${parameter}=`).test(contact)) return contact;
   return `${contact}${contact.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(about)}`;
 }
 
 /** Reads the phone number from a WhatsApp link. Source: WhatsApp, "How to use click to chat". */
-export function whatsAppNumber(contact = ''): string | undefined {
+export function parseWhatsAppNumber(contact = ''): string | undefined {
   const url = URL.parse(contact);
   if (url?.host === 'wa.me') return /^\/(\d+)$/.exec(url.pathname)?.[1];
   if (url?.host === 'api.whatsapp.com') return /^\d+$/.exec(url.searchParams.get('phone') ?? '')?.[0];

@@ -33,7 +33,7 @@ export interface Service {
 
 /** Services that live as long as the process and survive reloads, such as connections, clocks and objects kept by stages. */
 export interface Services {
-  /** Unique to this process. */
+  /** Id that is unique to this process. */
   readonly instance: string;
   /** Folder for all data on disk. */
   readonly dataFolder: string;
@@ -97,7 +97,7 @@ export function createHost(
     service: {
       name,
       prefix,
-      slug: serviceSlug(name, prefix),
+      slug: createServiceSlug(name, prefix),
       baseUrl: publicUrl.replace(/\/+$/, ''),
       contact,
       terms,
@@ -115,7 +115,7 @@ export function createHost(
 }
 
 /** Returns the name in lower-case letters and digits, joined by hyphens; the key prefix if the name has no letters or digits. */
-export function serviceSlug(name: string, prefix: string): string {
+export function createServiceSlug(name: string, prefix: string): string {
   const words = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -132,11 +132,13 @@ export function cacheReading<T>(
   options: Omit<FreshValueOptions<T>, 'read' | 'now'>,
   read: (host: Host) => Promise<T>,
 ): (host: Host) => FreshValue<T> {
-  return perCatalog((host) => new FreshValue({ ...options, now: () => host.monotonic(), read: () => read(host) }));
+  return memoizePerCatalog(
+    (host) => new FreshValue({ ...options, now: () => host.monotonic(), read: () => read(host) }),
+  );
 }
 
 /** Memoizes `create` per catalog. A reload creates a new catalog, and therefore a new value. */
-export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
+export function memoizePerCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
   const values = new WeakMap<Catalog, T>();
   return (host) => {
     const value = values.get(host.catalog) ?? create(host);

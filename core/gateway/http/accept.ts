@@ -8,10 +8,11 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * 15 s. Therefore several sockets share the port, each with its own queue.
  */
 
-/** Number of sockets, and so of connections accepted per turn. */
+/** Number of sockets, which is also the number of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
-const isShared = socketCount > 1;
+const sharesPort = socketCount > 1;
 
+/** Address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -19,7 +20,7 @@ export interface ListenAddress {
 
 /** Sockets bound by another process and shared by several processes. */
 export interface InheritedSockets {
-  readonly descriptors: readonly number[]; // in this process
+  readonly descriptors: readonly number[]; // file descriptors of this process
 }
 
 const noIpv6Errors = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // for `::`
@@ -68,8 +69,8 @@ export async function listenOnSockets(
     } else {
       const { port } = place;
       const host = await resolveListenAddress(place.host);
-      if (isShared && port !== 0) await checkPort(port, host);
-      const options = { host, reusePort: isShared };
+      if (sharesPort && port !== 0) await checkPort(port, host);
+      const options = { host, reusePort: sharesPort };
       await listenOn(listener, { ...options, port }, onError);
       const siblingOptions = { ...options, port: (listener.address() as AddressInfo).port };
       for (const sibling of siblings) await listenOn(sibling, siblingOptions, onError);
@@ -83,7 +84,7 @@ export async function listenOnSockets(
   };
 }
 
-/** A bound socket that does not listen. Available in Node.js 24.21, and since 26.4. */
+/** A bound socket that does not listen. Available since Node.js 24.21 and 26.4. */
 export type BoundSocket = net.BoundSocket;
 
 /**
@@ -92,15 +93,15 @@ export type BoundSocket = net.BoundSocket;
  *
  * @throws Error if the port is in use or not permitted
  */
-export async function bindSockets(place: ListenAddress): Promise<BoundSocket[]> {
-  let { port } = place;
-  const host = await resolveListenAddress(place.host);
-  if (isShared && port !== 0) await checkPort(port, host);
+export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSocket[]> {
+  let { port } = listenAddress;
+  const host = await resolveListenAddress(listenAddress.host);
+  if (sharesPort && port !== 0) await checkPort(port, host);
   const { address } = await lookup(host);
   const sockets: BoundSocket[] = [];
   try {
     while (sockets.length < socketCount) {
-      const socket = new net.BoundSocket({ host: address, port, reusePort: isShared });
+      const socket = new net.BoundSocket({ host: address, port, reusePort: sharesPort });
       sockets.push(socket);
       port = socket.address().port; // the port that the system chose for 0
     }

@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 
+/** Creates the stream that decodes a body. */
 export type OpenDecoder = (options: { readonly chunkSize?: number }) => NodeJS.ReadWriteStream & Readable;
 
 const decoders = new Map<string, OpenDecoder>([
@@ -23,10 +24,10 @@ const decoders = new Map<string, OpenDecoder>([
 export function findDecoder(encoding: string, nodeVersion: string = process.versions.node): OpenDecoder | undefined {
   if (encoding === 'identity') return undefined;
   const hasBrotli = decodesBrotli(nodeVersion);
-  const isBrotliOff = encoding === 'br' && !hasBrotli;
+  const isBrotliDisabled = encoding === 'br' && !hasBrotli;
   const open = decoders.get(encoding);
-  if (open !== undefined && !isBrotliOff) return open;
-  const reason = isBrotliOff ? 'is off until the operator updates Node.js' : 'is not supported';
+  if (open !== undefined && !isBrotliDisabled) return open;
+  const reason = isBrotliDisabled ? 'is off until the operator updates Node.js' : 'is not supported';
   const supported = hasBrotli ? 'gzip, br or zstd' : 'gzip or zstd';
   throw new GatewayError(
     'unsupported_media_type',

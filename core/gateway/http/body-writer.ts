@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { closeBrokenOff } from './pipelining.ts';
+import { closeTruncated } from './pipelining.ts';
 
 /** Chunks up to this size are copied into one buffer with their framing, which is cheaper than writing several buffers. */
 const maxCopiedBytes = 16_384;
@@ -73,13 +73,13 @@ export class BodyWriter {
    *
    * @param text last part of the body
    */
-  breakOff(text = ''): void {
+  endTruncated(text = ''): void {
     if (this.#response.req.method === 'HEAD') {
       this.end();
       return;
     }
     if (text !== '') this.write(text);
-    closeBrokenOff(this.#response);
+    closeTruncated(this.#response);
     this.#response.end();
   }
 }

@@ -30,8 +30,8 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
     const hopCount = Math.max(1, hops.length);
     return {
       address: hops.at(-1) ?? direct.address,
-      isSecure: outermostEntry(schemes, hopCount)?.toLowerCase() === 'https',
-      host: outermostEntry(hosts, hopCount) || direct.host,
+      isSecure: selectOutermostEntry(schemes, hopCount)?.toLowerCase() === 'https',
+      host: selectOutermostEntry(hosts, hopCount) || direct.host,
     };
   };
 }
@@ -49,7 +49,7 @@ function findHops(addresses: readonly string[], isTrusted: (address: string) => 
 }
 
 /** Returns the entry written by the outermost trusted proxy. If proxies replace the header instead of appending to it, it has one entry. */
-function outermostEntry(entries: readonly string[], hopCount: number): string | undefined {
+function selectOutermostEntry(entries: readonly string[], hopCount: number): string | undefined {
   return entries.at(-hopCount) ?? entries[0];
 }
 
@@ -73,7 +73,7 @@ function addRange(list: BlockList, range: string): void {
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
 /** Returns the reader for a configuration; cached by `listen.trusted_proxies`. */
-export function connectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
+export function getConnectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
   const { trusted_proxies: proxies } = section(listen);
   const reader = readers.get(proxies) ?? createConnectionReader(proxies);
   readers.set(proxies, reader);
@@ -85,5 +85,5 @@ export function clientConnection(
   { info, raw }: Pick<Request, 'info' | 'raw'>,
   host: Pick<Host, 'section'>,
 ): ClientConnection {
-  return connectionReader(host)(info.remoteAddress, raw.req.headers);
+  return getConnectionReader(host)(info.remoteAddress, raw.req.headers);
 }

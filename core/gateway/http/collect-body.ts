@@ -6,6 +6,7 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
+/** Limits of a request body. */
 export interface BodyLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;

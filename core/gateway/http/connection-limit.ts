@@ -44,7 +44,7 @@ export class ConnectionLimit {
   }
 
   /** Number of open connections. */
-  get open(): number {
+  get openCount(): number {
     return this.#open;
   }
 

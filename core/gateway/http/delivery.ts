@@ -33,10 +33,11 @@ export class ReplyDelivery implements ReplySender {
   /** Sends an early reply. The exchange continues. */
   async send(early: Reply): Promise<void> {
     await this.#serving.pipeline.hold(this.#exchange, early);
-    this.reply(early, new Exchange(this.#exchange));
+    this.deliver(early, new Exchange(this.#exchange));
   }
 
-  reply(reply: Reply, exchange: Exchange = this.#exchange): void {
+  /** Sends the reply, or discards it if the client has disconnected. */
+  deliver(reply: Reply, exchange: Exchange = this.#exchange): void {
     const { pipeline, host, writeTimeout } = this.#serving;
     if (this.#response.destroyed) {
       discard(reply);
@@ -69,7 +70,7 @@ export function statusOf(response: ServerResponse): number | undefined {
 export function createOutcome(
   exchange: Exchange,
   status: number | undefined,
-  sent: SendProgress | undefined,
+  progress: SendProgress | undefined,
   duration: number,
 ): Outcome {
   const error = exchange.failure;
@@ -77,9 +78,9 @@ export function createOutcome(
     kind: outcomeKind(exchange, status),
     status,
     error,
-    bytesSent: sent?.bytes ?? 0,
+    bytesSent: progress?.bytes ?? 0,
     duration,
-    firstByteAfter: sent?.firstByteAfter,
+    firstByteAfter: progress?.firstByteAfter,
   };
 }
 

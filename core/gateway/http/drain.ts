@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { wait } from '#core/platform/timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
-import { brokenOffGraceMs } from './pipelining.ts';
+import { truncationGraceMs } from './pipelining.ts';
 
 const pollIntervalMs = 20;
 const abortGraceMs = 2_000;
@@ -13,18 +13,18 @@ interface DrainTimes {
   readonly notice: number;
   /** Seconds from the start for exchanges to finish; at least the notice period. */
   readonly limit: number;
-  readonly hurry: AbortSignal; // ends the notice period
+  readonly skipNotice: AbortSignal; // ends the notice period
 }
 
 interface OpenConnections {
-  readonly open: number;
+  readonly openCount: number;
 }
 
 /**
  * Stops serving. New exchanges are served for the notice period, even if none are running, and refused afterwards. Exchanges in flight may
  * finish until the limit, and then end with an error in their client's format.
  */
-export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: DrainTimes): Promise<void> {
+export async function drain(handler: ExchangeHandler, { notice, limit, skipNotice: hurry }: DrainTimes): Promise<void> {
   const startedAt = performance.now();
   handler.close();
   await wait(notice * 1000, hurry);
@@ -38,7 +38,7 @@ export async function drain(handler: ExchangeHandler, { notice, limit, hurry }: 
  */
 export async function drainReplaced(
   handler: ExchangeHandler,
-  { notice, limit, hurry }: DrainTimes,
+  { notice, limit, skipNotice: hurry }: DrainTimes,
   connections: OpenConnections,
 ): Promise<void> {
   const startedAt = performance.now();
@@ -46,7 +46,7 @@ export async function drainReplaced(
   const isGraceOver = () => hurry.aborted || performance.now() - startedAt > graceMs;
   handler.close();
   handler.closeIdleConnections();
-  while (connections.open > 0 && !isGraceOver()) await pause();
+  while (connections.openCount > 0 && !isGraceOver()) await pause();
   await finishRunning(handler, limit * 1000 - (performance.now() - startedAt));
 }
 
@@ -61,7 +61,7 @@ async function finishRunning(handler: ExchangeHandler, timeoutMs: number): Promi
   if (handler.running === 0) return;
   handler.abortAll(stoppingError());
   await waitUntilIdle(handler, abortGraceMs);
-  await pause(brokenOffGraceMs);
+  await pause(truncationGraceMs);
 }
 
 async function waitUntilIdle(handler: ExchangeHandler, timeoutMs: number): Promise<void> {

@@ -12,7 +12,7 @@ import { allowOrigin } from './cors.ts';
 import { discardBody, createOutcome, ReplyDelivery, reportStall, statusOf } from './delivery.ts';
 import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import type { EndpointTable } from './paths.ts';
-import { type MessageRunner, type MessageClient, type InboundMessage, openMessage } from './run-message.ts';
+import { type MessageRunner, type MessageClient, type InboundMessage, openMessageExchange } from './run-message.ts';
 
 const settleTimeMs = 10_000; // for stages still running when their exchange ends
 
@@ -81,6 +81,7 @@ export class ExchangeHandler implements MessageRunner {
     this.#drainListeners.push(listener);
   }
 
+  /** Calls the listeners of `onDrain`. */
   closeIdleConnections(): void {
     for (const listener of this.#drainListeners) listener();
   }
@@ -90,9 +91,9 @@ export class ExchangeHandler implements MessageRunner {
     for (const exchange of this.#running.items()) exchange.abort(error);
   }
 
-  readonly handle: Lifecycle.Method = ({ raw: { req, res }, path }: Request, h: ResponseToolkit) => {
+  readonly handle: Lifecycle.Method = ({ raw: { req: request, res: response }, path }: Request, h: ResponseToolkit) => {
     // hapi logs and renders errors thrown here.
-    this.run(req, res, path);
+    this.run(request, response, path);
     return h.abandon;
   };
 
@@ -110,27 +111,30 @@ export class ExchangeHandler implements MessageRunner {
     this.#run(exchange, req, res).catch((error: unknown) => this.#failResponse(exchange, res, serving.host, error));
   }
 
-  async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async #run(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const link = this.#running.add(exchange);
     try {
-      const closePromise = this.#waitForClose(exchange, req, res, link);
+      const closePromise = this.#waitForClose(exchange, request, response, link);
       const serving = this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
       const { pipeline } = serving;
       pipeline.start(exchange);
-      const delivery = new ReplyDelivery(exchange, res, serving, () => this.claimClose());
+      const delivery = new ReplyDelivery(exchange, response, serving, () => this.claimClose());
       exchange.sender = delivery;
       // The exchange of a client that already disconnected is only recorded.
-      const replyTask = exchange.isClientGone ? undefined : this.#reply(exchange, req, res, serving, delivery);
+      const replyTask = exchange.isClientGone ? undefined : this.#reply(exchange, request, response, serving, delivery);
       const duration = await closePromise;
       if (exchange.taker !== undefined) {
         await replyTask;
         this.#running.remove(link);
-        await pipeline.finish(exchange, createOutcome(exchange, statusOf(res), delivery.progress, exchange.elapsed));
+        await pipeline.finish(
+          exchange,
+          createOutcome(exchange, statusOf(response), delivery.progress, exchange.elapsed),
+        );
         return;
       }
       // The stages got the abort signal, and what they report while they stop belongs in the record.
       if (delivery.progress === undefined && replyTask !== undefined) await waitForFirst([replyTask], settleTimeMs);
-      await pipeline.finish(exchange, createOutcome(exchange, statusOf(res), delivery.progress, duration));
+      await pipeline.finish(exchange, createOutcome(exchange, statusOf(response), delivery.progress, duration));
     } finally {
       exchange.body.release?.();
       exchange.memory.release();
@@ -138,7 +142,7 @@ export class ExchangeHandler implements MessageRunner {
   }
 
   async runMessage(message: InboundMessage, client: MessageClient): Promise<void> {
-    const exchange = openMessage(message, this.serving, this.checkAdmission());
+    const exchange = openMessageExchange(message, this.serving, this.checkAdmission());
     const link = this.#running.add(exchange);
     client.onStart(exchange);
     const { log } = this.serving.host;
@@ -171,7 +175,7 @@ export class ExchangeHandler implements MessageRunner {
   }
 
   accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined {
-    return this.serving.pipeline.accountOf?.(openMessage({ ...message, body: [] }, this.serving));
+    return this.serving.pipeline.accountOf?.(openMessageExchange({ ...message, body: [] }, this.serving));
   }
 
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined {
@@ -225,7 +229,7 @@ export class ExchangeHandler implements MessageRunner {
     let reply: Reply | undefined;
     try {
       reply = await pipeline.answer(exchange);
-      if (exchange.taker === undefined) delivery.reply(reply);
+      if (exchange.taker === undefined) delivery.deliver(reply);
       else await exchange.taker(reply);
     } catch (error) {
       // For example, `writeHead` rejects a header.

@@ -12,10 +12,18 @@ const maxChunksPerTurn = 4_096;
 /** Maximum delay of gathered bytes for an active reader, which would otherwise consider the body stalled. */
 const maxDelayMs = 100;
 
+/** Small chunks that have not been pushed to the reader yet. */
+class Gathering {
+  readonly bytes = new CollectedBytes();
+  flushedAt = 0; // performance.now()
+  isPaused = false;
+  isReadPending = false; // the reader requested data during the pause
+}
+
 /**
  * A request whose body arrives in chunks of reasonable size, however the client splits it. Node allocates about 400 bytes per chunk, and
  * buffers 64 KB of payload before it pauses the client. That is 28 MB for one connection that sends single bytes, even if the body is never
- * read. This class joins small chunks, because it is common to our reader, to hapi's reader of forms, and to bodies without a reader.
+ * read. Small chunks are joined here, so that this works for our body reader, for hapi's form reader and for unread bodies alike.
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
@@ -77,11 +85,4 @@ export class GatheredRequest extends IncomingMessage {
   #isFlushDue({ flushedAt }: Gathering): boolean {
     return this.readableFlowing === true && performance.now() - flushedAt > maxDelayMs;
   }
-}
-
-class Gathering {
-  readonly bytes = new CollectedBytes();
-  flushedAt = 0; // performance.now()
-  isPaused = false;
-  isReadPending = false;
 }

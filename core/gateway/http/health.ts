@@ -6,6 +6,7 @@ import { type CheckedHealth, readHealth } from '../health/read-health.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
 
+/** Data for the health endpoints. */
 export interface HealthSource {
   /** False from SIGTERM on. */
   readonly isServing: boolean;
@@ -29,10 +30,10 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
 }
 
 /**
- * Creates the routes of the same paths for the operator. `/readyz?verbose` adds the version, health checks, all problems and plugins'
- * reports. While a check fails, its status is `degraded`, still with 200.
+ * Creates the routes of these paths for the operator. `/readyz?verbose` adds the version, health checks, all problems and plugins'
+ * reports. While a check fails, its status is `degraded`, but the HTTP status remains 200.
  */
-export function operatorHealthRoutes(source: HealthSource): ServerRoute[] {
+export function createOperatorHealthRoutes(source: HealthSource): ServerRoute[] {
   const handler = (request: Request, h: ResponseToolkit) =>
     'verbose' in request.query ? respondInDetail(source, h) : respondBriefly(source, h);
   return [livez, { method: 'GET', path: '/readyz', options, handler }];
@@ -46,9 +47,9 @@ function respondBriefly({ isServing }: HealthSource, h: ResponseToolkit): Respon
 
 async function respondInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
   const [checks, problems] = await Promise.all([readHealth(source.registry, source.host()), source.problems()]);
-  const status = source.isServing ? statusOf(checks) : 'stopping';
+  const status = source.isServing ? summarizeStatus(checks) : 'stopping';
   return h
-    .response({ status, version, checks: checks.map(toJson), problems, ...readReports(source) })
+    .response({ status, version, checks: checks.map(describeCheck), problems, ...readReports(source) })
     .code(source.isServing ? 200 : 503);
 }
 
@@ -65,11 +66,11 @@ function readReport({ name, report }: StatusReport, host: Host): unknown {
   }
 }
 
-function statusOf(checks: readonly CheckedHealth[]): 'ok' | 'degraded' {
+function summarizeStatus(checks: readonly CheckedHealth[]): 'ok' | 'degraded' {
   return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
 }
 
-function toJson({ name, kind, ...verdict }: CheckedHealth): object {
+function describeCheck({ name, kind, ...verdict }: CheckedHealth): object {
   const check = { name: kind === undefined ? name : `${name} (${kind})`, ...verdict };
   return verdict.ok ? check : { ...check, since: new Date(verdict.since).toISOString() };
 }

@@ -7,7 +7,7 @@ import type { ParserRefusals } from './parser-refusals.ts';
 /** Not imported, because an import reads every export of the module, one of which loads all of Node's built-in undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-interface ListenerLimits {
+interface ListenerTimeouts {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds until an idle connection is closed
   /** Seconds for a complete request, higher than the body reader's limit; default 600. */
@@ -59,9 +59,9 @@ export function replaceHapiListeners(server: Server, refusals: ParserRefusals): 
 }
 
 /** Applies the limits of gateway.yaml. May be called while the server listens. */
-export function limitListener(
+export function applyTimeouts(
   server: Server,
-  { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerLimits,
+  { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerTimeouts,
 ): void {
   server.requestTimeout = requestTimeout * 1000;
   server.headersTimeout = headerTimeout * 1000;

@@ -8,11 +8,11 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ReadClientConnection } from './client-connection.ts';
 import type { BodyLimits } from './collect-body.ts';
 import type { CorsOrigins } from './cors.ts';
-import { callerDialect } from './dialect.ts';
+import { detectDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
-import { canonicalPath, type EndpointTable, type Match, type WrongMethod } from './paths.ts';
+import { toCanonicalPath, type EndpointTable, type EndpointMatch, type WrongMethod } from './paths.ts';
 import { RequestBody } from './request-body.ts';
-import { explainUnserved } from './unserved.ts';
+import { findUnservedMessage } from './unserved.ts';
 
 /** The configuration that serves an exchange. A reload replaces it as a whole. */
 export interface Serving {
@@ -53,7 +53,7 @@ export function openExchange(
     id: createRequestId(receivedAt),
     endpoint: match.endpoint,
     params: match.params,
-    dialect: callerDialect(match.endpoint, req.headers, path),
+    dialect: detectDialect(match.endpoint, req.headers, path),
     method,
     path,
     query: parseQuery(req.url),
@@ -71,14 +71,16 @@ function matchEndpoint(
   path: string,
   req: IncomingMessage,
   refusal: GatewayError | undefined,
-): Match {
+): EndpointMatch {
   const match = endpoints.findEndpoint(method === 'HEAD' ? 'GET' : method, path);
   if (match !== undefined && 'endpoint' in match)
-    return refusal === undefined ? match : refuseWith(refusal, callerDialect(match.endpoint, req.headers, path));
-  return refuseWith(refusal ?? explainMismatch(method, path, match, req));
+    return refusal === undefined
+      ? match
+      : createRefusingMatch(refusal, detectDialect(match.endpoint, req.headers, path));
+  return createRefusingMatch(refusal ?? createMismatchError(method, path, match, req));
 }
 
-function refuseWith(error: GatewayError, dialect?: Dialect): Match {
+function createRefusingMatch(error: GatewayError, dialect?: Dialect): EndpointMatch {
   return { endpoint: refusingEndpoint(error, dialect), params: {} };
 }
 
@@ -103,13 +105,13 @@ export function parseQuery(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
 
-function explainMismatch(
+function createMismatchError(
   method: string,
   path: string,
   match: WrongMethod | undefined,
   req: IncomingMessage,
 ): GatewayError {
-  const unserved = explainUnserved(canonicalPath(path));
+  const unserved = findUnservedMessage(toCanonicalPath(path));
   if (unserved !== undefined) return new GatewayError('not_found', unserved);
   if (isWebSocketAttempt(req)) {
     // Codex tries a WebSocket first. On this status it falls back to HTTP immediately, on others only after seconds.
@@ -122,7 +124,7 @@ function explainMismatch(
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Also recognizes a handshake behind a proxy, which drops `Upgrade` (RFC 9110 §7.6.1) but forwards the other headers (RFC 6455 §4.1). */
+/** Recognizes a handshake even if a proxy dropped `Upgrade` (RFC 9110 §7.6.1), because it forwards the other headers (RFC 6455 §4.1). */
 function isWebSocketAttempt({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;

@@ -7,7 +7,7 @@ import { unmapAddress } from '#core/platform/names/loopback.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Gauge } from '../health/gauge.ts';
 import { renderError } from '../pipeline/render-error.ts';
-import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
+import { closeAfterRunning, closeGracefully, runningResponse, serveInTurn } from './pipelining.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
 
@@ -28,7 +28,7 @@ interface Refusal {
   readonly retryAfter?: number; // seconds
 }
 
-const malformed: Refusal = {
+const malformedRequest: Refusal = {
   reason: 'malformed',
   status: 400,
   code: 'invalid_request',
@@ -36,8 +36,8 @@ const malformed: Refusal = {
 };
 
 /** RFC 9112 §3.2. */
-const missingHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
-const severalHosts: Refusal = { ...malformed, message: 'A request has one Host header, not several.' };
+const missingHost: Refusal = { ...malformedRequest, message: 'An HTTP/1.1 request needs a Host header.' };
+const severalHosts: Refusal = { ...malformedRequest, message: 'A request has one Host header, not several.' };
 
 /** RFC 9112 §6.1. Node's parser decodes the chunks of any list that ends with `chunked`. */
 const unknownCoding: Refusal = {
@@ -95,7 +95,7 @@ export class ParserRefusals {
   readonly #log: Logger;
   readonly #throttle = new Throttle(logIntervalMs);
   readonly #counts = new Map<Reason, number>();
-  #sinceLastLine = 0;
+  #eventsSinceLastLine = 0;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -141,7 +141,7 @@ export class ParserRefusals {
   /** Refuses a request on a connection over the limit. */
   refuseSurplus(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    socket.destroySoon = () => closeGently(socket);
+    socket.destroySoon = () => closeGracefully(socket);
     this.#refuseRequest(tooManyConnections, 'too many connections', request, response);
   }
 
@@ -159,13 +159,13 @@ export class ParserRefusals {
     }
     // The connection was already refused, and the client keeps sending.
     if (!socket.writable) return;
-    const refusal = refusalsByCode[error.code ?? ''] ?? malformed;
+    const refusal = refusalsByCode[error.code ?? ''] ?? malformedRequest;
     this.#countRefusal(refusal, error.code, socket.remoteAddress);
     const response = runningResponse(socket);
     // If the running request is complete, the malformed one comes after it.
     if (response?.req.complete === true) closeAfterRunning(socket);
     else if (response?.headersSent === true) socket.destroy();
-    else closeGently(socket, encodeResponse(refusal));
+    else closeGracefully(socket, encodeResponse(refusal));
   }
 
   #refuseRequest(refusal: Refusal, detail: string, request: IncomingMessage, response: ServerResponse): void {
@@ -181,11 +181,11 @@ export class ParserRefusals {
 
   #count(reason: Reason, event: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
-    this.#sinceLastLine++;
+    this.#eventsSinceLastLine++;
     if (!this.#throttle.tryPass()) return;
-    const total = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
+    const total = this.#eventsSinceLastLine > 1 ? `; ${this.#eventsSinceLastLine} since the last such line` : '';
     this.#log.warn(`request from ${event}${total}`);
-    this.#sinceLastLine = 0;
+    this.#eventsSinceLastLine = 0;
   }
 }
 

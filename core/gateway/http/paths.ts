@@ -2,7 +2,7 @@ import { decodePercent } from '#core/platform/percent-encoding.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
 /** An endpoint with the decoded parameters of the path. */
-export interface Match {
+export interface EndpointMatch {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -39,8 +39,9 @@ export class EndpointTable {
     return this.#exact.has(path);
   }
 
-  findEndpoint(method: string, rawPath: string): Match | WrongMethod | undefined {
-    const path = this.has(rawPath) ? rawPath : canonicalPath(rawPath);
+  /** Returns the endpoint, or the allowed methods if only other methods are served on the path; undefined for an unknown path. */
+  findEndpoint(method: string, rawPath: string): EndpointMatch | WrongMethod | undefined {
+    const path = this.has(rawPath) ? rawPath : toCanonicalPath(rawPath);
     const byMethod = this.#exact.get(path);
     const endpoint = byMethod?.get(method);
     if (endpoint !== undefined) return { endpoint, params: {} };
@@ -48,7 +49,7 @@ export class EndpointTable {
     return this.#findPattern(method, path);
   }
 
-  #findPattern(method: string, path: string): Match | WrongMethod | undefined {
+  #findPattern(method: string, path: string): EndpointMatch | WrongMethod | undefined {
     const allowedMethods: string[] = [];
     for (const { names, regex, endpoint } of this.#patterns) {
       const values = regex.exec(path);
@@ -57,7 +58,7 @@ export class EndpointTable {
         const params = names.map((name, index) => [name, decodePercent(values[index + 1] as string)]);
         return { endpoint, params: Object.fromEntries(params) };
       }
-      if (isMethodOf(path, endpoint)) allowedMethods.push(endpoint.method);
+      if (namesResource(path, endpoint)) allowedMethods.push(endpoint.method);
     }
     return allowedMethods.length > 0 ? { allowedMethods } : undefined;
   }
@@ -69,7 +70,7 @@ export class EndpointTable {
 }
 
 /** Returns the path of a request's URL, without its query. */
-export function pathOf(url = ''): string {
+export function stripQuery(url = ''): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
 }
@@ -89,7 +90,7 @@ const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`
 const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/publishers\/[^/]+\/models\//;
 
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
-export function vendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
+export function findVendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
   return vendorPrefix.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
 }
 
@@ -99,7 +100,7 @@ export function vendorSegment(path: string): (typeof vendorSegments)[number] | u
  * `/v2/rerank` is compatible with its `/v1/rerank`, and Google's `/v1alpha` and Vertex AI have the methods of models of `/v1beta`:
  * `/v1beta1/publishers/google/models/x:generateContent` → `/v1beta/models/x:generateContent`.
  */
-export function canonicalPath(path: string): string {
+export function toCanonicalPath(path: string): string {
   const collapsedPath = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
   const trimmedPath =
     collapsedPath.length > 1 && collapsedPath.endsWith('/') ? collapsedPath.slice(0, -1) : collapsedPath;
@@ -114,15 +115,15 @@ export function canonicalPath(path: string): string {
  * True if the path names a resource of the endpoint. `…/models/x:verb` on `…/models/{id}` is an unknown verb instead, and not a model with
  * the wrong HTTP method.
  */
-function isMethodOf(path: string, endpoint: Endpoint): boolean {
+function namesResource(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }
 
 function compilePattern(path: string): { names: string[]; regex: RegExp } {
   const names: string[] = [];
-  const source = path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {
+  const source = path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, wildcard: string) => {
     names.push(name);
-    return rest === '*' ? '(.+)' : '([^/]+)';
+    return wildcard === '*' ? '(.+)' : '([^/]+)';
   });
   return { names, regex: new RegExp(`^${source}$`) };
 }

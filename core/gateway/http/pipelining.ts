@@ -15,7 +15,7 @@ const lingerMs = 1_000;
  * Time between the last bytes of a response that broke off and the close of its connection. When a connection breaks, many HTTP libraries
  * (such as aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
  */
-export const brokenOffGraceMs = 250;
+export const truncationGraceMs = 250;
 
 interface QueuedRequest {
   readonly request: IncomingMessage;
@@ -77,7 +77,7 @@ export function closeAfterRunning(socket: ClientSocket): void {
   const lastResponse = state.queue.at(-1)?.response ?? response;
   if (!lastResponse.headersSent) lastResponse.setHeader('connection', 'close');
   // Node would destroy the connection, and the reset could overtake the responses.
-  socket.destroySoon = () => closeGently(socket);
+  socket.destroySoon = () => closeGracefully(socket);
   stopParsing(socket);
 }
 
@@ -85,7 +85,7 @@ export function closeAfterRunning(socket: ClientSocket): void {
  * Closes the connection of a response whose body ends early, after a time in which the client reads the last bytes. Queued requests are
  * recorded but not answered, because the client could not find the start of their responses.
  */
-export function closeBrokenOff(response: ServerResponse): void {
+export function closeTruncated(response: ServerResponse): void {
   const socket: ClientSocket | null = response.socket;
   if (socket === null) {
     response.destroy();
@@ -95,9 +95,9 @@ export function closeBrokenOff(response: ServerResponse): void {
   // Node would destroy the connection at once.
   socket.destroySoon = () => undefined;
   response.once('finish', () => {
-    const close = () => (isSizedByClose(response) ? socket.resetAndDestroy() : closeGently(socket));
+    const close = () => (isSizedByClose(response) ? socket.resetAndDestroy() : closeGracefully(socket));
     if (getPipelineState(socket).queue.length > 0) close();
-    else setTimeout(close, brokenOffGraceMs).unref();
+    else setTimeout(close, truncationGraceMs).unref();
   });
 }
 
@@ -107,7 +107,7 @@ function isSizedByClose({ useChunkedEncodingByDefault }: ServerResponse): boolea
 }
 
 /** Sends the last bytes of a connection, and destroys it after `lingerMs`. */
-export function closeGently(socket: Socket, bytes = ''): void {
+export function closeGracefully(socket: Socket, bytes = ''): void {
   if (socket.writableEnded) return;
   socket.end(bytes);
   setTimeout(() => socket.destroy(), lingerMs).unref();
@@ -138,7 +138,7 @@ function startNext(socket: ClientSocket): void {
     for (const { request, response, start } of queue.splice(0)) start(request, response);
   const next = queue.shift();
   if (next === undefined) {
-    if (isClosing) closeGently(socket);
+    if (isClosing) closeGracefully(socket);
     return;
   }
   socket[runningKey] = next.response;

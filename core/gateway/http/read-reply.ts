@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply.ts';
-import { abortGrace } from './send.ts';
+import { abortGraceMs } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
+/** Receiver of the body's chunks. */
 interface BodySink {
   /** Writes a chunk; returns false to pause the body until `resume` is called. */
   write(chunk: Buffer): boolean;
@@ -21,11 +22,7 @@ export interface BodyReading {
 }
 
 /** Reads a streaming body at the client's speed, until the body ends, fails or stalls, or the exchange is aborted. See `sendReply`. */
-export function readReply(
-  exchange: Exchange,
-  body: Readable,
-  { write: take, isFull, onStalled }: BodySink,
-): BodyReading {
+export function readReply(exchange: Exchange, body: Readable, { write, isFull, onStalled }: BodySink): BodyReading {
   const { promise, resolve } = Promise.withResolvers<GatewayError | ClientGone | undefined>();
   const listener = exchange.find(replyListener);
   let isOver = false;
@@ -41,7 +38,7 @@ export function readReply(
   const stallWatch = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone) end(reason);
-    else setTimeout(() => end(reason), abortGrace).unref();
+    else setTimeout(() => end(reason), abortGraceMs).unref();
   };
   if (exchange.abortReason === undefined) exchange.onAbort(onAbort);
   else onAbort(exchange.abortReason);
@@ -50,7 +47,7 @@ export function readReply(
     stallWatch.progress();
     try {
       listener?.(chunk);
-      if (!take(chunk)) body.pause();
+      if (!write(chunk)) body.pause();
     } catch (error) {
       end(toGatewayError(error));
     }

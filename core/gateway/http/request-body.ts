@@ -25,6 +25,9 @@ import {
 /** A smaller body is not outlined, because parsing it completely costs no more. */
 const shortBodyBytes = 16_384;
 
+/** Result of decoding invalid bytes. Valid text may also contain it. */
+const replacement = '\uFFFD';
+
 interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
@@ -229,9 +232,6 @@ function requireUtf8(bytes: Buffer, text: string): void {
   if (!text.includes(replacement) || isUtf8(bytes)) return;
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
-
-/** Result of decoding invalid bytes. Valid text may also contain it. */
-const replacement = '\uFFFD';
 
 /** @throws GatewayError `request_too_large` if the text would take too long to parse */
 function requireReadable(text: string): void {

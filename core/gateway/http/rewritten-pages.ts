@@ -10,10 +10,11 @@ const rewriters = new WeakMap<Server, (request: Request) => void>();
  * Sets a function that may change the route of page requests with `request.setUrl`. It is not an extension of hapi, because API calls
  * bypass hapi only while there is no second extension.
  */
-export function rewritePages(server: Server, rewrite: (request: Request) => void): void {
+export function setPageRewriter(server: Server, rewrite: (request: Request) => void): void {
   rewriters.set(server, rewrite);
 }
 
+/** Runs the server's rewriter for a page request, if it has one. */
 export function rewritePage(server: Server, request: Request): void {
   rewriters.get(server)?.(request);
 }

@@ -4,7 +4,7 @@ import { type GatewayError } from '#core/platform/errors/table.ts';
 import type { OutlinedItems } from '#core/platform/json-outline/outline.ts';
 import { Exchange, type ExchangeInit } from '../pipeline/exchange.ts';
 import type { Reply } from '../pipeline/reply.ts';
-import { callerDialect } from './dialect.ts';
+import { detectDialect } from './dialect.ts';
 import { refusingEndpoint, type Serving } from './open-exchange.ts';
 import { RequestBody } from './request-body.ts';
 import type { SendProgress } from './send.ts';
@@ -60,9 +60,13 @@ export interface MessageRunner {
  *
  * @param refusal see `openExchange`
  */
-export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
+export function openMessageExchange(
+  message: InboundMessage,
+  { host, bodyLimits }: Serving,
+  refusal?: GatewayError,
+): Exchange {
   const { path, query, headers, remoteAddress, body, onRead, outlines } = message;
-  const dialect = callerDialect(message.endpoint, headers, path);
+  const dialect = detectDialect(message.endpoint, headers, path);
   const receivedAt = host.now();
   const memory = host.memory.createShare(remoteAddress ?? '');
   return new Exchange({

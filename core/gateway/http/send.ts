@@ -9,7 +9,7 @@ import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts'
 import { replyListener, type Reply } from '../pipeline/reply.ts';
 import { BodyWriter } from './body-writer.ts';
 import { StallWatch } from './stall-watch.ts';
-import { isTaken, watchClient } from './stalled-client.ts';
+import { isFullyAccepted, watchClient } from './stalled-client.ts';
 
 /**
  * Ms without data after which a stream gets a keep-alive, and each further one. Proxies cut streams that are idle for a minute, and Caddy
@@ -18,8 +18,8 @@ import { isTaken, watchClient } from './stalled-client.ts';
  */
 const keepAliveAfterMs = 5_000;
 
-/** Ms for stages to end the body themselves when the gateway ends their exchange. */
-export const abortGrace = 500;
+/** Time for stages to end the body themselves when the gateway ends their exchange. */
+export const abortGraceMs = 500;
 
 /** Progress of sending a reply; read when the exchange ends. */
 export interface SendProgress {
@@ -27,19 +27,20 @@ export interface SendProgress {
   firstByteAfter: number | undefined; // ms
 }
 
+/** Options of `sendReply`. */
 export interface SendOptions {
-  /** Added to the reply's headers. */
+  /** Headers added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly writeTimeout: number; // seconds without a byte read by the client; keep-alives written to it do not count
+  readonly writeTimeout: number; // seconds until a client that reads nothing is disconnected, even if keep-alives are written to it
   readonly log: Logger;
-  /** Called when the body has stalled for that long. Returns the error that ends it. */
+  /** Called when the body has sent no chunk for `seconds`. Returns the error that ends the body. */
   onStalled(seconds: number): GatewayError;
 }
 
 /**
- * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error in the client's format, if that has one, and
- * never with the end of its body: a client that ignores the error sees a broken connection. A client that stops reading is disconnected,
- * because it would hold an upstream connection and a slot forever.
+ * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error if the client's format has one. Its body is
+ * never completed, so that a client which ignores the error sees a broken connection. A client that stops reading is disconnected, because
+ * it would hold an upstream connection and a slot forever.
  */
 export function sendReply(
   response: ServerResponse,
@@ -47,8 +48,8 @@ export function sendReply(
   reply: Reply,
   options: SendOptions,
 ): SendProgress {
-  const { headers: extra, writeTimeout } = options;
-  const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
+  const { headers: extraHeaders, writeTimeout } = options;
+  const progress: SendProgress = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
   const headers: Record<string, string | number> = {
     // Replies are private to an account, unless a stage sets another value.
@@ -56,16 +57,17 @@ export function sendReply(
     ...reply.headers,
     'x-request-id': exchange.id,
     'request-id': exchange.id,
-    ...extra,
+    ...extraHeaders,
   };
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
-    sendWhole(response, exchange, reply.status, headers, body ?? '', sent);
+    sendWhole(response, exchange, reply.status, headers, body ?? '', progress);
   } else {
-    sendStream(response, exchange, reply, headers, body, sent, options);
+    sendStream(response, exchange, reply, headers, body, progress, options);
   }
-  // Most whole replies were taken by the system at this point.
-  if (!isTaken(response)) watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
-  return sent;
+  // The system has already accepted most whole replies.
+  if (!isFullyAccepted(response))
+    watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
+  return progress;
 }
 
 function disconnect(response: ServerResponse, exchange: Exchange, seconds: number): void {
@@ -116,49 +118,49 @@ function sendStream(
   if (reply.isAwaited === true) writer.write(keepAliveText ?? '');
   const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, writer, keepAliveText);
   const listener = exchange.find(replyListener);
-  // Body, trailers and the failure text come from stages; an exception from them would end the process here.
-  const giveUp = (thrown: unknown) => {
+  // Stages provide the body, the trailers and the failure text. An uncaught exception from them would end the process.
+  const failStream = (thrown: unknown) => {
     noteFailure(log, 'sending a stream', thrown, exchange.id);
     exchange.fail(toGatewayError(thrown));
-    if (!response.writableEnded) writer.breakOff();
+    if (!response.writableEnded) writer.endTruncated();
     body.destroy();
   };
-  const breakOff = (thrown: unknown) => {
+  const endWithError = (thrown: unknown) => {
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
     exchange.fail(error);
     if (!isEventStream) {
-      writer.breakOff();
+      writer.endTruncated();
       return;
     }
     try {
       const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
-      writer.breakOff(text);
+      writer.endTruncated(text);
       sent.bytes += Buffer.byteLength(text);
       listener?.(text);
     } catch (failure) {
-      giveUp(failure);
+      failStream(failure);
     }
   };
   const end = (error: GatewayError) => {
-    breakOff(error);
+    endWithError(error);
     body.destroy();
   };
   const isUnread = () => body.isPaused() || writer.isFull;
-  const stalled = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
-  onEnding(exchange, response, end);
+  const stallWatch = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
+  endBodyOnAbort(exchange, response, end);
   body.on('data', (chunk: Buffer) => {
     if (response.writableEnded) return;
     sent.firstByteAfter ??= exchange.elapsed;
     sent.bytes += chunk.length;
     const now = performance.now();
     keepAlive?.restart(now);
-    stalled.progress(now);
+    stallWatch.progress(now);
     try {
       if (!writer.write(chunk)) body.pause();
       listener?.(chunk);
     } catch (error) {
-      giveUp(error);
+      failStream(error);
     }
   });
   response.on('drain', () => body.resume());
@@ -167,30 +169,30 @@ function sendStream(
       if (trailers !== undefined) response.addTrailers(trailers.read());
       writer.end();
     } catch (error) {
-      giveUp(error);
+      failStream(error);
     }
   });
-  body.once('error', breakOff);
+  body.once('error', endWithError);
   body.once('close', () => {
     keepAlive?.stop();
-    stalled.stop();
-    // Closed without an end or error: the body is truncated.
+    stallWatch.stop();
+    // A body that closes without an end or error is truncated.
     if (!body.readableEnded && body.errored === null)
-      breakOff(new GatewayError('upstream_failed', 'The response was truncated.'));
+      endWithError(new GatewayError('upstream_failed', 'The response was truncated.'));
   });
   response.once('close', () => {
     keepAlive?.stop();
-    stalled.stop();
+    stallWatch.stop();
     body.destroy();
     exchange.bodyLayers.close();
   });
 }
 
 /** Ends the body if the stages of an aborted exchange do not, so that plugins need not listen for the abort. */
-function onEnding(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
+function endBodyOnAbort(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;
-    const timer = setTimeout(() => end(reason), abortGrace).unref();
+    const timer = setTimeout(() => end(reason), abortGraceMs).unref();
     response.once('close', () => clearTimeout(timer));
   };
   if (exchange.abortReason === undefined) exchange.onAbort(onAbort);

@@ -6,11 +6,11 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { createRequestId } from '../records/request-id.ts';
-import { callerDialect } from './dialect.ts';
+import { detectDialect } from './dialect.ts';
 import { type ExchangeHandler, isDisconnected } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
-import { canonicalPath, type EndpointTable, pathOf, vendorSegments, versionSegments } from './paths.ts';
+import { toCanonicalPath, type EndpointTable, stripQuery, vendorSegments, versionSegments } from './paths.ts';
 import { rewritePage } from './rewritten-pages.ts';
 import { Upgrades } from './upgrades.ts';
 
@@ -52,7 +52,7 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
-/** Handles a request that does not need hapi; returns false for other requests. */
+/** Handles a request that does not need hapi. Returns false for other requests. */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
@@ -131,10 +131,10 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     });
   }
   shortcuts.set(server.listener as HttpServer, (request, response) => {
-    const path = pathOf(request.url);
+    const path = stripQuery(request.url);
     if (!endpoints.has(path) || !hasOnlyOwnExtension(server)) return false;
     // As in hapi, the end of the response covers an aborted request.
-    request.on('error', ignore);
+    request.on('error', ignoreError);
     try {
       handler.run(request, response, path);
       return true;
@@ -154,17 +154,17 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     if (isDisconnected(request.raw.req, request.raw.res)) return h.abandon;
     sendContinue(request.raw.req);
     const { cookie } = request.raw.req.headers;
-    if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
+    if (cookie !== undefined) request.raw.req.headers.cookie = dropMalformedCookies(cookie);
     rewritePage(server, request);
     return h.continue;
   });
-  server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
+  server.ext('onPreResponse', (request, h) => renderHapiError(request, h, endpoints));
 }
 
-function ignore(): void {}
+function ignoreError(): void {}
 
 /** Renders hapi's own errors on paths of the API, such as a malformed URL, in the client's dialect. */
-function renderHostError(
+function renderHapiError(
   request: Request,
   h: ResponseToolkit,
   endpoints: EndpointTable,
@@ -176,7 +176,7 @@ function renderHostError(
     statusCode === 404 ? 'not_found' : statusCode < 500 ? 'invalid_request' : 'internal_error',
     response.message,
   );
-  const dialect = callerDialect(undefined, request.raw.req.headers, request.path);
+  const dialect = detectDialect(undefined, request.raw.req.headers, request.path);
   const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
   const errorResponse = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) errorResponse.header(name, value);
@@ -188,7 +188,7 @@ const versions = versionSegments.join('|');
 const apiPath = new RegExp(`^/(?:(?:${versions})(?:/|$)|(?:upload/(?:${versions})|v2|${vendorSegments.join('|')})/)`);
 
 function isExchangePath(path: string, endpoints: EndpointTable): boolean {
-  return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
+  return apiPath.test(path) || endpoints.aliases.includes(toCanonicalPath(path).split('/')[2] ?? '');
 }
 
 /** A cookie as defined in RFC 6265 §4.1.1, quoted or not. */
@@ -199,7 +199,7 @@ const cookiePair =
  * Removes the cookies that hapi cannot parse. hapi drops all cookies if one is malformed, such as JSON set by another program on this host,
  * and the user would stay signed out for the lifetime of that cookie.
  */
-export function wellFormedCookies(header: string): string {
+export function dropMalformedCookies(header: string): string {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.filter((pair) => cookiePair.test(pair) && !pair.startsWith('__proto__=')).join('; ');
 }

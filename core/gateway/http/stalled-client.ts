@@ -10,10 +10,10 @@ interface WriteCounters {
 }
 
 /**
- * Calls `onStalled` when the system has accepted none of the bytes queued for a client for a while. A single accepted byte is progress, but
- * a write is not, because a stream and its keep-alives may fill buffers for hours. Watching ends with the response.
+ * Calls `onStalled` if bytes are queued for a client and the system accepts none of them for `seconds`. A single accepted byte is progress,
+ * but a write is not, because a stream and its keep-alives may fill buffers for hours. Watching ends with the response.
  *
- * @param seconds time without progress; the call comes up to an eighth later
+ * @param seconds time without progress; the call may come an eighth later
  */
 export function watchClient(response: ServerResponse, seconds: number, onStalled: () => void): void {
   let acceptedBytes = 0;
@@ -40,7 +40,7 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
 }
 
 /** True if the response has ended and the system has accepted all of it; false for a response queued behind another response. */
-export function isTaken(response: ServerResponse): boolean {
+export function isFullyAccepted(response: ServerResponse): boolean {
   return response.writableEnded && response.socket !== null && countAcceptedBytes(response.socket) === undefined;
 }
 

@@ -1,21 +1,21 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { refuseListen } from '#core/platform/errors/start-refused.ts';
+import { createListenRefusal } from '#core/platform/errors/start-refused.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { type InheritedSockets, type ListenAddress, listenOnSockets } from './accept.ts';
-import { callerDialect } from './dialect.ts';
-import { pathOf } from './paths.ts';
+import { detectDialect } from './dialect.ts';
+import { stripQuery } from './paths.ts';
 
 /**
- * Delay before a starting gateway listens. Most starts complete earlier, so that proxies without health checks, such as nginx, which treat an
- * open port as a serving gateway, rarely see a starting one.
+ * Delay before a starting gateway listens. Most starts complete earlier. Proxies without health checks, such as nginx, treat an open port as
+ * a serving gateway, and so they rarely see a starting one.
  */
 const defaultDelayMs = 1_000;
 
 interface StartingListenerOptions {
   readonly listener: Server;
-  readonly place: ListenAddress | InheritedSockets;
+  readonly address: ListenAddress | InheritedSockets;
   readonly onError: (error: Error) => void;
   /** Delay in ms; Infinity if other processes already accept from the same sockets. */
   readonly delayMs?: number;
@@ -45,9 +45,9 @@ export class StartingListener implements AsyncDisposable {
   }
 
   /**
-   * Listens, if it does not yet, and lets requests through to the gateway.
+   * Listens if the port is not open yet, and passes requests to the gateway.
    *
-   * @returns a function that stops accepting, see `listenWidely`
+   * @returns a function that stops accepting, see `listenOnSockets`
    * @throws StartRefused if the port is in use or not permitted
    */
   async serve(): Promise<() => void> {
@@ -72,9 +72,9 @@ export class StartingListener implements AsyncDisposable {
   }
 
   #listen(): Promise<() => void> {
-    const { listener, place, onError } = this.#options;
+    const { listener, address: place, onError } = this.#options;
     return (this.#listening ??= listenOnSockets(listener, place, onError).catch((error: unknown) => {
-      throw 'port' in place ? refuseListen(`${place.host}:${place.port}`, 'listen.port', error) : error;
+      throw 'port' in place ? createListenRefusal(`${place.host}:${place.port}`, 'listen.port', error) : error;
     }));
   }
 }
@@ -94,13 +94,13 @@ function refuseWhileStarting(listener: Server): () => void {
 }
 
 function respondWhileStarting(request: IncomingMessage, response: ServerResponse): void {
-  const path = pathOf(request.url);
+  const path = stripQuery(request.url);
   if (path === '/livez') return sendJson(response, 200, { status: 'ok' });
   if (path === '/readyz') return sendJson(response, 503, { status: 'starting' });
   const error = new GatewayError('unavailable', 'The gateway is starting. Try again in a few seconds.', {
     retryAfter: 2,
   });
-  const dialect = callerDialect(undefined, request.headers, path);
+  const dialect = detectDialect(undefined, request.headers, path);
   const { status, headers, body } = renderError(error, {
     id: createRequestId(Date.now()),
     format: undefined,

@@ -47,7 +47,7 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
  *
  * @param path canonical path, which starts with `/v1/` or `/v1beta/`; Google's SDKs put `/upload` before it for files
  */
-export function explainUnserved(path: string): string | undefined {
+export function findUnservedMessage(path: string): string | undefined {
   const unversionedPath = path.replace(/^(?:\/v1\/upload)?\/v1[a-z\d]*(?=\/)/, '');
   return unserved.find(([pattern]) => pattern.test(unversionedPath))?.[1];
 }

@@ -8,8 +8,8 @@ import type { Host } from '../host/host.ts';
 import { isSurplus } from './connection-limit.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { countHosts } from './parser-refusals.ts';
-import { type EndpointTable, pathOf } from './paths.ts';
-import { closeGently, runningResponse } from './pipelining.ts';
+import { type EndpointTable, stripQuery } from './paths.ts';
+import { closeGracefully, runningResponse } from './pipelining.ts';
 import type { MessageRunner } from './run-message.ts';
 
 const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); // as in listener.ts
@@ -34,6 +34,7 @@ export interface SocketEndpoint {
   readonly endpoint: string;
   /** False if the configuration disables it. */
   isServed(host: Host): boolean;
+  /** Completes the handshake, and serves the socket. */
   open(upgrade: Upgrade): Promise<void>;
   /** Closes the sockets as soon as nothing runs on them, because the gateway is stopping. */
   drain(): void;
@@ -75,7 +76,7 @@ export class Upgrades {
   #find(request: IncomingMessage): SocketEndpoint | undefined {
     if (this.#serving === undefined || !isWebSocketRequest(request)) return undefined;
     const { handler, endpoints } = this.#serving;
-    const match = endpoints.findEndpoint('POST', pathOf(request.url));
+    const match = endpoints.findEndpoint('POST', stripQuery(request.url));
     if (match === undefined || !('endpoint' in match)) return undefined;
     const { name } = match.endpoint;
     return this.#sockets.find(({ endpoint, isServed }) => endpoint === name && isServed(handler.serving.host));
@@ -89,8 +90,8 @@ export class Upgrades {
       return;
     }
     // Node removed its own error listener.
-    socket.on('error', ignore);
-    const path = pathOf(request.url);
+    socket.on('error', ignoreError);
+    const path = stripQuery(request.url);
     const refuse = (error: GatewayError) => {
       handler.run(request, createResponse(request, socket), path, error);
     };
@@ -100,7 +101,7 @@ export class Upgrades {
   }
 }
 
-function ignore(): void {}
+function ignoreError(): void {}
 
 /**
  * True for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their connection, stay
@@ -116,7 +117,7 @@ function createResponse(request: IncomingMessage, socket: Socket): ServerRespons
   const response = new NodeResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.once('finish', () => closeGently(socket));
+  response.once('finish', () => closeGracefully(socket));
   socket.resume();
   return response;
 }

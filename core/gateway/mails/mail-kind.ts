@@ -25,6 +25,7 @@ export interface MailTexts {
   readonly id: Readonly<Record<string, Text>>;
 }
 
+/** Writes the emails of a kind. */
 export interface MailWriter<Name extends EventName = EventName> {
   /** Finds the recipient's address; default: the account's address. */
   recipient?(host: Host, accountId: string): Promise<string | undefined>;
@@ -75,11 +76,13 @@ export interface MailDraft {
   readonly links?: readonly MailLink[];
 }
 
+/** A link that is shown as a button. */
 export interface MailButton {
   readonly label: string;
   readonly url: string;
 }
 
+/** Text that links to a URL. */
 export interface MailLink {
   readonly text: string;
   readonly url: string;

@@ -14,11 +14,11 @@ export interface ClosureRule {
   /** Reasons in Google's `ErrorInfo`. */
   readonly reasons?: ReadonlySet<string>;
   /** Pattern that matches the complete message, because messages may contain names chosen by the client, even at the start. */
-  readonly words?: RegExp;
+  readonly messagePattern?: RegExp;
   /** URL of the vendor's documentation. */
   readonly source: string;
   /** Day on which the page was read. */
-  readonly seen: string;
+  readonly readOn: string;
 }
 
 /**
@@ -32,15 +32,15 @@ export const closureRules: readonly ClosureRule[] = [
     part: 'account',
     codes: new Set(['account_deactivated']),
     source: 'https://help.openai.com/en/articles/10562188-why-was-my-openai-account-deactivated',
-    seen: '2026-11-29',
+    readOn: '2026-11-29',
   },
   {
     vendor: 'Anthropic',
     presets: ['anthropic'],
     part: 'account',
-    words: /^This organization has been disabled\.?$/,
+    messagePattern: /^This organization has been disabled\.?$/,
     source: 'https://code.claude.com/docs/en/errors',
-    seen: '2026-11-29',
+    readOn: '2026-11-29',
   },
   {
     vendor: 'Google',
@@ -48,15 +48,15 @@ export const closureRules: readonly ClosureRule[] = [
     part: 'account',
     reasons: new Set(['CONSUMER_SUSPENDED', 'GCP_SUSPENDED']),
     source: 'https://cloud.google.com/dotnet/docs/reference/Google.Api.CommonProtos/latest/Google.Api.ErrorReason',
-    seen: '2026-11-29',
+    readOn: '2026-11-29',
   },
   {
     vendor: 'Google',
     presets: ['gemini', 'gemini-openai'],
     part: 'key',
-    words: /^Your API key was reported as leaked\.(?: Please use another API key\.)?$/,
+    messagePattern: /^Your API key was reported as leaked\.(?: Please use another API key\.)?$/,
     source: 'https://ai.google.dev/gemini-api/docs/troubleshooting',
-    seen: '2026-11-29',
+    readOn: '2026-11-29',
   },
   {
     // 1110: not active; 1111: does not exist; 1112: locked until support unlocks it; 1121: locked for a violation. Sent with 401 or 429.
@@ -65,7 +65,7 @@ export const closureRules: readonly ClosureRule[] = [
     part: 'account',
     codes: new Set(['1110', '1111', '1112', '1121']),
     source: 'https://docs.z.ai/api-reference/api-code',
-    seen: '2026-11-29',
+    readOn: '2026-11-29',
   },
 ];
 
@@ -80,7 +80,7 @@ export function findClosureRule(
 ): ClosureRule | undefined {
   if (preset === undefined) return undefined;
   return closureRules.find(
-    ({ presets, codes, reasons, words }) =>
+    ({ presets, codes, reasons, messagePattern: words }) =>
       presets.includes(preset) &&
       ((code !== undefined && codes?.has(code) === true) ||
         (reason !== undefined && reasons?.has(reason) === true) ||

@@ -3,7 +3,7 @@ import { findExcess } from '#core/platform/json-measure.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 
 /** Length of data above which one parse is faster than two searches. */
-const parsedLength = 65_536;
+const longDataLength = 65_536;
 
 /** New content in an event: text, reasoning, or arguments of a tool call. */
 export interface ContentDelta {
@@ -47,7 +47,7 @@ export class StreamEvent {
 
   /** True for a long event, such as an image, which is cheaper to parse than to search. */
   get isLong(): boolean {
-    return this.data !== undefined && this.data.length > parsedLength;
+    return this.data !== undefined && this.data.length > longDataLength;
   }
 
   /** The bytes of `text`, exactly as received. */

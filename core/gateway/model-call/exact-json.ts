@@ -22,12 +22,12 @@ interface RawJson {
 }
 
 const minInexactLength = 16; // a double holds all numbers of up to 15 digits
-const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Prefix of the string that replaces a number. It is random, so that no input contains it. */
-const mark = `#${randomBytes(9).toString('base64url')}:`;
+const marker = `#${randomBytes(9).toString('base64url')}:`;
 /** Members that contain a tool call's input or a tool's result, in all formats. */
 const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
-const inputName = new RegExp(`"(?:${[...inputNames].join('|')})"`);
+const inputNamePattern = new RegExp(`"(?:${[...inputNames].join('|')})"`);
 
 const maxNumberLength = 1_024; // longer numbers are not preserved
 /** Length of a text above which its strings are skipped, because they may contain many digits. */
@@ -78,7 +78,7 @@ export function* parseExactInSteps(text: string): Generator<undefined, unknown> 
 
 /** Does the same as `parseExactInputs` in steps, for long texts. */
 export function* parseExactInputsInSteps(text: string): Generator<undefined, unknown> {
-  return mayContainLongNumbers(text) && inputName.test(text) ? yield* parse(text, false) : JSON.parse(text);
+  return mayContainLongNumbers(text) && inputNamePattern.test(text) ? yield* parse(text, false) : JSON.parse(text);
 }
 
 /** @param isExact true preserves all numbers, false only those in members named in `inputNames` */
@@ -95,7 +95,7 @@ function markNumbers(text: string): string {
   let copiedLength = 0;
   visitNumbers(text, minInexactLength, (start, end) => {
     if (end - start <= maxNumberLength && isNumberValue(text, start, end)) {
-      markedText += `${text.slice(copiedLength, start)}"${mark}${text.slice(start, end)}"`;
+      markedText += `${text.slice(copiedLength, start)}"${marker}${text.slice(start, end)}"`;
       copiedLength = end;
     }
     return false;
@@ -105,14 +105,14 @@ function markNumbers(text: string): string {
 
 /** False for malformed input, such as a broken number or a number as a name, which the parser must reject. */
 function isNumberValue(text: string, start: number, end: number): boolean {
-  return longNumber.test(text.slice(start, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
+  return numberPattern.test(text.slice(start, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
 }
 
 /** Restores marked numbers in place: as raw JSON if `isExact` and in members named in `inputNames`, otherwise as numbers. */
 function restoreNumbers(value: unknown, isExact: boolean): unknown {
   if (typeof value === 'string') {
-    if (!value.startsWith(mark)) return value;
-    const source = value.slice(mark.length);
+    if (!value.startsWith(marker)) return value;
+    const source = value.slice(marker.length);
     const number = Number(source);
     return isExact && String(number) !== source ? JSON.rawJSON(source) : number;
   }

@@ -1,7 +1,7 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '../host/host.ts';
 import type { ClosureRule } from './closure-rules.ts';
-import { keyDigest } from './key-digest.ts';
+import { digestKey } from './key-digest.ts';
 
 /** Whether a vendor has closed a key, as known to this instance. Times are ms of `Host.monotonic`. */
 export interface KeyClosure {
@@ -18,7 +18,7 @@ const inFlightMs = 60_000;
 /** A vendor's error that closes a key. */
 export interface ReportedClosure {
   readonly upstream: string; // name
-  readonly closing: ClosureRule;
+  readonly rule: ClosureRule;
   /** The vendor's message, without secrets. */
   readonly words: string;
   /** Id of the request. */
@@ -45,9 +45,10 @@ export class KeyClosures {
 
   /** Returns the closure of a key, which is the same object for all upstreams that share the key and the host. */
   getByKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
-    return this.getById(keyDigest(upstream, key));
+    return this.getById(digestKey(upstream, key));
   }
 
+  /** Returns the closure of the key with this digest. */
   getById(id: string): KeyClosure {
     const closure = this.#closures.get(id) ?? { id, until: 0 };
     this.#closures.set(id, closure);
@@ -79,6 +80,7 @@ export class KeyClosures {
   }
 }
 
+/** Returns the closures of this process. */
 export function getKeyClosures(host: Pick<Host, 'keep' | 'monotonic'>): KeyClosures {
   return host.keep('key-closures', () => new KeyClosures(host));
 }

@@ -8,7 +8,7 @@ const hosts = new WeakMap<object, string>();
  * Returns the digest of a key and its host, which identifies the key in tables and between instances. It is the same for all upstreams that
  * share the key. Without a key, as with cloud credentials, it identifies the upstream.
  */
-export function keyDigest(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): string {
+export function digestKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): string {
   const host = hosts.get(upstream) ?? new URL(upstream.baseUrl).host;
   hosts.set(upstream, host);
   return hash('sha256', `${host} ${key === '' ? `of ${upstream.name}` : key}`, 'hex').slice(0, 32);

@@ -1,3 +1,4 @@
+/** Wording of an upstream that rejects the number of output tokens. */
 interface LimitMessage {
   readonly pattern: RegExp;
   /** Returns the maximum output tokens, from the numbers that the pattern captures. */
@@ -6,7 +7,7 @@ interface LimitMessage {
 
 const minOutputTokens = 256;
 
-const statedLimit = (limit: number): number => limit;
+const capturedLimit = (limit: number): number => limit;
 /** Returns the remaining context; NaN if too little remains for a useful response. */
 const remainingContext = (contextTokens: number, promptTokens: number): number => {
   const remainingTokens = contextTokens - promptTokens;
@@ -14,11 +15,11 @@ const remainingContext = (contextTokens: number, promptTokens: number): number =
 };
 
 /**
- * Messages that reject the requested number of output tokens, not the prompt. The first match counts, because later patterns are shorter.
+ * Messages that reject the requested number of output tokens, not the prompt. The first match counts, because later patterns are less specific.
  * Sources: vLLM 0.32 (observed) and earlier, SGLang, TGI, OpenAI, Anthropic, DeepSeek, DashScope, Groq, Gemini (public reports).
  */
 const limitMessages: readonly LimitMessage[] = [
-  { pattern: /cannot be greater than max_model_len=(?:max_total_tokens=)?(\d+)/, toLimit: statedLimit },
+  { pattern: /cannot be greater than max_model_len=(?:max_total_tokens=)?(\d+)/, toLimit: capturedLimit },
   {
     pattern: /maximum context length is (\d+) tokens and your request has (\d+) input tokens/,
     toLimit: remainingContext,
@@ -36,13 +37,13 @@ const limitMessages: readonly LimitMessage[] = [
     pattern: /input length and `?max_tokens`? exceed context limit: (\d+) \+ \d+ > (\d+)/,
     toLimit: (promptTokens, contextTokens) => remainingContext(contextTokens, promptTokens),
   },
-  { pattern: /max_tokens: \d+ > (\d+), which is the maximum allowed/, toLimit: statedLimit },
+  { pattern: /max_tokens: \d+ > (\d+), which is the maximum allowed/, toLimit: capturedLimit },
   {
     pattern: /max_(?:completion_|output_)?tokens is too large: \d+\. This model supports at most (\d+)/,
-    toLimit: statedLimit,
+    toLimit: capturedLimit,
   },
-  { pattern: /range of max_(?:completion_|output_)?tokens (?:is|should be) \[\d+, ?(\d+)\]/i, toLimit: statedLimit },
-  { pattern: /`?max_(?:completion_)?tokens`? must be less than or equal to `?(\d+)/, toLimit: statedLimit },
+  { pattern: /range of max_(?:completion_|output_)?tokens (?:is|should be) \[\d+, ?(\d+)\]/i, toLimit: capturedLimit },
+  { pattern: /`?max_(?:completion_)?tokens`? must be less than or equal to `?(\d+)/, toLimit: capturedLimit },
   {
     pattern: /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (\d+) \(exclusive\)/,
     toLimit: (exclusiveEnd) => exclusiveEnd - 1,

@@ -52,11 +52,11 @@ function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
   const meaning = findErrorMeaning(reported);
   if (meaning !== undefined) return meaning;
   const codes = [reported.type, reported.code].filter((code) => code !== undefined);
-  const isIn = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
+  const hasCodeIn = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
   if (codes.some((code) => /^5\d\d$/.test(code))) return undefined;
-  if (reported.isRejection === true || isModeration(reported) || isIn(permanentCodes)) return 'rejected';
-  if (isIn(accountCodes)) return 'key';
-  if (!isIn(missingCodes)) return undefined;
+  if (reported.isRejection === true || isModeration(reported) || hasCodeIn(permanentCodes)) return 'rejected';
+  if (hasCodeIn(accountCodes)) return 'key';
+  if (!hasCodeIn(missingCodes)) return undefined;
   const isAboutModel = isUnknownModel(reported) || /\bmodels?\b/i.test(reported.message ?? '');
   return isAboutModel && !isClientObjectMissing(reported) ? 'model' : 'rejected';
 }
@@ -105,7 +105,7 @@ export function createReportedFailure(reported: ReportedError | undefined): Gate
       });
     default:
       return new GatewayError(
-        failureCode(meaning),
+        chooseFailureCode(meaning),
         upstreamReason('upstream.reason.reported', { words: message }),
         meaning && { meaning },
       );
@@ -113,7 +113,9 @@ export function createReportedFailure(reported: ReportedError | undefined): Gate
 }
 
 /** Returns the code for a failure that was not caused by the request. */
-export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
+export function chooseFailureCode(
+  meaning: ErrorMeaning | undefined,
+): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
   if (meaning === 'capacity') return 'unavailable';
   return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
 }

@@ -20,7 +20,7 @@ export interface ReportedLimits {
 /** Minimum interval between readings of an upstream's headers. */
 const sampleIntervalMs = 10_000;
 
-/** Headers of OpenAI and most other vendors, of Anthropic, and two pairs for requests that do not name a kind, one from an IETF draft. */
+/** Names used by OpenAI and most other vendors, by Anthropic, and by vendors that only limit requests (the last one is from an IETF draft). */
 const headerPairs = {
   requests: [
     ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests'],
@@ -74,6 +74,7 @@ function parseCount(value: string | string[] | undefined): number | undefined {
   return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 }
 
+/** Returns the samples of this process. */
 export function getLimitSamples(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): LimitSamples {
   return host.keep('limit-samples', () => new LimitSamples(host));
 }

@@ -17,7 +17,7 @@ export interface RouteStatus {
 }
 
 /** Creates the status report about routes, for the plugin that sends requests to them. */
-export function routesReport(report: (host: Host) => RouteStatus[]): StatusReport {
+export function createRoutesReport(report: (host: Host) => RouteStatus[]): StatusReport {
   return { name: 'routes', report };
 }
 

@@ -28,7 +28,7 @@ export class SseFramer implements EventFramer {
   /** True if the last event ended with a CR, so that an LF at the start of the next chunk belongs to it. */
   #endedWithCr = false;
   /** Text before the data of the last event, which the next event usually repeats. */
-  #head = createHead();
+  #lastHead = createHead();
 
   get isOverLimit(): boolean {
     return this.#pending.size > bounds.event || this.#hasExcess;
@@ -36,20 +36,20 @@ export class SseFramer implements EventFramer {
 
   push(chunk: Buffer): readonly StreamEvent[] {
     if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
-    const end = endOfLastEvent(chunk, this.#pending.lastBytes(3));
+    const end = findLastEventEnd(chunk, this.#pending.lastBytes(3));
     if (end === 0) {
       this.#pending.add(chunk);
       return this.#hasEndMark() ? this.end() : noEvents;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const events = this.#pending.size === 0 ? head : this.#complete(head);
+    const events = this.#pending.size === 0 ? head : this.#joinPending(head);
     if (end < chunk.length) this.#pending.add(chunk.subarray(end));
     else this.#endedWithCr = chunk[end - 1] === CR;
     const complete = this.#readEvents(this.#removeByteOrderMark(events));
     return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
   }
 
-  #complete(head: Buffer): Buffer {
+  #joinPending(head: Buffer): Buffer {
     this.#pending.add(head);
     return this.#pending.take();
   }
@@ -73,7 +73,7 @@ export class SseFramer implements EventFramer {
     const hasCr = typeof searchText === 'string' && searchText.includes('\r');
     const events: StreamEvent[] = [];
     for (let start = 0, end = 0; start < searchText.length; start = end) {
-      end = hasCr ? endOfBlankLine(searchText, start) : endOfLineFeeds(searchText, start);
+      end = hasCr ? findBlankLineEnd(searchText, start) : findLineFeedsEnd(searchText, start);
       const isOnlyEvent = end - start === searchText.length;
       const eventText = isOnlyEvent
         ? text
@@ -88,12 +88,12 @@ export class SseFramer implements EventFramer {
 
   /** Reads the fields of an event. The fast path is for an event that differs from the last one only in one line of data. */
   #readFields(event: string): EventFields {
-    const { text, name } = this.#head;
+    const { text, name } = this.#lastHead;
     const end = event.length - 2;
     const isOneLine = event.slice(0, text.length) === text && event.indexOf('\n', text.length) === end;
     if (isOneLine && event.charCodeAt(end + 1) === LF) return { name, data: event.slice(text.length, end) };
     const fields = parseFields(event);
-    if (fields.name !== name) this.#head = createHead(fields.name);
+    if (fields.name !== name) this.#lastHead = createHead(fields.name);
     return fields;
   }
 
@@ -107,14 +107,14 @@ export class SseFramer implements EventFramer {
   #hasEndMark(): boolean {
     const { size } = this.#pending;
     if (size < endMarkBytes.min || size > endMarkBytes.max) return false;
-    return endMark.test(this.#pending.joinedBytes().toString('latin1'));
+    return endMark.test(this.#pending.join().toString('latin1'));
   }
 
   /** Removes a byte order mark from the first events of the stream. */
   #removeByteOrderMark(events: Buffer): Buffer {
     if (this.#hasStarted) return events;
     this.#hasStarted = true;
-    return withoutByteOrderMark(events);
+    return stripByteOrderMark(events);
   }
 }
 
@@ -128,21 +128,21 @@ function createHead(name?: string): EventHead {
 }
 
 /** Returns the index in `chunk` after its last blank line, which may have started in `tail`; 0 if there is none. */
-function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
+function findLastEventEnd(chunk: Buffer, tail: Buffer): number {
   // Most chunks end with an event.
   if (chunk.length > 1 && chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF) return chunk.length;
-  let lf = lastIndexBefore(chunk, LF, chunk.length);
-  let cr = lastIndexBefore(chunk, CR, chunk.length);
+  let lf = findLastIndexBefore(chunk, LF, chunk.length);
+  let cr = findLastIndexBefore(chunk, CR, chunk.length);
   while (lf !== -1 || cr !== -1) {
     const end = Math.max(lf, cr) + 1;
     if (endsBlankLine(chunk, end, tail)) return end;
-    if (lf > cr) lf = lastIndexBefore(chunk, LF, lf);
-    else cr = lastIndexBefore(chunk, CR, cr);
+    if (lf > cr) lf = findLastIndexBefore(chunk, LF, lf);
+    else cr = findLastIndexBefore(chunk, CR, cr);
   }
   return 0;
 }
 
-function lastIndexBefore(chunk: Buffer, byte: number, end: number): number {
+function findLastIndexBefore(chunk: Buffer, byte: number, end: number): number {
   return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
 }
 
@@ -162,12 +162,12 @@ function toSearchable(bytes: Buffer): string | Buffer {
 }
 
 /** Returns the index after the next blank line of a text without CR; the text's length if there is none. */
-function endOfLineFeeds(text: string | Buffer, start: number): number {
+function findLineFeedsEnd(text: string | Buffer, start: number): number {
   const index = text.indexOf('\n\n', start);
   return index === -1 ? text.length : index + 2;
 }
 
-function endOfBlankLine(text: string, start: number): number {
+function findBlankLineEnd(text: string, start: number): number {
   blankLine.lastIndex = start;
   return blankLine.test(text) ? blankLine.lastIndex : text.length;
 }
@@ -202,6 +202,6 @@ function readField(lines: string, field: string, start: number, end: number): st
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Removes the byte order mark that some servers send, although JSON must not have one (RFC 8259 §8.1). */
-export function withoutByteOrderMark(bytes: Buffer): Buffer {
+export function stripByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
 }

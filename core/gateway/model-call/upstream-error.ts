@@ -42,7 +42,7 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   return { message: toText(status['status_msg']), type, code, param: undefined, isRejection };
 }
 
-/** Reads an error, which another gateway may have wrapped. What its upstream reported has precedence. */
+/** Reads an error that another gateway may have wrapped. The error reported by that gateway's upstream takes precedence. */
 function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   const outer = toReportedError(error);
   const unwrapped = unwrapError(body, error);
@@ -90,19 +90,19 @@ export function parseContextWindow({ contextSize, message }: ReportedError): num
 }
 
 /** Text in quotation marks, which may come from the client. An apostrophe inside a word is not a quotation mark. */
-const quotedText = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
+const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** True if the upstream does not have the model, or the key has no access to it. The catalog has the model that the client requested. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return codesMean('model', [code]) || messageMeans('missing', message);
 }
 
-const clientObjects =
+const clientObjectPattern =
   /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
 /** True for a 404 about an object of the client. Any other 404 is about the model or the path, which the gateway chose. */
 export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
-  return clientObjects.test(`${code ?? ''} ${message ?? ''}`);
+  return clientObjectPattern.test(`${code ?? ''} ${message ?? ''}`);
 }
 
 /** True if the content of the request was refused. Another key would refuse it as well, and usually another route. */
@@ -121,7 +121,7 @@ export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefi
   if (serverMeaning !== undefined) return serverMeaning;
   const { type, code } = reported;
   const message = echoPattern.test(reported.message ?? '') ? '' : (reported.message ?? '').trim();
-  const unquotedMessage = message.replace(quotedText, '');
+  const unquotedMessage = message.replace(quotedTextPattern, '');
   if (codesMean('key', [type, code]) || messageMeans('key', message)) return 'key';
   for (const meaning of ['capacity', 'timeout', 'throttled'] as const)
     if (codesMean(meaning, [type, code]) || messageMeans(meaning, unquotedMessage)) return meaning;
@@ -129,9 +129,9 @@ export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefi
 }
 
 /** Secrets that a vendor's message may contain, such as credentials, accounts and addresses of the operator. */
-const secrets =
+const secretPattern =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** Number of characters of a vendor's message that are searched for secrets. The rest is dropped, which bounds the time. */
+/** Maximum length of a vendor's message that is searched for secrets. The remainder is dropped, which bounds the time. */
 const maxSearchedLength = 16_384;
 
 /**
@@ -142,7 +142,7 @@ const maxSearchedLength = 16_384;
 export function removeSecrets(message: string, maxLength: number, knownSecrets: readonly string[] = []): string {
   // Truncated last, because a truncated secret would not match.
   return removeKnownSecrets(message.slice(0, maxSearchedLength), knownSecrets)
-    .replace(secrets, '[…]')
+    .replace(secretPattern, '[…]')
     .slice(0, maxLength);
 }
 

@@ -27,7 +27,7 @@ interface Wordings {
  * Codes and wordings of vendors, resellers and servers for errors whose status is too unspecific, because servers often send 500 or 501. See
  * docs/upstreams.md. Types and codes have the same meaning everywhere.
  */
-const table: Readonly<Record<WordMeaning, Wordings>> = {
+const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
   overflow: {
     codes: new Set(['context_length_exceeded', 'exceed_context_size_error']),
     wordings: [
@@ -193,7 +193,7 @@ const table: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'Ollama',
         source: '0.17.4, source',
       },
-      // It does not know whether the model has the parameter.
+      // LiteLLM does not know whether the model has the parameter.
       { pattern: /\blitellm\.drop_params\b/, vendor: 'LiteLLM', source: '1.108.7' },
       { pattern: /^\d+ validation errors?:\s+\{'type': /, vendor: 'llama-cpp-python', source: '0.3.36' },
       // Reply to a wrong type, to a missing or empty list of messages, and to tool calls whose arguments are not JSON.
@@ -229,7 +229,7 @@ export function refusesReasoning(message: string): boolean {
 
 /** True if one of an error's types and codes has the meaning. */
 export function codesMean(meaning: WordMeaning, errorCodes: readonly (string | undefined)[]): boolean {
-  const { codes, wordings } = table[meaning];
+  const { codes, wordings } = wordingsByMeaning[meaning];
   const hasMeaning = (code: string) =>
     codes?.has(code) === true || wordings.some(({ appliesTo, pattern }) => appliesTo && pattern.test(code));
   return errorCodes.some((code) => code !== undefined && hasMeaning(code));
@@ -243,7 +243,7 @@ export function codesMean(meaning: WordMeaning, errorCodes: readonly (string | u
 export function messageMeans(meaning: WordMeaning, message = '', preset?: string): boolean {
   const applies = (wording: Wording) =>
     wording.appliesTo !== 'code' && (wording.preset === undefined || wording.preset === preset);
-  return table[meaning].wordings.some((wording) => applies(wording) && wording.pattern.test(message));
+  return wordingsByMeaning[meaning].wordings.some((wording) => applies(wording) && wording.pattern.test(message));
 }
 
 /**

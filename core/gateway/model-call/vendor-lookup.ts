@@ -3,7 +3,7 @@ import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
-import { authHeaders, listSecrets } from './upstream-credentials.ts';
+import { createAuthHeaders, listSecrets } from './upstream-credentials.ts';
 import { readRefusal, removeSecrets } from './upstream-error.ts';
 
 const lookupTimeoutMs = 10_000;
@@ -42,7 +42,7 @@ export async function queryVendor(
   const secrets = [...listSecrets(upstream), key].filter((secret) => secret !== '');
   try {
     const response = await outgoingFetch(url, {
-      headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
+      headers: { accept: 'application/json', ...version, ...headers, ...createAuthHeaders(auth, key) },
       redirect: 'error',
       signal: AbortSignal.timeout(lookupTimeoutMs),
     });
@@ -54,7 +54,7 @@ export async function queryVendor(
     throw new LookupFailed('the answer is not a JSON object', response.status);
   } catch (error) {
     if (error instanceof LookupFailed) throw error;
-    const reason = describeFailure(reasonOf(error));
+    const reason = describeFailure(describeFetchError(error));
     throw new LookupFailed(removeSecrets(reason, maxMessageLength, secrets), undefined, { cause: error });
   }
 }
@@ -66,7 +66,7 @@ function createRefusal(status: number, text: string, secrets: readonly string[])
 }
 
 /** Returns the reason of an error of `fetch`, which is in the error's cause. */
-function reasonOf(error: unknown): string {
+function describeFetchError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${lookupTimeoutMs / 1000} s`;
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -13,25 +13,25 @@ const portOffset = 1_000;
  *
  * @param publicPort port of `listen`
  */
-export function operatorAddress(
+export function resolveOperatorAddress(
   { enabled, host = '127.0.0.1', port, socket }: SectionValue<typeof operatorSection>,
   publicPort: number,
   dataFolder: string,
 ): OperatorAddress | undefined {
   if (!enabled) return undefined;
   return socket === undefined
-    ? { host, port: port ?? operatorPort(publicPort) }
+    ? { host, port: port ?? chooseDefaultPort(publicPort) }
     : { path: resolve(dataFolder, socket) };
 }
 
 /** Returns the default port. Port 0, which means any free port, stays 0. */
-function operatorPort(publicPort: number): number {
+function chooseDefaultPort(publicPort: number): number {
   if (publicPort === 0) return 0;
   return publicPort + portOffset <= 65_535 ? publicPort + portOffset : publicPort - portOffset;
 }
 
 /** Formats an address as `http://127.0.0.1:9080` or `unix:/path/of/the/socket`. */
-export function describeAddress(address: OperatorAddress): string {
+export function formatOperatorAddress(address: OperatorAddress): string {
   if ('path' in address) return `unix:${address.path}`;
   const { host, port } = address;
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

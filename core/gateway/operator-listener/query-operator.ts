@@ -4,7 +4,7 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { Host } from '../host/host.ts';
-import { describeAddress, type OperatorAddress, operatorAddress } from './address.ts';
+import { formatOperatorAddress, type OperatorAddress, resolveOperatorAddress } from './address.ts';
 
 const queryTimeoutMs = 5_000;
 
@@ -28,8 +28,8 @@ export async function queryOperator(
   { url, path = '/readyz?verbose' }: OperatorQuery = {},
 ): Promise<JsonObject> {
   const operator = host.section(operatorSection);
-  const address = operatorAddress(operator, host.section(listen).port, host.dataFolder);
-  const target = url ?? (address && describeAddress(address));
+  const address = resolveOperatorAddress(operator, host.section(listen).port, host.dataFolder);
+  const target = url ?? (address && formatOperatorAddress(address));
   if (target === undefined) throw new OperatorUnavailable('The operator listener is off: operator.enabled is false.');
   const headers = operator.token === undefined ? {} : { authorization: `Bearer ${operator.token}` };
   const [status, text] = await fetchText(target, path, headers, url === undefined ? address : undefined);

@@ -5,14 +5,14 @@ import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Host } from '../host/host.ts';
-import { limitListener } from '../http/listener.ts';
+import { applyTimeouts } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { type OperatorRequest, checkAccess } from './access.ts';
-import { describeAddress, type OperatorAddress } from './address.ts';
+import { formatOperatorAddress, type OperatorAddress } from './address.ts';
 import { isDiskResponsive, openListener } from './socket.ts';
 
-const limits = { headerTimeout: 10, keepAliveTimeout: 75 }; // seconds
+const timeouts = { headerTimeout: 10, keepAliveTimeout: 75 }; // seconds
 const forwardedHeaders = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
 
 /** A GET request that reached another process of this gateway. */
@@ -20,6 +20,7 @@ export interface ForwardedRequest extends OperatorRequest {
   readonly url: string;
 }
 
+/** Response to a forwarded request. */
 export interface ForwardedResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -27,8 +28,8 @@ export interface ForwardedResponse {
 }
 
 /**
- * The operator listener. It serves metrics, the state of routes, and other data for the operator, and only to GET requests that pass
- * `refuseAccess`. The public listener serves none of these paths.
+ * The operator listener. It serves metrics, the state of routes, and other data for the operator, but only to GET requests that pass
+ * `checkAccess`. The public listener serves none of these paths.
  */
 export class OperatorServer implements AsyncDisposable {
   readonly #server: Server;
@@ -39,7 +40,7 @@ export class OperatorServer implements AsyncDisposable {
   /** @param host returns the host of the running configuration, with its token and names */
   constructor(address: OperatorAddress, routes: Iterable<ServerRoute>, host: () => Host, log: Logger) {
     const { server, listener } = createServer(log);
-    limitListener(listener, limits);
+    applyTimeouts(listener, timeouts);
     listener.maxConnections = bounds.operatorConnections;
     server.ext('onRequest', (request, h) => authorize(request, h, host()));
     server.ext('onPreResponse', addSecurityHeaders);
@@ -53,8 +54,9 @@ export class OperatorServer implements AsyncDisposable {
   /** `http://127.0.0.1:9080` or `unix:PATH`, with the port that was actually opened. */
   get url(): string {
     const bound = this.#listener.address();
-    if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
-    return describeAddress({ host: this.#address.host, port: bound.port });
+    if ('path' in this.#address || bound === null || typeof bound === 'string')
+      return formatOperatorAddress(this.#address);
+    return formatOperatorAddress({ host: this.#address.host, port: bound.port });
   }
 
   /** @throws Error with the address and the remedy */

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { lstat, unlink, utimes } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
-import { refuseListen } from '#core/platform/errors/start-refused.ts';
+import { createListenRefusal } from '#core/platform/errors/start-refused.ts';
 import { hungWork } from '#core/platform/hung-work.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { resolveListenAddress } from '../http/accept.ts';
-import { describeAddress, type OperatorAddress } from './address.ts';
+import { formatOperatorAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions removed from a new socket, so that only the gateway's user may connect. */
 const privateMask = 0o177;
@@ -28,7 +28,7 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
     });
   } catch (error) {
     const setting = 'path' in address ? 'operator.socket' : 'operator.port';
-    throw refuseListen(`${describeAddress(address)} for the operator`, setting, error);
+    throw createListenRefusal(`${formatOperatorAddress(address)} for the operator`, setting, error);
   }
 }
 

@@ -6,6 +6,7 @@ import { type NamedStage, Pipeline } from './pipeline.ts';
 import { timeStage } from './stage-times.ts';
 import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 
+/** A stage with its options from gateway.yaml. */
 export interface ConfiguredStage {
   readonly definition: AnyStageDefinition;
   readonly options: unknown;

@@ -3,8 +3,8 @@ import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 
 /** Node's own rules. A header name is a token, and a value contains no control characters except tab (RFC 9110 §5). */
-const headerName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const headerNamePattern = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
+const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Checks a reply returned by a stage, so that an invalid reply becomes an error with a status instead of a dropped connection.
@@ -33,7 +33,8 @@ function findBadHeader(headers: object, checked: Reply['headers'] | undefined): 
     const value = (headers as Readonly<Record<string, unknown>>)[name];
     if (value === checked?.[name]) continue;
     if (typeof value !== 'string') return `the header "${name}" as ${describeValue(value)}; it must be a string`;
-    if (!headerName.test(name) || !headerValue.test(value)) return `a header "${name}" that HTTP does not allow`;
+    if (!headerNamePattern.test(name) || !headerValuePattern.test(value))
+      return `a header "${name}" that HTTP does not allow`;
   }
   return undefined;
 }

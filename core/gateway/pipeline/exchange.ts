@@ -74,6 +74,7 @@ export interface BodySource {
   readonly waited?: number;
 }
 
+/** Properties of a new exchange. */
 export interface ExchangeInit {
   readonly id: string;
   readonly endpoint: Endpoint;
@@ -94,6 +95,7 @@ export interface ExchangeInit {
 
 type AbortListener = (reason: ClientGone | GatewayError) => void;
 
+/** Sends replies of an exchange to its client. */
 export interface ReplySender {
   /** Sends the client a reply before the pipeline has one. The exchange then continues without its client. */
   send(early: Reply): Promise<void>;

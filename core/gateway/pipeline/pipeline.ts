@@ -71,7 +71,7 @@ export class Pipeline {
     this.#doneEntries = entries.filter(({ stage }) => stage.done !== undefined);
   }
 
-  get names(): string[] {
+  get stageNames(): string[] {
     return this.#stages.map(({ name }) => name);
   }
 
@@ -81,7 +81,7 @@ export class Pipeline {
   }
 
   /** Names of the stages that change state that outlives this pipeline. */
-  get activating(): string[] {
+  get activatingStages(): string[] {
     return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
   }
 
@@ -101,6 +101,7 @@ export class Pipeline {
     }
   }
 
+  /** Runs `start` of every stage and observer, and logs their exceptions. */
   start(exchange: Exchange): void {
     this.#running++;
     for (const { name, stage } of this.#startEntries) {
@@ -222,20 +223,20 @@ export class Pipeline {
   }
 
   /** Runs `hold` of all stages for an early reply, which is sent before the reply of `answer`. Never rejects. */
-  async hold(exchange: Exchange, early: Reply): Promise<void> {
-    tolerateErrors(early);
+  async hold(exchange: Exchange, earlyReply: Reply): Promise<void> {
+    tolerateErrors(earlyReply);
     for (const entry of this.#holdEntries) await this.#runHold(exchange, entry);
   }
 
-  async #leave(exchange: Exchange, first: Reply, enteredCount: number): Promise<Reply> {
+  async #leave(exchange: Exchange, firstReply: Reply, enteredCount: number): Promise<Reply> {
     for (const entry of this.#holdEntries) {
       const hold = this.#runHold(exchange, entry);
       if (hold === undefined) continue;
       // The stream may fail before it is read.
-      tolerateErrors(first);
+      tolerateErrors(firstReply);
       await hold;
     }
-    let reply = this.#replaceFailed(exchange, first);
+    let reply = this.#replaceFailed(exchange, firstReply);
     for (let index = enteredCount - 1; index >= 0; index--) {
       const entry = this.#stages[index] as StageEntry;
       if (entry.stage.leave === undefined) continue;

@@ -16,20 +16,20 @@ export function renderError(error: GatewayError, caller: Caller): Reply {
     status: error.status(caller.format),
     headers: {
       'content-type': 'application/json; charset=utf-8',
-      ...retryHeaders(error.details),
+      ...createRetryHeaders(error.details),
       ...(error.isFinal && { 'x-should-retry': 'false' }),
       ...error.details.headers,
     },
-    body: JSON.stringify(errorBody(error, caller, composeMessage(error, caller.dialect))),
+    body: JSON.stringify(createErrorBody(error, caller, composeMessage(error, caller.dialect))),
   };
 }
 
-function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
+function createRetryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
   // Rounded up to whole seconds, so that a client that waits exactly this long is not early.
   return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
 }
 
-function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
+function createErrorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
   const { param, anthropic: details } = error.details;
   return dialects[dialect].renderErrorBody({ ...error.wording(dialect, status), message, status, id, param, details });
@@ -50,7 +50,7 @@ function composeMessage(error: GatewayError, dialect: Dialect): string {
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
   const message = renderStreamMessage(error, composeMessage(error, caller.dialect));
-  const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
+  const data = `data: ${JSON.stringify(createErrorBody(error, caller, message))}\n\n`;
   return dialects[caller.dialect].renderStreamEnd(data);
 }
 

@@ -28,10 +28,10 @@ export class ReplyStream extends Readable {
   }
 
   /** Ends the stream with an error as soon as its buffer has been read. */
-  breakOff(error: Error): void {
+  endWithError(error: Error): void {
     this.#error = error;
-    const isRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
-    if (isRead && this.readableLength === 0) this.destroy(error);
+    const isBeingRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
+    if (isBeingRead && this.readableLength === 0) this.destroy(error);
   }
 
   override read(size?: number): unknown {
@@ -52,10 +52,10 @@ export function createReplyStream(
 ): Readable {
   // With a higher water mark, an error would discard the chunks buffered here.
   const stream = Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
-  const returnGenerator = stream._destroy;
+  const destroyGenerator = stream._destroy;
   stream._destroy = (error, done) => {
     abandon();
-    returnGenerator.call(stream, error, done);
+    destroyGenerator.call(stream, error, done);
   };
   return stream;
 }

@@ -26,6 +26,7 @@ export interface Reply {
   readonly trailers?: Trailers | undefined;
 }
 
+/** Headers that are sent after the body. */
 export interface Trailers {
   /** Lower-case names, announced before the body. */
   readonly names: readonly string[];
@@ -40,10 +41,10 @@ export function discard({ body }: Reply): void {
 
 /** Lets a stream fail before it is read. Without this, an `error` event without a listener would end the process. */
 export function tolerateErrors({ body }: Reply): void {
-  if (body instanceof Readable && !body.listeners('error').includes(ignore)) body.on('error', ignore);
+  if (body instanceof Readable && !body.listeners('error').includes(ignoreError)) body.on('error', ignoreError);
 }
 
-function ignore(): void {}
+function ignoreError(): void {}
 
 /**
  * Returns the error of a stream that failed before it was sent; undefined while it is readable.

@@ -91,6 +91,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   readonly description: string;
   /** Facts that an earlier stage must have written. Optional facts are not listed; use `exchange.find`. */
   readonly reads?: readonly AnyFact[];
+  /** Facts that the stage writes. */
   readonly writes?: readonly AnyFact[];
   /** Names of stages that must come before this one, if they are listed. */
   readonly after?: readonly string[];

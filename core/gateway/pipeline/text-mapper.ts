@@ -4,7 +4,7 @@ import type { TextBlocks } from '#core/config/catalog/reply-text.ts';
 export interface TextMapper {
   /** Processes the next delta, and returns the text that is ready for the client. */
   push(text: string): string;
-  /** Ends the text and returns the buffered rest. */
+  /** Ends the text and returns its buffered remainder. */
   end(): string;
 }
 
@@ -13,6 +13,7 @@ export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
 const maxWordLength = 64; // limits the delay of text in languages without spaces
 
+/** Applies a function to complete words. */
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
   #partialWord = '';

@@ -27,6 +27,7 @@ interface ColumnShape<Source> {
   readonly members?: Columns<never>;
 }
 
+/** Columns by name. */
 export type Columns<Source> = Readonly<Record<string, Column<Source>>>;
 
 /** Returns a function that defines columns which are read from this type of source. */

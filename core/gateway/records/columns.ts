@@ -40,7 +40,7 @@ const principalColumns = defineColumns<Principal>()({
 const callColumns = defineColumns<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
   /** Public name of the model, if the client used another name. */
-  alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
+  alias_of: { type: 'text', isPersonal: false, read: findAliasedModel, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
@@ -149,6 +149,7 @@ export const columns = {
   ...digestColumns,
 } as const;
 
+/** A request as recorded in the database. */
 export type RequestRecord = RecordRow<typeof columns>;
 
 /** Moment when the values of a source are known: on arrival, before the request goes upstream, or at its end. */
@@ -166,6 +167,7 @@ export interface RecordSource {
   readonly columns: Columns<never>;
 }
 
+/** The sources of all columns. */
 export const sources: readonly RecordSource[] = [
   { moment: 'request', find: (exchange) => exchange, columns: requestColumns },
   { moment: 'caller', find: (exchange) => exchange.find(principal), columns: principalColumns },
@@ -185,7 +187,7 @@ function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return { received, sent: contentReader.digest(), changes: [...changes, 'stage'] };
 }
 
-function aliasOf({ model, modelName }: CachedCall): string | undefined {
+function findAliasedModel({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
@@ -202,9 +204,9 @@ function hasFailover({ attempts }: Delivery): boolean {
   return attempts.length > 1 && attempts.some(({ route }) => route !== attempts[0]?.route);
 }
 
-const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
+const credentialPattern = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{0,15}[-_][A-Za-z0-9]{20,})/g;
 
 /** Truncates all texts that look like an API key of a vendor or the gateway to six characters. */
 export function redactKeys(text: string): string {
-  return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
+  return text.replace(credentialPattern, (key) => `${key.slice(0, 6)}…`);
 }

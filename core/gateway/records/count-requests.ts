@@ -3,15 +3,18 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { buildConditions, type RequestFilter } from './filter.ts';
 import { countUsage, startOfHour, type UsageCounts, hourMs } from './usage.ts';
 
+/** Number of requests that match a filter. */
 export interface RequestCount {
   readonly count: number;
   /** True if more requests match than were counted. */
   readonly isCapped: boolean;
 }
 
+const zeroCount: RequestCount = { count: 0, isCapped: false };
+
 /**
- * Counts the recorded requests that match a filter. The count is exact if hourly usage contains it, which is the case for a filter by
- * account, model, route and times, and at most one of errors, failover, cached, or an outcome. Otherwise counting stops at the limit.
+ * Counts the recorded requests that match a filter. The count is exact if it can be read from hourly usage. This is the case for a filter by
+ * account, model, route and times, with at most one of errors, failover, cached, and an outcome. Otherwise counting stops at the limit.
  */
 export async function countRequests(
   database: Queries,
@@ -29,15 +32,16 @@ export async function countRequests(
   // Usage is hourly, so the partial hours at both ends are counted from the records.
   if (lastHour !== undefined && lastHour <= firstHour) return countUpTo(database, { ...filter, since }, Infinity);
   const hasLastPart = lastHour !== undefined && lastHour < (until ?? lastHour);
-  const [usage, ...parts] = await Promise.all([
+  const [usage, ...partialCounts] = await Promise.all([
     countUsage(database, { ...filter, since: firstHour, until: lastHour }, []),
     since < firstHour ? countUpTo(database, { ...filter, since, until: firstHour }, Infinity) : zeroCount,
     hasLastPart ? countUpTo(database, { ...filter, since: lastHour }, Infinity) : zeroCount,
   ]);
-  return { count: (usage[0]?.[counter] ?? 0) + parts.reduce((sum, { count }) => sum + count, 0), isCapped: false };
+  return {
+    count: (usage[0]?.[counter] ?? 0) + partialCounts.reduce((sum, { count }) => sum + count, 0),
+    isCapped: false,
+  };
 }
-
-const zeroCount: RequestCount = { count: 0, isCapped: false };
 
 type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 

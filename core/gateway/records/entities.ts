@@ -69,7 +69,7 @@ export const RequestContent = defineEntity({
   },
 });
 
-/** Primary key of the hourly counts, together with the other keys, which may be null. */
+/** Part of the primary key of all hourly counts. The other parts may be null. */
 const hour = p.datetime().primary();
 const countsWithDefault: ReadonlySet<string> = new Set(defaultedCounts);
 const counts = Object.fromEntries(
@@ -90,6 +90,7 @@ const histogram = {
   first_content_counts: impersonal(p.array<number>().columnType('integer[]').nullable()),
 };
 
+/** Hourly counts by account. */
 export const UsageAccount = defineEntity({
   name: 'UsageAccount',
   properties: { hour, ...byAccount, ...counts, ...histogram },
@@ -97,6 +98,7 @@ export const UsageAccount = defineEntity({
   uniques: [uniqueKey('usage_account', 'account_id, hour')],
 });
 
+/** Hourly counts by account, model and route. */
 export const UsageHour = defineEntity({
   name: 'UsageHour',
   properties: { hour, ...byModel, ...byAccount, ...counts, ...histogram },
@@ -104,14 +106,13 @@ export const UsageHour = defineEntity({
   uniques: [uniqueKey('usage_hour', 'account_id, hour, model, route')],
 });
 
-/** Hourly counts over all accounts. */
+/** Hourly counts by model and route, over all accounts. */
 export const UsageTotal = defineEntity({
   name: 'UsageTotal',
   properties: { hour, ...byModel, ...counts, ...histogram, ...speed },
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
 
-/** Model calls by calling program, over all accounts. */
 const clientCounts = {
   hour,
   client: impersonal(p.text().nullable().primary()),
@@ -121,12 +122,14 @@ const clientCounts = {
   ),
 };
 
+/** Hourly model calls by calling program, over all accounts. */
 export const UsageClient = defineEntity({
   name: 'UsageClient',
   properties: clientCounts,
   uniques: [uniqueKey('usage_client', 'hour, client, model, route')],
 });
 
+/** Model calls that are not added to `UsageClient` yet. */
 export const UsageClientDelta = defineEntity({ name: 'UsageClientDelta', properties: clientCounts });
 
 /** Counts that are not added to the hours yet. */
@@ -159,6 +162,7 @@ export const RouteUsageHour = defineEntity({
   uniques: [uniqueKey('route_usage_hour', 'hour, route, outcome, fault')],
 });
 
+/** Attempts that are not added to `RouteUsageHour` yet. */
 export const RouteUsageDelta = defineEntity({
   name: 'RouteUsageDelta',
   properties: attemptCounts,
@@ -182,8 +186,8 @@ function uniqueKey(table: string, key: string) {
   return { name, expression: `create unique index ${name} on ${table} (${key}) nulls not distinct` };
 }
 
-function createProperties(described: Columns<never>) {
-  return Object.fromEntries(Object.entries(described).map(([name, column]) => [name, createProperty(name, column)]));
+function createProperties(definitions: Columns<never>) {
+  return Object.fromEntries(Object.entries(definitions).map(([name, column]) => [name, createProperty(name, column)]));
 }
 
 function createProperty(name: string, { type, isRequired, isPersonal }: Column<never>) {

@@ -42,7 +42,7 @@ export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'ou
   return { status: [Number(word.replaceAll(/x/gi, '0')), Number(word.replaceAll(/x/gi, '9'))] };
 }
 
-const servedModel = 'coalesce(alias_of, model)';
+const servedModelSql = 'coalesce(alias_of, model)';
 
 /**
  * Builds the conditions for a filter. Booleans are part of the text, and times are parameters of the column's type, because the planner
@@ -52,16 +52,16 @@ export function buildConditions(filter: RequestFilter): Conditions {
   const { accountId, model, route, outcome, errors, status, hasFailover, isCached, isMetered, since, until } = filter;
   const conditions: Condition[] = [['true']];
   if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
-  if (model !== undefined) conditions.push(equalText(servedModel, model));
-  if (route !== undefined) conditions.push(equalText('route', route));
+  if (model !== undefined) conditions.push(buildTextCondition(servedModelSql, model));
+  if (route !== undefined) conditions.push(buildTextCondition('route', route));
   if (outcome !== undefined) conditions.push(['outcome = ?', outcome]);
   if (errors === true) conditions.push(["outcome IN ('refused', 'failed', 'interrupted')"]);
-  if (status !== undefined) conditions.push([statusRange(status), ...status]);
+  if (status !== undefined) conditions.push([buildStatusCondition(status), ...status]);
   if (hasFailover !== undefined) conditions.push([hasFailover ? 'has_failover' : 'has_failover IS NOT true']);
   if (isCached !== undefined) conditions.push([isCached ? "cache = 'hit'" : "cache IS DISTINCT FROM 'hit'"]);
   if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
-  if (since !== undefined) conditions.push(['started_at >= ?', timestamp(since)]);
-  if (until !== undefined) conditions.push(['started_at < ?', timestamp(until)]);
+  if (since !== undefined) conditions.push(['started_at >= ?', formatTimestamp(since)]);
+  if (until !== undefined) conditions.push(['started_at < ?', formatTimestamp(until)]);
   if (accountId === undefined && isNotable(filter)) conditions.push([notableCondition]);
   return joinConditions(conditions);
 }
@@ -72,12 +72,13 @@ export function buildConditions(filter: RequestFilter): Conditions {
  */
 export const notableCondition = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
-/** True if all requests that match the filter meet `notable`. */
+/** True if all requests that match the filter meet `notableCondition`. */
 export function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
   const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
 }
 
+/** Joins conditions with AND. */
 export function joinConditions(conditions: readonly Condition[]): Conditions {
   return {
     sql: conditions.map(([sql]) => sql).join(' AND '),
@@ -86,13 +87,13 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
 }
 
 /** Builds the condition for a range of statuses. Statuses other than 200 have a partial index, whose condition the query must repeat. */
-function statusRange([lowest, highest]: readonly [number, number]): string {
+function buildStatusCondition([lowest, highest]: readonly [number, number]): string {
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }
 
 /** Builds the comparison of a column with a text. A text with NUL matches nothing, because PostgreSQL rejects NUL in text. */
-export function equalText(column: string, text: string): Condition {
+export function buildTextCondition(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
@@ -101,6 +102,6 @@ export function equalText(column: string, text: string): Condition {
  *
  * @param time epoch ms
  */
-export function timestamp(time: number): string {
+export function formatTimestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -6,15 +6,15 @@ import { maxClientNames, speedCounts, storedCounts } from './usage.ts';
 /** Size of a batch, which is folded in less than a second. A day without folding leaves many batches. */
 const maxDeltasPerTransaction = 20_000;
 
-const histogram = 'first_content_buckets, first_content_counts';
+const histogramColumns = 'first_content_buckets, first_content_counts';
 
-const deleteBatch = (table: string) =>
+const deleteBatchSql = (table: string) =>
   `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${maxDeltasPerTransaction}) RETURNING *)`;
 
-function addToHours(table: string, key: string, counts: readonly string[] = storedCounts): string {
+function addToHoursSql(table: string, key: string, counts: readonly string[] = storedCounts): string {
   const sums = counts.map((name) => `sum(${name}) AS ${name}`).join(', ');
   return `
-  INSERT INTO ${table} (${key}, ${counts.join(', ')}, ${histogram})
+  INSERT INTO ${table} (${key}, ${counts.join(', ')}, ${histogramColumns})
   SELECT ${key}, ${sums},
     array_agg(bucket ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL),
     array_agg(requests ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL)
@@ -26,7 +26,7 @@ function addToHours(table: string, key: string, counts: readonly string[] = stor
   GROUP BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET
     ${counts.map((name) => `${name} = ${table}.${name} + EXCLUDED.${name}`).join(', ')},
-    (${histogram}) = (
+    (${histogramColumns}) = (
       SELECT array_agg(bucket ORDER BY bucket), array_agg(requests ORDER BY bucket) FROM (
         SELECT bucket, sum(requests)::integer AS requests FROM (
           SELECT * FROM unnest(${table}.first_content_buckets, ${table}.first_content_counts)
@@ -36,15 +36,15 @@ function addToHours(table: string, key: string, counts: readonly string[] = stor
     )`;
 }
 
-const foldRequests = `
-  WITH ${deleteBatch('usage_delta')},
-    by_account AS (${addToHours('usage_account', 'account_id, hour')}),
-    by_account_and_model AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
-    by_model AS (${addToHours('usage_total', 'hour, model, route', [...storedCounts, ...speedCounts])})
+const foldRequestsSql = `
+  WITH ${deleteBatchSql('usage_delta')},
+    by_account AS (${addToHoursSql('usage_account', 'account_id, hour')}),
+    by_account_and_model AS (${addToHoursSql('usage_hour', 'account_id, hour, model, route')}),
+    by_model AS (${addToHoursSql('usage_total', 'hour, model, route', [...storedCounts, ...speedCounts])})
   SELECT count(*)::integer AS deltas FROM moved`;
 
-const foldAttempts = `
-  WITH ${deleteBatch('route_usage_delta')}, added AS (
+const foldAttemptsSql = `
+  WITH ${deleteBatchSql('route_usage_delta')}, added AS (
     INSERT INTO route_usage_hour (hour, route, outcome, fault, attempts, last_at, last_error)
     SELECT hour, route, outcome, fault, sum(attempts), max(last_at), (array_agg(last_error ORDER BY last_at DESC))[1]
     FROM moved GROUP BY hour, route, outcome, fault
@@ -57,8 +57,8 @@ const foldAttempts = `
   SELECT count(*)::integer AS deltas FROM moved`;
 
 /** Clients choose their names, so the number of names per hour is limited. The most used of the new names get the remaining places. */
-const foldClients = `
-  WITH ${deleteBatch('usage_client_delta')}, named AS (
+const foldClientsSql = `
+  WITH ${deleteBatchSql('usage_client_delta')}, named AS (
     SELECT moved.hour, moved.client, sum(${outcomes.map((name) => `moved.${name}`).join(' + ')}) AS requests,
       EXISTS (SELECT 1 FROM usage_client u WHERE u.hour = moved.hour AND u.client = moved.client) AS is_known
     FROM moved WHERE moved.client IS NOT NULL GROUP BY moved.hour, moved.client
@@ -98,7 +98,7 @@ export async function foldUsage(database: Transactions): Promise<void> {
 /** Folds a batch; returns true if there may be more deltas. */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
-  for (const statement of [foldRequests, foldClients, foldAttempts]) {
+  for (const statement of [foldRequestsSql, foldClientsSql, foldAttemptsSql]) {
     const [result] = await transaction.execute<{ deltas: number }[]>(statement);
     isFull ||= result?.deltas === maxDeltasPerTransaction;
   }
@@ -119,16 +119,17 @@ export async function removeUsage(database: Transactions, accountId: string): Pr
   });
 }
 
+const maxRemovedRows = 10_000; // per statement
+const deleteOldRowsSql = (table: string) => `
+  DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${maxRemovedRows}
+  )) RETURNING 1`;
+
 /** Removes usage that is older than `days` days. */
 export async function removeOldUsage(database: Queries, days: number): Promise<void> {
   for (const table of ['usage_account', 'usage_hour', 'usage_total', 'usage_client', 'route_usage_hour']) {
     let removedCount = maxRemovedRows;
-    while (removedCount === maxRemovedRows) removedCount = (await database.query(deleteOldRows(table), [days])).length;
+    while (removedCount === maxRemovedRows)
+      removedCount = (await database.query(deleteOldRowsSql(table), [days])).length;
   }
 }
-
-const maxRemovedRows = 10_000; // per statement
-const deleteOldRows = (table: string) => `
-  DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${maxRemovedRows}
-  )) RETURNING 1`;

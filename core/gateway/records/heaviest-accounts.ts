@@ -1,9 +1,10 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { timestamp } from './filter.ts';
+import { formatTimestamp } from './filter.ts';
 import { startOfHour, type UsageCounts } from './usage.ts';
 
 /** Criteria by which accounts are ranked. */
 export const loadMeasures = ['requests', 'tokens', 'failed', 'policy'] as const;
+/** A criterion by which accounts are ranked. */
 export type LoadMeasure = (typeof loadMeasures)[number];
 
 /** An account's requests in a time range. */
@@ -17,7 +18,7 @@ export interface AccountLoad extends Pick<
 }
 
 /**
- * Lists the accounts with the most requests, tokens, failures or policy refusals from hourly counts, for each measure the heaviest first.
+ * Lists the accounts with the most requests, tokens, failures or policy refusals from hourly counts, heaviest first for each measure.
  *
  * @param options.since epoch ms; the complete hour that contains it is counted
  */
@@ -27,7 +28,7 @@ export async function listHeaviestAccounts(
 ): Promise<Readonly<Record<LoadMeasure, readonly AccountLoad[]>>> {
   const columns =
     'account_id, answered, refused, failed, interrupted, aborted, policy_refusals, input_tokens, output_tokens';
-  const firstHour = timestamp(startOfHour(since));
+  const firstHour = formatTimestamp(startOfHour(since));
   const rows = await database.query<Row>(
     `WITH counted AS (
        SELECT account_id, sum(answered + refused + failed + interrupted + aborted)::float8 AS requests,
@@ -39,8 +40,8 @@ export async function listHeaviestAccounts(
        ) AS parts
        WHERE account_id IS NOT NULL GROUP BY account_id
      ), ranked AS (
-       SELECT *, requests / nullif(sum(requests) OVER (), 0) AS share, ${rank('requests')} AS by_requests,
-         ${rank('input_tokens + output_tokens')} AS by_tokens, ${rank('failed')} AS by_failed, ${rank('policy_refusals')} AS by_policy
+       SELECT *, requests / nullif(sum(requests) OVER (), 0) AS share, ${rankSql('requests')} AS by_requests,
+         ${rankSql('input_tokens + output_tokens')} AS by_tokens, ${rankSql('failed')} AS by_failed, ${rankSql('policy_refusals')} AS by_policy
        FROM counted
      )
      SELECT account_id, requests, failed, refused, policy_refusals, input_tokens, output_tokens, share, by_requests::float8, by_tokens::float8,
@@ -63,7 +64,7 @@ export async function listHeaviestAccounts(
 
 type RankColumn = 'by_requests' | 'by_tokens' | 'by_failed' | 'by_policy';
 
-const rank = (expression: string) => `row_number() OVER (ORDER BY ${expression} DESC, account_id)`;
+const rankSql = (expression: string) => `row_number() OVER (ORDER BY ${expression} DESC, account_id)`;
 
 interface Row {
   readonly account_id: string;

@@ -14,7 +14,7 @@ export interface JournalStatus {
 }
 
 /** Creates the status report about the journal. `report` returns undefined before the journal is open. */
-export function journalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
+export function createJournalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
   return { name: 'journal', report: (host) => report(host) ?? null };
 }
 

@@ -1,5 +1,5 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { timestamp } from './filter.ts';
+import { formatTimestamp } from './filter.ts';
 
 /** Networks and clients of an account's requests, which indicate whether several people share its key. */
 export interface KeyUse {
@@ -52,7 +52,7 @@ export async function readKeyUse(
        coalesce((SELECT names[1:${maxPrograms}] FROM programs WHERE programs.id = recent.id), '{}') AS programs,
        (SELECT max(count) FROM running WHERE running.id = recent.id)::float8 AS at_once
      FROM recent GROUP BY recent.id`,
-    [`{${accountIds.join(',')}}`, timestamp(since)],
+    [`{${accountIds.join(',')}}`, formatTimestamp(since)],
   );
   return new Map(rows.map(({ id, at_once: atOnce, ...use }) => [id, { ...use, atOnce }]));
 }

@@ -13,7 +13,7 @@ const bucketGrowth = 1.1;
  * @param share share of the requests; 0.5 for the median
  */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
-  const total = sizeOf(histogram);
+  const total = sumRequests(histogram);
   let countedRequests = 0;
   for (const [bucket, requests] of histogram) {
     countedRequests += requests;
@@ -23,10 +23,11 @@ export function quantile(histogram: LatencyHistogram, share: number): number | u
 }
 
 /** Returns the number of requests in all buckets. */
-export function sizeOf(histogram: LatencyHistogram): number {
+export function sumRequests(histogram: LatencyHistogram): number {
   return histogram.reduce((sum, [, requests]) => sum + requests, 0);
 }
 
+/** Adds up the requests of several histograms by bucket. */
 export function mergeHistograms(histograms: Iterable<LatencyHistogram>): LatencyHistogram {
   const requestsByBucket = new Map<number, number>();
   for (const histogram of histograms)

@@ -1,6 +1,6 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { RequestRecord } from './columns.ts';
-import { buildConditions, type RequestFilter, timestamp } from './filter.ts';
+import { buildConditions, type RequestFilter, formatTimestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
 /** Maximum time between a request's start and its record. Records that a journal delays for longer are not found. */
@@ -64,7 +64,7 @@ export class NewRequests {
     return this.#database.query<RequestRecord>(
       `SELECT ${recordColumns} FROM request_log WHERE ${sql} AND age(xmin) <= age(?::xid) ${cursorCondition}
        ORDER BY request_log.started_at, request_log.id LIMIT ${pageSize}`,
-      [...parameters, this.#position, ...(after === undefined ? [] : [timestamp(after.started_at), after.id])],
+      [...parameters, this.#position, ...(after === undefined ? [] : [formatTimestamp(after.started_at), after.id])],
     );
   }
 

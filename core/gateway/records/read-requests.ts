@@ -2,10 +2,11 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs } from '#core/platform/database/rows.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { columns, type RequestRecord } from './columns.ts';
-import { type Conditions, buildConditions, type RequestFilter, timestamp } from './filter.ts';
+import { type Conditions, buildConditions, type RequestFilter, formatTimestamp } from './filter.ts';
 import { findMatchingHours, hasIndex } from './matching-hours.ts';
 import { parseRequestTime } from './request-id.ts';
 
+/** A page of records. */
 export interface RequestPage {
   /** Newest first. */
   readonly records: readonly RequestRecord[];
@@ -27,7 +28,7 @@ export const recordColumns = Object.entries(columns)
   .join(', ');
 
 /** Sorts by the table's columns. Without the table's name, `started_at` would be the selected number, which has no index. */
-const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
+const orderNewestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
  * Finds the record of a request in the partition of its day; undefined if there is none yet. Records reach the database about a second after
@@ -45,7 +46,7 @@ export async function findRequest(
   const { sql, parameters } = buildConditions({ accountId });
   const [record] = await database.query<RequestRecord>(
     `SELECT ${recordColumns} FROM request_log WHERE started_at = ? AND id = ? AND ${sql}`,
-    [timestamp(startedAt), id, ...parameters],
+    [formatTimestamp(startedAt), id, ...parameters],
   );
   return record;
 }
@@ -60,13 +61,13 @@ export async function listRequests(
   filter: RequestFilter,
   { limit = 50, before }: { readonly limit?: number; readonly before?: string | undefined } = {},
 ): Promise<RequestPage> {
-  const older = before === undefined ? undefined : olderThan(before);
+  const olderCondition = before === undefined ? undefined : buildOlderCondition(before);
   const size = Math.max(1, Math.min(limit, maxPageSize));
   const read = async (since: number | undefined): Promise<RequestRecord[]> => {
     const { sql, parameters } = buildConditions({ ...filter, since });
     return database.query<RequestRecord>(
-      `SELECT ${recordColumns} FROM request_log WHERE ${sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
-      [...parameters, ...(older?.parameters ?? []), size + 1],
+      `SELECT ${recordColumns} FROM request_log WHERE ${sql} ${olderCondition?.sql ?? ''} ${orderNewestFirst} LIMIT ?`,
+      [...parameters, ...(olderCondition?.parameters ?? []), size + 1],
     );
   };
   const { since = -Infinity } = filter;
@@ -78,7 +79,7 @@ export async function listRequests(
   let records = isIndexed ? await readRecent() : [];
   if (records.length > size) return toPage(records, size);
   const hours = await findMatchingHours(database, filter, size + 1, beforeTime);
-  if (hours !== undefined) return toPage(await readHours(database, filter, older, size + 1, hours), size);
+  if (hours !== undefined) return toPage(await readHours(database, filter, olderCondition, size + 1, hours), size);
   if (!isIndexed) records = await readRecent();
   return toPage(records.length > size ? records : await read(filter.since), size);
 }
@@ -97,7 +98,7 @@ function toPage(found: readonly RequestRecord[], size: number): RequestPage {
 async function readHours(
   database: Queries,
   filter: RequestFilter,
-  older: Conditions | undefined,
+  olderCondition: Conditions | undefined,
   size: number,
   hours: readonly number[],
 ): Promise<RequestRecord[]> {
@@ -109,14 +110,14 @@ async function readHours(
     `SELECT ${recordColumns} FROM (
        SELECT of_hour.* FROM unnest(?::timestamptz[]) AS hours (hour), LATERAL (
          SELECT * FROM request_log
-         WHERE started_at >= hours.hour AND started_at < hours.hour + interval '1 hour' AND ${sql} ${older?.sql ?? ''}
-         ${newestFirst} LIMIT ?
+         WHERE started_at >= hours.hour AND started_at < hours.hour + interval '1 hour' AND ${sql} ${olderCondition?.sql ?? ''}
+         ${orderNewestFirst} LIMIT ?
        ) AS of_hour
-     ) AS request_log ${newestFirst} LIMIT ?`,
+     ) AS request_log ${orderNewestFirst} LIMIT ?`,
     [
-      `{${hours.map((hour) => `"${timestamp(hour)}"`).join(',')}}`,
+      `{${hours.map((hour) => `"${formatTimestamp(hour)}"`).join(',')}}`,
       ...parameters,
-      ...(older?.parameters ?? []),
+      ...(olderCondition?.parameters ?? []),
       size,
       size,
     ],
@@ -142,11 +143,11 @@ export async function* readRequests(database: Queries, filter: RequestFilter): A
 }
 
 /** Builds the condition for records older than a request. PostgreSQL prunes partitions by the first comparison, but not by the second. */
-function olderThan(id: string): Conditions {
+function buildOlderCondition(id: string): Conditions {
   const time = parseRequestTime(id);
   if (time === undefined)
     throw new GatewayError('invalid_request', '`before` must be a request id, for example "req_019…"');
-  const startedAt = timestamp(time);
+  const startedAt = formatTimestamp(time);
   return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
 }
 
@@ -155,7 +156,7 @@ export async function hasStoredContent(database: Queries, id: string): Promise<b
   const startedAt = parseRequestTime(id);
   if (startedAt === undefined) return false;
   const rows = await database.query('SELECT 1 FROM request_content WHERE started_at = ? AND id = ? LIMIT 1', [
-    timestamp(startedAt),
+    formatTimestamp(startedAt),
     id,
   ]);
   return rows.length > 0;

@@ -15,6 +15,7 @@ export interface RecordSpool {
   oldest(): SpooledRecords | undefined;
   /** Number of records dropped because the size limit was reached, or the disk rejected them. */
   readonly dropped: number;
+  /** Number of records waiting. */
   readonly waiting: number;
   /** Called after records were added. */
   onAdded: () => void;

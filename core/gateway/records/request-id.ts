@@ -4,7 +4,7 @@ import { randomUUIDv7 } from 'node:crypto';
  * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 digits are the time of the
  * request. Ids therefore sort by time, and determine the daily partition of a record.
  */
-const requestId = /^req_([\da-f]{12})7[\da-f]{19}$/;
+const requestIdPattern = /^req_([\da-f]{12})7[\da-f]{19}$/;
 
 /** Last millisecond of the year 9999, after which ISO 8601 needs more digits. */
 const maxTime = 253_402_300_799_999;
@@ -27,7 +27,7 @@ export function createRequestId(receivedAt: number): string {
 
 /** Parses the time of a request from its id, epoch ms; undefined if the text is not a request id. */
 export function parseRequestTime(id: string): number | undefined {
-  const digits = requestId.exec(id)?.[1];
+  const digits = requestIdPattern.exec(id)?.[1];
   const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);
   return time <= maxTime ? time : undefined;
 }

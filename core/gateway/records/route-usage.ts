@@ -1,7 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { ownFaults } from '../facts.ts';
-import { timestamp } from './filter.ts';
+import { formatTimestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
 /** Attempts on one route by all requests. */
@@ -19,6 +19,7 @@ export interface RouteUsage {
   readonly lastFault: RouteFault | undefined;
 }
 
+/** A failed attempt. */
 export interface RouteFault {
   readonly fault: string;
   readonly at: number; // epoch ms
@@ -37,13 +38,13 @@ interface Row {
 
 const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
-/** Counts the recorded attempts in a range of hours by route, ordered by name. Of each request, at most the last eight attempts are recorded. */
+/** Counts the recorded attempts in a range of hours, ordered by route. At most the last eight attempts of a request are recorded. */
 export async function readRouteUsage(
   database: Queries,
   { since, until }: { readonly since: number; readonly until?: number | undefined },
 ): Promise<RouteUsage[]> {
   const range = `hour >= ? ${until === undefined ? '' : 'AND hour < ?'}`;
-  const parameters = [timestamp(startOfHour(since)), ...(until === undefined ? [] : [timestamp(until)])];
+  const parameters = [formatTimestamp(startOfHour(since)), ...(until === undefined ? [] : [formatTimestamp(until)])];
   const columns = 'route, outcome, fault, attempts, last_at, last_error';
   const rows = await database.query<Row>(
     `SELECT route, outcome, fault, sum(attempts)::float8 AS attempts,
@@ -58,16 +59,16 @@ export async function readRouteUsage(
 }
 
 function toUsage(route: string, rows: readonly Row[]): RouteUsage {
-  const sum = (summands: readonly Row[]) => summands.reduce((total, { attempts }) => total + attempts, 0);
+  const sumAttempts = (summands: readonly Row[]) => summands.reduce((total, { attempts }) => total + attempts, 0);
   const failedRows = rows.filter(({ outcome }) => outcome === 'failed');
   const routeFailures = failedRows.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
   const servedRows = rows.filter(({ outcome }) => outcome === 'served');
   const lastFailure = routeFailures.at(-1);
   return {
     route,
-    attempts: sum(rows),
-    served: sum(servedRows),
-    failed: sum(routeFailures),
+    attempts: sumAttempts(rows),
+    served: sumAttempts(servedRows),
+    failed: sumAttempts(routeFailures),
     faults: Object.fromEntries(failedRows.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
     lastServedAt: servedRows.at(-1)?.at,
     lastFault: lastFailure && {

@@ -1,11 +1,11 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { timestamp } from './filter.ts';
+import { formatTimestamp } from './filter.ts';
 
 /** Number of requests without an account in one minute, from one address block, with one status. */
 export interface UnauthenticatedCount {
   readonly minute: number; // start, epoch ms
-  /** Result of `addressBlockOf`; undefined without an address, and for blocks that are not counted separately. */
+  /** Result of `parseAddressBlock`; undefined without an address, and for blocks that are not counted separately. */
   readonly block: string | undefined;
   /** Undefined if the client disconnected before the response. */
   readonly status: number | undefined;
@@ -73,7 +73,7 @@ export async function readUnauthenticated(
   limit: number,
 ): Promise<UnauthenticatedUsage> {
   const rows = await database.query<UnauthenticatedBlock & { readonly total: number }>(selectBlocks, [
-    timestamp(startOfMinute(since)),
+    formatTimestamp(startOfMinute(since)),
     limit,
   ]);
   return { requests: rows[0]?.total ?? 0, blocks: rows.map(({ total: _total, ...block }) => block) };
@@ -85,7 +85,7 @@ export async function readUnauthenticated(
  * @param time epoch ms
  */
 export async function removeUnauthenticated(database: Queries, time: number): Promise<void> {
-  await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
+  await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [formatTimestamp(time)]);
 }
 
 /** Converts the usage to the JSON of commands and the operator's API. */

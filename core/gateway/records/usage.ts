@@ -1,6 +1,13 @@
 import { uuid, type Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { type Condition, type Conditions, equalText, joinConditions, outcomes, timestamp } from './filter.ts';
+import {
+  type Condition,
+  type Conditions,
+  buildTextCondition,
+  joinConditions,
+  outcomes,
+  formatTimestamp,
+} from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';
 
 /** An hour in ms. */
@@ -64,6 +71,7 @@ export interface UsageKeys {
   /** Calling program, by the name that it sends; only for model calls of accounts. Not available for a single account. */
   readonly client: string | null;
 }
+/** Name of a key. */
 export type UsageBy = keyof UsageKeys;
 
 const keyColumns: Readonly<Record<UsageBy, string>> = {
@@ -107,7 +115,7 @@ export function calculateCacheShares(
   return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
 }
 
-/** Converts `sharesOfCache` to the JSON of commands and the operator's API; null without input. */
+/** Returns the shares of `calculateCacheShares` as JSON for commands and the operator's API; null without input. */
 export function cacheSharesToJson(counts: Parameters<typeof calculateCacheShares>[0]) {
   const { read = null, written = null } = calculateCacheShares(counts) ?? {};
   return { cachedInputShare: read, writtenInputShare: written };
@@ -136,7 +144,7 @@ export async function countUsage<const By extends UsageBy>(
   by: readonly By[],
 ): Promise<(UsageCounts & Pick<UsageKeys, By>)[]> {
   const { sql, parameters } = buildConditions(filter);
-  const rows = await database.query<Row>(`${selectCounts(tableFor(filter, by), sql, by)} ${orderBy(by)}`, [
+  const rows = await database.query<Row>(`${selectCountsSql(selectTable(filter, by), sql, by)} ${orderBySql(by)}`, [
     ...parameters,
     ...parameters,
   ]);
@@ -181,11 +189,11 @@ export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
   by: readonly By[],
 ): Promise<(TimedUsage & Pick<UsageKeys, By>)[]> {
   const { sql, parameters } = buildConditions(filter);
-  const table = tableFor(filter, by);
+  const table = selectTable(filter, by);
   // A single statement, so that both parts see either a delta or the hour that it was folded into.
   const rows = await database.query<Row & { latency: LatencyHistogram | null; is_latency: boolean }>(
-    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${selectCounts(table, sql, by)}) AS counted
-     UNION ALL (${selectLatencies(table, sql, by)}) ${orderBy(by)}`,
+    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${selectCountsSql(table, sql, by)}) AS counted
+     UNION ALL (${selectLatenciesSql(table, sql, by)}) ${orderBySql(by)}`,
     [...parameters, ...parameters, ...parameters, ...parameters],
   );
   const keyOf = (row: UsageKeys) => JSON.stringify(by.map((name) => row[name]));
@@ -216,7 +224,7 @@ export async function readStreamingSpeed(database: Queries, since: number): Prom
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
   const { sql, parameters } = buildConditions(filter);
   const rows = await database.query<{ readonly model: string }>(
-    `SELECT model FROM ${tableFor(filter, ['model'])} WHERE ${sql} AND model IS NOT NULL
+    `SELECT model FROM ${selectTable(filter, ['model'])} WHERE ${sql} AND model IS NOT NULL
      UNION SELECT model FROM usage_delta WHERE ${sql} AND model IS NOT NULL ORDER BY 1`,
     [...parameters, ...parameters],
   );
@@ -232,7 +240,7 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: range?.since ?? undefined, until: range?.until ?? 0 };
 }
 
-function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
+function selectTable({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
   if (by.includes('client')) {
     if (accountId !== undefined || by.includes('account')) throw new Error('usage by client is over all accounts');
     return 'usage_client';
@@ -242,7 +250,7 @@ function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy
   return hasModel ? 'usage_hour' : 'usage_account';
 }
 
-function deltaTableOf(table: string): string {
+function selectDeltaTable(table: string): string {
   return table === 'usage_client' ? 'usage_client_delta' : 'usage_delta';
 }
 
@@ -250,18 +258,18 @@ function deltaTableOf(table: string): string {
  * Sums each table separately. For a union of both, PostgreSQL has no statistics, so that it would expect as many groups as rows, and sort
  * them.
  */
-function selectCounts(table: string, conditions: string, by: readonly UsageBy[]): string {
+function selectCountsSql(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   const sumsOf = (name: string) =>
-    `SELECT ${[...columns, selectSums].join(', ')} FROM ${name} WHERE ${conditions} ${groupBy(columns)}`;
+    `SELECT ${[...columns, selectSums].join(', ')} FROM ${name} WHERE ${conditions} ${groupBySql(columns)}`;
   return `
     SELECT ${[...selectKeys(by), selectSums].join(', ')} FROM (
-      ${sumsOf(table)} UNION ALL ${sumsOf(deltaTableOf(table))}
-    ) AS parts ${groupBy(columns)}`;
+      ${sumsOf(table)} UNION ALL ${sumsOf(selectDeltaTable(table))}
+    ) AS parts ${groupBySql(columns)}`;
 }
 
 /** Selects the histograms, with the count columns as null. */
-function selectLatencies(table: string, conditions: string, by: readonly UsageBy[]): string {
+function selectLatenciesSql(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   return `
     SELECT ${[...selectKeys(by), ...storedCounts.map(() => 'NULL::float8')].join(', ')},
@@ -274,7 +282,7 @@ function selectLatencies(table: string, conditions: string, by: readonly UsageBy
         UNION ALL SELECT ${[...columns, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
         FROM usage_delta WHERE ${conditions} AND first_content_bucket IS NOT NULL
       ) AS parts GROUP BY ${[...columns, 'bucket'].join(', ')}
-    ) AS bucketed ${groupBy(columns)}`;
+    ) AS bucketed ${groupBySql(columns)}`;
 }
 
 /** Selects the keys under their names. Times are converted after grouping, once for each group. */
@@ -282,20 +290,20 @@ function selectKeys(by: readonly UsageBy[]): string[] {
   return by.map((name) => `${name === 'hour' ? epoch('hour') : keyColumns[name]} AS "${name}"`);
 }
 
-function groupBy(names: readonly string[]): string {
+function groupBySql(names: readonly string[]): string {
   return names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
 }
 
-function orderBy(by: readonly UsageBy[]): string {
+function orderBySql(by: readonly UsageBy[]): string {
   return by.length === 0 ? '' : `ORDER BY ${by.map((_, index) => index + 1).join(', ')}`;
 }
 
 function buildConditions({ accountId, model, route, since, until }: UsageFilter): Conditions {
-  const conditions: Condition[] = [['hour >= ?', timestamp(startOfHour(since))]];
-  if (until !== undefined) conditions.push(['hour < ?', timestamp(until)]);
+  const conditions: Condition[] = [['hour >= ?', formatTimestamp(startOfHour(since))]];
+  if (until !== undefined) conditions.push(['hour < ?', formatTimestamp(until)]);
   if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
-  if (model !== undefined) conditions.push(equalText('model', model));
-  if (route !== undefined) conditions.push(equalText('route', route));
+  if (model !== undefined) conditions.push(buildTextCondition('model', model));
+  if (route !== undefined) conditions.push(buildTextCondition('route', route));
   return joinConditions(conditions);
 }
 
@@ -303,6 +311,7 @@ function pickKeys<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKe
   return Object.fromEntries(by.map((name) => [name, row[name]])) as Pick<UsageKeys, By> & object;
 }
 
+/** Converts a row to counts, including their sums. */
 export function toCounts(row: CountsRow): UsageCounts {
   const { answered, refused, aborted, failovers, cached } = row;
   const failed = row.failed + row.interrupted;

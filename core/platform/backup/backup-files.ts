@@ -17,8 +17,8 @@ function parseBackupTime(name: string): number | undefined {
 const maxClockDifferenceMs = 3_600_000;
 
 /**
- * Lists the names of the backups in a folder, oldest first. Names with a time in the future come first: they were taken before the clock was
- * set back, and as the newest ones they would stop all further backups.
+ * Lists the names of the backups in a folder, oldest first. Backups dated in the future come first. They were taken before the clock was set
+ * back, and would prevent further backups if they counted as the newest.
  *
  * @param now epoch ms
  */

@@ -16,16 +16,20 @@ import { createZstdDecompress } from 'node:zlib';
  *   Z  end of the file: { sha256 } of all earlier frames, as JSON. A file without it is incomplete
  */
 
+/** First bytes of a backup file. */
 export const magic = Buffer.from('DAYPASS1');
+const frameHeadBytes = 5; // the letter and the length
 const maxFrameBytes = 16_777_216; // limits the allocation for a damaged file
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
+/** A part of a backup. */
 export interface Frame {
   readonly type: FrameType;
   readonly content: Buffer;
 }
 
+/** Origin of a backup. */
 export interface BackupHead {
   readonly format: 1;
   /** Version of the gateway that wrote the backup. */
@@ -38,14 +42,15 @@ export interface BackupHead {
 export interface BackupSchema {
   /** Names of the applied migrations, in order. */
   readonly migrations: readonly string[];
-  /** In the order in which they are filled: referenced tables come first. */
+  /** Tables in filling order, which means that referenced tables come first. */
   readonly tables: readonly BackupTable[];
 }
 
+/** A table or partition that contains rows. */
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** For a partition: its parent, and its bound in PostgreSQL's syntax. */
+  /** Parent and bound (in PostgreSQL's syntax) of a partition. */
   readonly partition?: { readonly of: string; readonly bound: string } | undefined;
 }
 
@@ -67,17 +72,19 @@ export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator
 }
 
 function encodeFrameHead(type: FrameType, length: number): Buffer {
-  const head = Buffer.alloc(5);
+  const head = Buffer.alloc(frameHeadBytes);
   head.write(type, 0, 'latin1');
   head.writeUInt32BE(length, 1);
   return head;
 }
 
+/** Creates a frame with JSON as its content. */
 export function createJsonFrame(type: FrameType, value: unknown): Frame {
   return { type, content: Buffer.from(JSON.stringify(value)) };
 }
 
-export function parseContent<T>({ content }: Frame): T {
+/** Parses the JSON in a frame. */
+export function parseFrameContent<T>({ content }: Frame): T {
   return JSON.parse(content.toString()) as T;
 }
 
@@ -97,7 +104,7 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
     for await (const chunk of stream) {
       buffered = buffered.length === 0 ? (chunk as Buffer) : Buffer.concat([buffered, chunk as Buffer]);
       for (let frame = decodeFrame(buffered); frame !== undefined; frame = decodeFrame(buffered)) {
-        const bytes = buffered.subarray(0, 5 + frame.content.length);
+        const bytes = buffered.subarray(0, frameHeadBytes + frame.content.length);
         buffered = buffered.subarray(bytes.length);
         if (frame.type === 'Z') return requireHash(frame, hash.digest('hex'));
         hash.update(bytes);
@@ -125,14 +132,15 @@ async function requireMagic(path: string): Promise<void> {
 }
 
 function decodeFrame(bytes: Buffer): Frame | undefined {
-  if (bytes.length < 5) return undefined;
+  if (bytes.length < frameHeadBytes) return undefined;
   const length = bytes.readUInt32BE(1);
   if (length > maxFrameBytes) throw new DamagedBackup('the backup is damaged: a part of it is too long');
-  if (bytes.length < 5 + length) return undefined;
-  return { type: bytes.toString('latin1', 0, 1) as FrameType, content: bytes.subarray(5, 5 + length) };
+  const end = frameHeadBytes + length;
+  if (bytes.length < end) return undefined;
+  return { type: bytes.toString('latin1', 0, 1) as FrameType, content: bytes.subarray(frameHeadBytes, end) };
 }
 
 function requireHash(frame: Frame, actual: string): void {
-  if (parseContent<{ readonly sha256: string }>(frame).sha256 !== actual)
+  if (parseFrameContent<{ readonly sha256: string }>(frame).sha256 !== actual)
     throw new DamagedBackup('the backup is damaged: its checksum is wrong');
 }

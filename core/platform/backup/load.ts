@@ -4,7 +4,14 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import { copyIn } from '../database/copy.ts';
-import { type BackupSchema, type BackupTable, parseContent, DamagedBackup, type Frame, readFrames } from './frames.ts';
+import {
+  type BackupSchema,
+  type BackupTable,
+  parseFrameContent,
+  DamagedBackup,
+  type Frame,
+  readFrames,
+} from './frames.ts';
 import { copySession, quoteName, quoteTable } from './schema.ts';
 
 interface LoadOptions {
@@ -18,7 +25,7 @@ interface LoadOptions {
 }
 
 /**
- * Fills the tables from a backup in one transaction. Triggers do not fire, because the backup contains their effects. References are
+ * Fills the tables from a backup in one transaction. Triggers do not fire, because the backup contains their effects. Foreign keys are
  * checked.
  *
  * @returns the number of rows
@@ -42,6 +49,7 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
   }
 }
 
+/** Reads frames one by one, or the D frames that follow another frame. */
 class FrameReader {
   readonly #frames: AsyncGenerator<Frame>;
   #pendingFrame: Frame | undefined;
@@ -50,13 +58,13 @@ class FrameReader {
     this.#frames = frames;
   }
 
-  async take(): Promise<Frame | undefined> {
+  async next(): Promise<Frame | undefined> {
     const frame = this.#pendingFrame ?? (await this.#read());
     this.#pendingFrame = undefined;
     return frame;
   }
 
-  async *data(): AsyncGenerator<Buffer> {
+  async *readData(): AsyncGenerator<Buffer> {
     for (;;) {
       const frame = await this.#read();
       if (frame?.type !== 'D') {
@@ -80,16 +88,25 @@ async function loadFrames(
 ): Promise<number> {
   let tables = new Map<string, BackupTable>();
   let total = 0;
-  for (let frame = await reader.take(); frame !== undefined; frame = await reader.take()) {
-    if (frame.type === 'J') await writeJournal(journalFolder, parseContent<{ name: string }>(frame).name, reader);
-    else if (frame.type === 'S') tables = await prepareTables(client, parseContent<BackupSchema>(frame));
-    else if (frame.type === 'T') {
-      const { name } = parseContent<{ name: string }>(frame);
-      const table = tables.get(name);
-      if (table === undefined) throw new DamagedBackup(`the backup has rows of an unknown table, ${name}`);
-      onTable(name);
-      total += await fillTable(client, table, reader);
-    } else if (frame.type === 'Q') await setSequences(client, parseContent<Record<string, string>>(frame));
+  for (let frame = await reader.next(); frame !== undefined; frame = await reader.next()) {
+    switch (frame.type) {
+      case 'J':
+        await writeJournal(journalFolder, parseFrameContent<{ name: string }>(frame).name, reader);
+        break;
+      case 'S':
+        tables = await prepareTables(client, parseFrameContent<BackupSchema>(frame));
+        break;
+      case 'T': {
+        const { name } = parseFrameContent<{ name: string }>(frame);
+        const table = tables.get(name);
+        if (table === undefined) throw new DamagedBackup(`the backup has rows of an unknown table, ${name}`);
+        onTable(name);
+        total += await fillTable(client, table, reader);
+        break;
+      }
+      case 'Q':
+        await setSequences(client, parseFrameContent<Record<string, string>>(frame));
+    }
   }
   for (const name of tables.keys()) await client.query(`alter table ${quoteName(name)} enable trigger user`);
   return total;
@@ -112,9 +129,9 @@ async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promi
 }
 
 async function fillTable(client: pg.Client, table: BackupTable, reader: FrameReader): Promise<number> {
-  const rows = await copyIn(client, `copy ${quoteTable(table)} from stdin`, reader.data());
-  const end = await reader.take();
-  const expected = end?.type === 'E' ? parseContent<{ rows: number }>(end).rows : undefined;
+  const rows = await copyIn(client, `copy ${quoteTable(table)} from stdin`, reader.readData());
+  const end = await reader.next();
+  const expected = end?.type === 'E' ? parseFrameContent<{ rows: number }>(end).rows : undefined;
   if (rows !== expected)
     throw new DamagedBackup(
       `table ${table.name}: ${rows} rows were stored, and the backup has ${expected ?? 'no end'}`,
@@ -130,7 +147,7 @@ async function setSequences(client: pg.Client, values: Readonly<Record<string, s
 async function writeJournal(folder: string, name: string, reader: FrameReader): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = createWriteStream(join(folder, basename(name)), { flags: 'w', mode: 0o600 });
-  for await (const chunk of reader.data()) if (!file.write(chunk)) await once(file, 'drain');
+  for await (const chunk of reader.readData()) if (!file.write(chunk)) await once(file, 'drain');
   file.end();
   await once(file, 'finish');
 }

@@ -33,6 +33,7 @@ interface BackupOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A complete backup file. */
 export interface TakenBackup extends BackupSummary {
   readonly path: string;
   readonly bytes: number;
@@ -120,9 +121,11 @@ async function writeFrameFile(
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
   file.write(magic);
-  const stalled = new AbortController();
-  using stallWatch = new StallWatch(() => stalled.abort(new Error(`no progress for ${stallTimeoutMs / 1000} s`)));
-  const signals = AbortSignal.any([stalled.signal, ...(signal === undefined ? [] : [signal])]);
+  const stallController = new AbortController();
+  using stallWatch = new StallWatch(() =>
+    stallController.abort(new Error(`no progress for ${stallTimeoutMs / 1000} s`)),
+  );
+  const signals = AbortSignal.any([stallController.signal, ...(signal === undefined ? [] : [signal])]);
   await pipeline(Readable.from(stallWatch.watch(writeFrames(frames))), compress, file, { signal: signals }).catch(
     (error: unknown) => {
       throw signals.aborted ? signals.reason : error;
@@ -130,6 +133,7 @@ async function writeFrameFile(
   );
 }
 
+/** Calls a listener if an iteration makes no progress for `stallTimeoutMs`. */
 class StallWatch implements Disposable {
   readonly #timer: LagTolerantTimer;
 

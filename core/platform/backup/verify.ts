@@ -1,4 +1,4 @@
-import { type BackupHead, type BackupSchema, parseContent, DamagedBackup, readFrames } from './frames.ts';
+import { type BackupHead, type BackupSchema, parseFrameContent, DamagedBackup, readFrames } from './frames.ts';
 
 /** Summary of a backup's contents. */
 export interface BackupSummary extends BackupHead {
@@ -17,13 +17,15 @@ export interface BackupSummary extends BackupHead {
 export async function verifyBackup(path: string): Promise<BackupSummary> {
   let head: BackupHead | undefined;
   let schema: BackupSchema | undefined;
-  let [rows, journalFiles, tables] = [0, 0, 0];
+  let rows = 0;
+  let journalFiles = 0;
+  let tables = 0;
   for await (const frame of readFrames(path)) {
-    if (frame.type === 'H') head = requireKnownFormat(parseContent<BackupHead>(frame));
+    if (frame.type === 'H') head = requireKnownFormat(parseFrameContent<BackupHead>(frame));
     else if (frame.type === 'J') journalFiles++;
-    else if (frame.type === 'S') schema = parseContent<BackupSchema>(frame);
+    else if (frame.type === 'S') schema = parseFrameContent<BackupSchema>(frame);
     else if (frame.type === 'E') {
-      rows += parseContent<{ readonly rows: number }>(frame).rows;
+      rows += parseFrameContent<{ readonly rows: number }>(frame).rows;
       tables++;
     }
   }

@@ -18,15 +18,15 @@ const progressIntervalMs = 10_000;
 interface MigrationTarget {
   readonly url: string;
   readonly schema: string; // quoted if necessary
-  /** False behind a transaction-mode pooler: session settings would leak to other clients. */
+  /** False behind a transaction-mode pooler, where session settings would leak to other clients. */
   readonly hasSessions: boolean;
 }
 
 /**
  * Applies the pending migrations and returns their names. All files are loaded before the first is applied.
  *
- * Each migration runs in its own transaction: after an interruption, completed ones remain, and the next start continues. The previous
- * version must therefore work after each migration, not only after the last (docs/upgrading.md).
+ * Each migration runs in its own transaction. After an interruption, completed migrations remain, and the next start continues. The previous
+ * version must therefore work after each migration, not only after the last one (docs/upgrading.md).
  */
 export async function applyMigrations(
   target: MigrationTarget,

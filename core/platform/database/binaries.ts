@@ -20,24 +20,24 @@ const packages: Readonly<Record<string, string>> = {
 
 /**
  * Finds the PostgreSQL installed by `npm ci`. Creates the symbolic links that the package lists, because its install script is not run. If
- * that fails, or the server's user cannot reach the files, copies the package to `fallback`.
+ * that fails, or the server's user cannot reach the files, copies the package to `fallbackFolder`.
  *
  * @throws StartRefused with instructions if there is no PostgreSQL for this platform
  */
-export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
+export async function findBinaries(identity: Identity | undefined, fallbackFolder: string): Promise<Binaries> {
   const packageFolder = await findPackage();
   const isReachable = identity === undefined || (await canReach(join(packageFolder, 'bin', 'postgres'), identity));
-  if (isReachable && (await createLinks(packageFolder))) return locateBinaries(packageFolder);
-  const copy = join(fallback, await readCopyName(packageFolder));
+  if (isReachable && (await ensureLinks(packageFolder))) return resolveBinaryPaths(packageFolder);
+  const copy = join(fallbackFolder, await readCopyName(packageFolder));
   if (!(await exists(copy))) {
     const partialCopy = `${copy}.${process.pid}`;
-    await mkdir(fallback, { recursive: true });
-    await chmod(fallback, 0o755);
+    await mkdir(fallbackFolder, { recursive: true });
+    await chmod(fallbackFolder, 0o755);
     await cp(packageFolder, partialCopy, { recursive: true, verbatimSymlinks: true });
     await rename(partialCopy, copy).catch(() => rm(partialCopy, { recursive: true, force: true }));
   }
-  if (!(await createLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
-  return locateBinaries(copy);
+  if (!(await ensureLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
+  return resolveBinaryPaths(copy);
 }
 
 /** Returns the folder name of a copy. It contains the version, so that each version has its own copy. */
@@ -68,7 +68,7 @@ async function findPackage(): Promise<string> {
   }
 }
 
-function locateBinaries(packageFolder: string): Binaries {
+function resolveBinaryPaths(packageFolder: string): Binaries {
   const suffix = platform() === 'win32' ? '.exe' : '';
   return {
     initdb: join(packageFolder, 'bin', `initdb${suffix}`),
@@ -81,14 +81,14 @@ interface Link {
   readonly target: string; // path of the link
 }
 
-async function createLinks(packageFolder: string): Promise<boolean> {
+async function ensureLinks(packageFolder: string): Promise<boolean> {
   try {
     const links = await readFile(join(packageFolder, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
     for (const { source, target } of JSON.parse(links) as Link[]) {
       const link = join(packageFolder, relative('native', target));
       if (!(await exists(link))) await symlink(relative(dirname(target), source), link);
     }
-    for (const program of Object.values(locateBinaries(packageFolder))) {
+    for (const program of Object.values(resolveBinaryPaths(packageFolder))) {
       if (!(await isExecutable(program))) await chmod(program, 0o755);
     }
     return true;

@@ -14,6 +14,7 @@ const exitTimeoutMs = 5_000;
 
 const run = promisify(execFile);
 
+/** Returns true if the folder contains a cluster. */
 export async function isCluster(folder: string): Promise<boolean> {
   return stat(join(folder, 'PG_VERSION')).then(
     () => true,
@@ -22,7 +23,7 @@ export async function isCluster(folder: string): Promise<boolean> {
 }
 
 /** Renames a cluster whose password is lost, because the data folder was removed while the cluster was outside of it. */
-export async function moveAside(folder: string, log: Logger): Promise<void> {
+export async function moveClusterAside(folder: string, log: Logger): Promise<void> {
   if (!(await isCluster(folder))) return;
   const newPath = `${folder}.${Date.now()}`;
   await rename(folder, newPath);
@@ -55,15 +56,20 @@ export async function initializeCluster(
   const ended = new AbortController();
   const stalled = watchForStall(newFolder, limits, ended.signal);
   const signal = AbortSignal.any([stalled, ...(stopping === undefined ? [] : [stopping])]);
-  const execution = run(initdb, initArguments(newFolder, passwordFile), { ...buildProcessOptions(identity), signal });
+  const execution = run(initdb, createInitArguments(newFolder, passwordFile), {
+    ...buildProcessOptions(identity),
+    signal,
+  });
   try {
     await execution;
   } catch (error) {
-    // The process was only signaled. It could still write to, or remove, the folder of the next start.
+    // The process was only signaled, and could still write to the folder of the next start, or remove it.
     const { pid } = execution.child;
     if (pid !== undefined && !(await waitForExit(pid, exitTimeoutMs))) execution.child.kill('SIGKILL');
     stopping?.throwIfAborted();
-    const reason = stalled.aborted ? `it has written nothing for ${limits.stallTimeoutMs / 1000} s` : findReason(error);
+    const reason = stalled.aborted
+      ? `it has written nothing for ${limits.stallTimeoutMs / 1000} s`
+      : findFailureReason(error);
     throw new Error(
       `PostgreSQL could not be initialized in ${newFolder}: ${reason}. Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
       { cause: error },
@@ -75,7 +81,7 @@ export async function initializeCluster(
   await rename(newFolder, folder);
 }
 
-function initArguments(folder: string, passwordFile: string): string[] {
+function createInitArguments(folder: string, passwordFile: string): string[] {
   return [
     '--pgdata',
     folder,
@@ -91,7 +97,7 @@ function initArguments(folder: string, passwordFile: string): string[] {
 
 function watchForStall(
   folder: string,
-  { checkIntervalMs: look, stallTimeoutMs: stall }: InitLimits,
+  { checkIntervalMs, stallTimeoutMs }: InitLimits,
   ended: AbortSignal,
 ): AbortSignal {
   const stalled = new AbortController();
@@ -99,11 +105,11 @@ function watchForStall(
     let size = 0;
     let grownAt = performance.now();
     while (!ended.aborted && !stalled.signal.aborted) {
-      await wait(look, ended);
+      await wait(checkIntervalMs, ended);
       const previousSize = size;
       size = await measureFolder(folder);
       if (size !== previousSize) grownAt = performance.now();
-      else if (performance.now() - grownAt >= stall) stalled.abort();
+      else if (performance.now() - grownAt >= stallTimeoutMs) stalled.abort();
     }
   };
   watch().catch(() => stalled.abort());
@@ -122,7 +128,7 @@ async function measureFolder(folder: string): Promise<number> {
 }
 
 /** Returns the first failure in initdb's output, or else its last line (about cleanup after a failure), or else how it exited. */
-function findReason(error: unknown): string {
+function findFailureReason(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
   const lines = String(stderr ?? '')
     .trim()
@@ -136,13 +142,13 @@ function findReason(error: unknown): string {
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
-/** Creates the folder, which every user may enter; its entries have their own owners. */
+/** Creates the folder. Every user may enter it, because its entries have their own owners. */
 async function prepareSystemFolder(): Promise<void> {
   await mkdir(systemFolder, { recursive: true });
   await chmod(systemFolder, 0o755);
 }
 
-/** Builds the spawn options of the server's programs: the user, and the environment without the caller's PG… variables. */
+/** Builds the spawn options of the server's programs, with the user, and the environment without the caller's PG… variables. */
 export function buildProcessOptions(identity: Identity | undefined) {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
   return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };

@@ -43,11 +43,13 @@ export type Queries = Pick<Database, 'query'>;
 /** The part of a database that begins transactions, with `fork().transactional(…)`. */
 export type Transactions = Pick<Database, 'fork'>;
 
+/** Reads records from the primary or a replica. */
 export interface RecordReads extends Queries {
   /** The replica of DATABASE_READ_URL, if set. */
   readonly replica?: ReplicaState | undefined;
 }
 
+/** State of a replica. */
 export interface ReplicaState {
   /** Ms behind the primary; undefined while unknown. */
   readonly lag: number | undefined;
@@ -66,6 +68,6 @@ export interface Notifications {
    * @returns a function that removes the listener
    */
   listen(channel: string, listener: (payload: string) => void, onGap: () => void): Promise<() => void>;
-  /** False while the connection is down: cached values may be stale. */
+  /** False while the connection is down, so that cached values may be stale. */
   readonly isConnected: boolean;
 }

@@ -6,10 +6,10 @@ import { dirname, join, resolve } from 'node:path';
 import { prepareDataFolder } from '../data-folder.ts';
 import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
-import { initializeCluster, isCluster, moveAside, systemFolder } from './cluster.ts';
+import { initializeCluster, isCluster, moveClusterAside, systemFolder } from './cluster.ts';
 import { acquireFileLock } from './file-lock.ts';
 import { canReach, type Identity, requireReadable, chooseServerIdentity } from './identity.ts';
-import { waitForExit, postmasterPid, sendSignal } from './postmaster.ts';
+import { waitForExit, findPostmasterPid, sendSignal } from './postmaster.ts';
 import { readAccess, type ServerAccess, buildUrl, writeAccess } from './server-access.ts';
 import { isRunning, startServer } from './server-process.ts';
 
@@ -49,9 +49,9 @@ export class EmbeddedPostgres {
    * @param stopping aborts the start and stops the server
    */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
-    const file = join(dataFolder, 'postgres.json');
+    const accessFile = join(dataFolder, 'postgres.json');
     const defaultFolder = resolve(dataFolder, 'postgres');
-    await requireReadable(dataFolder, [file, defaultFolder]);
+    await requireReadable(dataFolder, [accessFile, defaultFolder]);
     await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
     const stored = await readAccess(dataFolder);
@@ -65,17 +65,17 @@ export class EmbeddedPostgres {
       port: await findFreePort(stored?.port),
     };
     const { initdb, postgres } = await findBinaries(identity, systemFolder);
-    if (stored === undefined) await moveAside(folder, log);
-    // Written before the cluster is created, so that a crash in between leaves no cluster with an unknown password.
-    await writeAccess(file, access);
+    if (stored === undefined) await moveClusterAside(folder, log);
+    // Written before the cluster is created, so that a crash cannot leave a cluster with an unknown password.
+    await writeAccess(accessFile, access);
     if (!(await isCluster(folder))) await initializeCluster(initdb, access, identity, stopping);
-    await startServer({ postgres, access, identity, logFile: logFileOf(dataFolder), log, signal: stopping });
+    await startServer({ postgres, access, identity, logFile: resolveLogFile(dataFolder), log, signal: stopping });
     return new EmbeddedPostgres(dataFolder, access, identity, true, log);
   }
 
   /** True while the server process exists. */
   async isAlive(): Promise<boolean> {
-    return (await postmasterPid(this.#access.folder)) !== undefined;
+    return (await findPostmasterPid(this.#access.folder)) !== undefined;
   }
 
   /**
@@ -91,17 +91,15 @@ export class EmbeddedPostgres {
       postgres,
       access: this.#access,
       identity: this.#identity,
-      logFile: logFileOf(this.#dataFolder),
+      logFile: resolveLogFile(this.#dataFolder),
       log: this.#log,
       signal: stopping,
     });
   }
 
-  /**
-   * Stops the server, by force after the timeout.
-   */
+  /** Stops the server, by force after the timeout. */
   async stop(timeoutMs = stopTimeoutMs): Promise<void> {
-    const pid = await postmasterPid(this.#access.folder);
+    const pid = await findPostmasterPid(this.#access.folder);
     if (pid === undefined) return;
     sendSignal(pid, 'SIGINT');
     if (await waitForExit(pid, timeoutMs)) return;
@@ -111,7 +109,7 @@ export class EmbeddedPostgres {
   }
 }
 
-function logFileOf(dataFolder: string): string {
+function resolveLogFile(dataFolder: string): string {
   return join(dataFolder, 'postgres.log');
 }
 

@@ -23,9 +23,10 @@ export async function acquireFileLock(file: string, log: Logger, signal?: AbortS
       signal?.throwIfAborted();
       const waitedMs = performance.now() - startedAt;
       if (waitedMs > lockTimeoutMs) throw new Error(`Another process is setting up the database and holds ${file}.`);
-      if (!isLogged && waitedMs > logAfterMs)
+      if (!isLogged && waitedMs > logAfterMs) {
+        isLogged = true;
         log.info(`another process is setting up the database and holds ${file}; waiting`);
-      isLogged ||= waitedMs > logAfterMs;
+      }
       if (!(await isHolderAlive(file))) await rm(file, { force: true });
       else await sleep(25);
     }

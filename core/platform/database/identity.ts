@@ -55,7 +55,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
     const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);
     if (error?.code !== 'EACCES') continue;
     const { name } = (await readFileOwner(path)) ?? (await readFileOwner(dataFolder)) ?? { name: 'another user' };
-    const username = ownName();
+    const username = readOwnUserName();
     throw new StartRefused(
       `${path} belongs to the user ${name}, and ${username} may not read it. Start the gateway as ${name}, or give it the files: chown -R ${username} ${dataFolder}.`,
       { isPermanent: true, cause: error },
@@ -64,7 +64,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
 }
 
 /** Returns this process's user name, or its number if the system has no name for it, as in a container. */
-function ownName(): string {
+function readOwnUserName(): string {
   try {
     return userInfo().username;
   } catch {

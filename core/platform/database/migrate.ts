@@ -8,7 +8,7 @@ import { withClient } from './with-client.ts';
 /** Key of the advisory lock that limits migrations to one process: "daypass" in ASCII, as eight bytes. */
 const lockKey = '7233193826951295840';
 const reminderIntervalMs = 10_000;
-const lockNotAvailable = '55P03';
+const lockNotAvailable = '55P03'; // SQLSTATE
 
 /**
  * Applies pending migrations, core's first, and returns their names. If several processes call it, one migrates while the others wait. The

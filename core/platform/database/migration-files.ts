@@ -25,6 +25,7 @@ export interface MigrationSet extends Pick<MigrationFiles, 'owner'> {
 /** Table with the names of the applied migrations. */
 export const migrationTable = 'migration';
 
+/** Options of connections for migrations. */
 export const migrationConnection = {
   connectionTimeoutMillis: 10_000,
   application_name: 'daypass-migrate',
@@ -49,13 +50,13 @@ export async function listMigrations(plugins: Iterable<PluginTables>): Promise<M
 
 async function readMigrationFolder(folder: string, owner: string | undefined): Promise<MigrationFiles> {
   const files = await readdir(folder).catch((): string[] => []);
-  const migrationNames = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
-  if (migrationNames.length === 0)
+  const fileNames = files.filter((file) => /^Migration.*(?<!\.d)\.[tj]s$/.test(file));
+  if (fileNames.length === 0)
     throw new Error(`tables "${owner}": no file Migration<digits>_<words>.ts or .js in ${folder}`);
   const prefix = owner === undefined ? '' : `${owner}/`;
   return {
     owner,
-    files: new Map(migrationNames.toSorted().map((file) => [prefix + parse(file).name, join(folder, file)])),
+    files: new Map(fileNames.toSorted().map((file) => [prefix + parse(file).name, join(folder, file)])),
   };
 }
 

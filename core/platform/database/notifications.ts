@@ -116,7 +116,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
-      await this.#withDeadline(this.#listenOn(client), ended.signal);
+      await this.#withDeadline(this.#subscribe(client), ended.signal);
       runInBackground(this.#log, 'listening to the database', () => this.#watch(client, ended.signal, disconnect));
       return { closed };
     } catch (error) {
@@ -125,7 +125,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     }
   }
 
-  async #listenOn(client: pg.Client): Promise<void> {
+  async #subscribe(client: pg.Client): Promise<void> {
     if (!this.#isTransactionPooled) await applySettings(client, waitingSettings);
     // Queries run in order, so a listener added from here on sends its LISTEN after these.
     this.#client = client;
@@ -142,9 +142,9 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     for (;;) {
       await wait(this.#deliveryTest.intervalMs, signal);
       if (signal.aborted) return;
-      const wasDeaf = !this.#isDelivering;
+      const wasNotDelivering = !this.#isDelivering;
       await this.#withDeadline(this.#testDelivery(client), signal).catch(disconnect);
-      if (wasDeaf && this.#isDelivering) for (const { onGap } of this.#listeners) onGap();
+      if (wasNotDelivering && this.#isDelivering) for (const { onGap } of this.#listeners) onGap();
     }
   }
 

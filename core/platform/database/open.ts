@@ -42,22 +42,22 @@ interface OpenDatabaseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const timeoutsMs = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 }; // ms
+const timeoutsMs = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
 const minPoolSize = 4; // per process, if several share the limit
 /** Additional connections for API requests and payment notifications, and to the replica. */
 const priorityPoolSize = 2;
 const replicaPoolSize = 5;
-const idleTimeoutMs = 30_000; // ms
+const idleTimeoutMs = 30_000;
 const connectionOptions = {
   connectionTimeoutMillis: timeoutsMs.connect,
   query_timeout: timeoutsMs.query + 1_000,
   application_name: 'daypass',
   keepAlive: true,
 };
-/** Settings of connections to a replica, in case the URL points to the primary by mistake. */
+/** Additional settings of connections to a replica, in case the URL points to the primary by mistake. */
 const readOnlySettings = { default_transaction_read_only: 'on' };
-/** Settings of all other connections, including PostgreSQL's timeouts in ms. */
+/** Settings of all connections, including PostgreSQL's timeouts in ms. */
 const sessionSettings = {
   ...expectedSettings,
   statement_timeout: timeoutsMs.query,
@@ -92,22 +92,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
 }
 
 async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: databaseUrl, directUrl, readUrl, mode, log, signal, processes = 1, waitSeconds: wait = 0 } = options;
+  const { url: databaseUrl, directUrl, readUrl, mode, log, signal, processes = 1 } = options;
   const tables = [...(options.tables ?? [])];
-  if (databaseUrl !== undefined) checkUrl(databaseUrl);
-  if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
-  if (readUrl !== undefined) checkUrl(readUrl, 'DATABASE_READ_URL');
-  if (readUrl !== undefined && databaseUrl === undefined)
-    throw new StartRefused(
-      'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to the URL of its primary, too.',
-      {
-        isPermanent: true,
-      },
-    );
-  const deadline = performance.now() + wait * 1000;
-  if (databaseUrl !== undefined) await waitForDatabase(databaseUrl, 'DATABASE_URL', { limit: wait, log, signal });
-  const limit = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
-  if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limit, log, signal });
+  checkUrls(options);
+  await waitForDatabases(options);
   const pooler = databaseUrl === undefined ? undefined : await findPooler(databaseUrl);
   const separateDirectUrl = directUrl === databaseUrl ? undefined : directUrl;
   if (mode === 'serve')
@@ -115,6 +103,9 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const embedded = databaseUrl === undefined ? await openEmbedded(options) : undefined;
   const url = databaseUrl ?? (embedded as EmbeddedPostgres).url;
   const sessionUrl = directUrl ?? url;
+  const isDirect = sessionUrl !== url;
+  const hasSessions = isDirect || pooler !== 'transaction';
+  const isPooled = isDirect || pooler === 'transaction';
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   /** Names the database if the work with it fails. An aborted start leaves only connections, which end with the process. */
@@ -127,36 +118,48 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
     );
   try {
     await use(sessionUrl, sessionVariable, lifetime.start());
-    const hasSessions = pooler !== 'transaction' || sessionUrl !== url;
     const appliedMigrations = await use(sessionUrl, sessionVariable, migrate(sessionUrl, log, tables, hasSessions));
     if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
     if (mode === 'serve' && databaseUrl !== undefined) {
       await use(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
-      if (sessionUrl !== url) await use(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
+      if (isDirect) await use(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
     }
-    const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
-    const isPooled = sessionUrl !== url || pooler === 'transaction';
     if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
-    const settings = { url, isPooled, size };
+    const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
     const entities = await loadEntities(options.entities, tables);
-    const orm = await use(url, 'DATABASE_URL', openOrm(settings, entities));
+    const orm = await use(url, 'DATABASE_URL', openOrm({ url, isPooled, size }, entities));
     for (const { steps } of tables) steps?.(orm.config);
-    const isTransactionPooled = pooler === 'transaction' && sessionUrl === url;
-    const database = new PostgresDatabase(
-      orm,
-      createPool(settings, priorityPoolSize),
-      sessionUrl,
-      log,
-      lifetime,
-      isTransactionPooled,
-    );
-    if (readUrl !== undefined)
-      await database.useReplica(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnlySettings), isPooled);
+    const priorityPool = createPool({ url, isPooled, size: priorityPoolSize });
+    const database = new PostgresDatabase(orm, priorityPool, sessionUrl, log, lifetime, !hasSessions);
+    if (readUrl !== undefined) {
+      const replicaPool = createPool({ url: readUrl, isPooled, size: replicaPoolSize }, readOnlySettings);
+      await database.useReplica(replicaPool, isPooled);
+    }
     return database;
   } catch (error) {
     await lifetime.end(failedStopTimeoutMs);
     throw error;
   }
+}
+
+/** @throws StartRefused if a URL is not valid, or a replica has no primary */
+function checkUrls({ url, directUrl, readUrl }: OpenDatabaseOptions): void {
+  if (url !== undefined) checkUrl(url);
+  if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
+  if (readUrl === undefined) return;
+  checkUrl(readUrl, 'DATABASE_READ_URL');
+  if (url !== undefined) return;
+  const message = 'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to the URL of its primary, too.';
+  throw new StartRefused(message, { isPermanent: true });
+}
+
+/** Waits until the databases of both URLs respond, for `waitSeconds` in total. */
+async function waitForDatabases(options: OpenDatabaseOptions): Promise<void> {
+  const { url, directUrl, waitSeconds = 0, log, signal } = options;
+  const deadline = performance.now() + waitSeconds * 1000;
+  if (url !== undefined) await waitForDatabase(url, 'DATABASE_URL', { limitSeconds: waitSeconds, log, signal });
+  const limitSeconds = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
+  if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limitSeconds, log, signal });
 }
 
 async function openEmbedded({ dataFolder, log, signal }: OpenDatabaseOptions): Promise<EmbeddedPostgres> {
@@ -194,12 +197,12 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
       onPoolCreated: releaseLostClients,
     },
     discovery: { warnWhenNoEntities: false },
-    // Failures are returned to the caller; the pool's messages about lost connections would repeat them.
+    // Failures are thrown. The pool's messages about lost connections would repeat them.
     logger: () => undefined,
   });
 }
 
-function createPool({ url, isPooled }: PoolSettings, size: number, extraSettings: SessionSettings = {}): pg.Pool {
+function createPool({ url, isPooled, size }: PoolSettings, extraSettings: SessionSettings = {}): pg.Pool {
   const options = {
     ...connectionOptions,
     ...(!isPooled && {

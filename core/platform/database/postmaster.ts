@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  *
  * @throws Error if the pid file cannot be read, for example because file descriptors are exhausted
  */
-export async function postmasterPid(folder: string): Promise<number | undefined> {
+export async function findPostmasterPid(folder: string): Promise<number | undefined> {
   const pid = await readPid(folder);
   return pid !== undefined && (await isAlive(pid)) && (await isServerIn(pid, folder)) ? pid : undefined;
 }
@@ -18,7 +18,7 @@ export async function postmasterPid(folder: string): Promise<number | undefined>
  */
 export async function removeStalePid(folder: string): Promise<void> {
   const pid = await readPid(folder);
-  if (pid !== undefined && isPidInUse(pid) && (await postmasterPid(folder)) === undefined)
+  if (pid !== undefined && isPidInUse(pid) && (await findPostmasterPid(folder)) === undefined)
     await rm(join(folder, 'postmaster.pid'), { force: true });
 }
 
@@ -64,12 +64,11 @@ async function isServerIn(pid: number, folder: string): Promise<boolean> {
   return name.trim().startsWith('postgres');
 }
 
+/** Sends a signal. Does nothing if the process has exited. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
-  } catch {
-    // The process has exited.
-  }
+  } catch {}
 }
 
 /** @returns false if the process still runs after the timeout */

@@ -66,7 +66,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   readonly #firstMeasurement: Promise<void>;
   /** Rejects if a measurement fails. Pending statements are then sent to the primary. */
-  #unresponsive = silence();
+  #measurementFailure = createHandledPromise();
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
 
@@ -89,7 +89,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     await this.#firstMeasurement;
     if (this.#state.fault !== undefined) return primary<Row>(sql, parameters);
     try {
-      return await Promise.race([replica<Row>(sql, parameters), this.#unresponsive.promise]);
+      return await Promise.race([replica<Row>(sql, parameters), this.#measurementFailure.promise]);
     } catch (error) {
       // A statement that times out on the replica would time out on the primary too.
       if (isTimeout(error)) throw error;
@@ -106,8 +106,8 @@ export class Replica implements RecordReads, AsyncDisposable {
     try {
       await withDeadline(this.#measure(), measurementTimeoutMs, 'no response in time');
     } catch (error) {
-      this.#unresponsive.reject(error);
-      this.#unresponsive = silence();
+      this.#measurementFailure.reject(error);
+      this.#measurementFailure = createHandledPromise();
       this.#setState(
         undefined,
         connectionReason('connection.reason.replica_unreadable', { error: describeConnectionError(error) }),
@@ -180,7 +180,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   }
 }
 
-function silence(): PromiseWithResolvers<never> {
+function createHandledPromise(): PromiseWithResolvers<never> {
   const resolvers = Promise.withResolvers<never>();
   resolvers.promise.catch(() => undefined);
   return resolvers;

@@ -42,8 +42,8 @@ type FieldValue<Name, Column> = Column extends null
     : Column;
 
 /**
- * Row from which `toRecord` makes a record: `orderId` comes from `order_id`. Columns of the entity have its types, so that a record which
- * contradicts the table does not compile; computed columns have those of the record.
+ * Row from which `toRecord` makes a record: `orderId` comes from `order_id`. Columns of the entity have the entity's types, so that a record
+ * which contradicts the table does not compile. Computed columns have the types of the record.
  */
 export type RowOf<Result, Entity extends EntitySchemaWithMeta> = {
   readonly [Name in keyof Result & string as SnakeCase<Name>]: SnakeCase<Name> extends keyof InferKyselyTable<Entity>
@@ -57,6 +57,7 @@ type ColumnValue<Value> = Value extends Date ? number : Value extends undefined 
 
 const timeColumn = /_(?:at|until)$/;
 
+/** Converts a row to a record, see `RecordOf`. */
 export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {
   const fields = Object.entries(row).map(([name, value]) => [
     name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
@@ -80,7 +81,7 @@ export function epochs(...columns: readonly string[]): string {
  *
  * @param alias alias of the table
  */
-export function selected(columns: readonly string[], alias?: string): string {
+export function selectColumns(columns: readonly string[], alias?: string): string {
   const names = columns.map((column) => (alias === undefined ? column : `${alias}.${column}`));
   return names.map((name) => (timeColumn.test(name) ? epochs(name) : name)).join(', ');
 }

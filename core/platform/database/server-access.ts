@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { isCluster } from './cluster.ts';
-import { postmasterPid } from './postmaster.ts';
+import { findPostmasterPid } from './postmaster.ts';
 import { withClient } from './with-client.ts';
 
 /** Address and password of the embedded server, stored in a file that only its owner can read. */
@@ -13,6 +13,7 @@ export interface ServerAccess {
   readonly folder: string;
 }
 
+/** Builds the server's connection string. */
 export function buildUrl({ port, password }: ServerAccess): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
@@ -31,7 +32,7 @@ export async function readAccess(dataFolder: string): Promise<ServerAccess | und
   }
 }
 
-/** Writes atomically: a crash leaves either the old or the new file. */
+/** Writes the file atomically, so that a crash leaves either the old or the new content. */
 export async function writeAccess(file: string, access: ServerAccess): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(access, null, 2), { mode: 0o600 });
   await rename(`${file}.new`, file);
@@ -43,7 +44,7 @@ export async function writeAccess(file: string, access: ServerAccess): Promise<v
  * @throws Error if it rejects the password, because a retry would fail too
  */
 export async function isResponding(access: ServerAccess): Promise<boolean> {
-  if ((await postmasterPid(access.folder)) === undefined) return false;
+  if ((await findPostmasterPid(access.folder)) === undefined) return false;
   try {
     return await withClient({ connectionString: buildUrl(access), connectionTimeoutMillis: 2_000 }, async () => true);
   } catch (cause) {

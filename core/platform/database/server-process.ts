@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { buildProcessOptions } from './cluster.ts';
 import type { Identity } from './identity.ts';
-import { waitForExit, postmasterPid, removeStalePid, sendSignal } from './postmaster.ts';
+import { waitForExit, findPostmasterPid, removeStalePid, sendSignal } from './postmaster.ts';
 import { isResponding, type ServerAccess } from './server-access.ts';
 
-const timeoutsMs = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
+const timeoutsMs = { start: 60_000, exit: 2_000 }; // `start` includes crash recovery
 const pollIntervalMs = 25;
-const logAfterMs = 2_000; // ms before a wait is logged
+const logAfterMs = 2_000; // time before a wait is logged
 const maxLogBytes = 10 * 1024 * 1024;
 
 const settings: readonly string[] = [
@@ -91,9 +91,9 @@ async function waitUntilReady({ access, log, signal: stopping }: ServerStart): P
  * @throws Error if it runs but refuses the connection, or the signal's reason
  */
 export async function isRunning(access: ServerAccess, log: Logger, stopping?: AbortSignal): Promise<boolean> {
-  const hasProcess = async () => (await postmasterPid(access.folder)) !== undefined;
+  const hasProcess = async () => (await findPostmasterPid(access.folder)) !== undefined;
   if (await pollUntilReady(access, log, stopping, hasProcess)) return true;
-  const pid = await postmasterPid(access.folder);
+  const pid = await findPostmasterPid(access.folder);
   if (pid === undefined) return false;
   throw new Error(
     `PostgreSQL runs on ${access.folder} (process ${pid}) and refuses the gateway's connection. Stop that process.`,

@@ -4,8 +4,8 @@ import pg from 'pg';
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 /**
- * Settings that statements rely on. They override the settings of the role and the database: retries assume this isolation level, and times
- * are parsed in this style.
+ * Settings that statements rely on. They override the settings of the role and the database, because retries assume this isolation level,
+ * and times are parsed in this style.
  */
 export const expectedSettings = { datestyle: 'ISO', default_transaction_isolation: 'read committed' };
 
@@ -17,7 +17,7 @@ export const waitingSettings = { ...expectedSettings, idle_session_timeout: 0 };
  *
  * @param isLocal true for the current transaction only
  */
-export const enableDurableCommits = (isLocal: boolean) =>
+export const enableDurableCommitsSql = (isLocal: boolean) =>
   `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`;
 
 /**
@@ -29,12 +29,10 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
     const [key, text] = [name, String(value)].map((part) => pg.escapeLiteral(part));
     return `CASE WHEN current_setting(${key}, true) IS NOT NULL THEN set_config(${key}, ${text}, false) END`;
   });
-  await client.query(`SELECT ${[...settingCalls, enableDurableCommits(false)].join(', ')}`);
+  await client.query(`SELECT ${[...settingCalls, enableDurableCommitsSql(false)].join(', ')}`);
 }
 
-/**
- * Finds the session settings that deviate from `expectedSettings`, and returns them with the required values.
- */
+/** Finds the session settings that deviate from `expectedSettings`, and returns them with the required values. */
 export function findUnexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
   const deviating = Object.entries(expectedSettings).filter(
     ([name, value]) => !String(settings[name]).startsWith(value),

@@ -1,19 +1,25 @@
 import type pg from 'pg';
-import { enableDurableCommits } from './session.ts';
+import { enableDurableCommitsSql } from './session.ts';
+
+/** A statement with the values of its placeholders. */
+interface BoundQuery {
+  readonly text: string;
+  readonly values: unknown[];
+}
 
 /** Starts a transaction whose commit waits for the disk. */
-export const beginDurableSql = `BEGIN; SELECT ${enableDurableCommits(true)}`;
+export const beginDurableSql = `BEGIN; SELECT ${enableDurableCommitsSql(true)}`;
 
 /**
  * Runs one query in a transaction of its own.
  *
- * @param begin statements that start the transaction
+ * @param beginSql statements that start the transaction
  */
-export async function queryInTransaction(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
+export async function queryInTransaction(pool: pg.Pool, beginSql: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    await client.query(begin);
+    await client.query(beginSql);
     const result = await client.query(query);
     await client.query('COMMIT');
     return result;
@@ -30,14 +36,9 @@ export async function queryInTransaction(pool: pg.Pool, begin: string, query: Bo
 const quotedPattern = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
 const placeholderOrQuoted = new RegExp(`${quotedPattern}|\\?`, 'g');
 
-interface BoundQuery {
-  readonly text: string;
-  readonly values: unknown[];
-}
-
 /**
  * Replaces each `?` with `$1`, `$2` and so on, and the `?` of a list with one placeholder per element. An empty list becomes `NULL`, so
- * that `IN (?)` matches nothing. PostgreSQL's operators with a question mark cannot be used.
+ * that `IN (?)` matches nothing. Operators with a question mark, texts with `\'` (as in `E'…'`) and nested comments are not supported.
  *
  * @throws Error if the number of parameters does not match the placeholders
  */

@@ -11,7 +11,7 @@ export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();
 
   /** Creates the value of `PluginTables.steps`. */
-  by(load: () => Promise<S>): RegisterSteps {
+  createRegistration(load: () => Promise<S>): RegisterSteps {
     return (configuration) => {
       if (this.#loaders.has(configuration)) throw new Error('two plugins do the same steps');
       this.#loaders.set(configuration, load);
@@ -19,7 +19,7 @@ export class Steps<S extends object> {
   }
 
   /** Returns the loader of the steps registered for the transaction's database; undefined without such a plugin. */
-  of({ config }: Pick<EntityManager, 'config'>): (() => Promise<S>) | undefined {
+  findLoader({ config }: Pick<EntityManager, 'config'>): (() => Promise<S>) | undefined {
     return this.#loaders.get(config);
   }
 }

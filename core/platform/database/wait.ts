@@ -4,12 +4,12 @@ import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { withClient } from './with-client.ts';
 
-const intervalsMs = { attempts: 1_000, lines: 10_000 }; // ms, between attempts and between log lines
+const intervalsMs = { attempts: 1_000, lines: 10_000 }; // between attempts, and between log lines
 const connectionOptions = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 const maxWaitSeconds = 86_400;
 
 interface DatabaseWait {
-  readonly limit: number; // seconds; 0 does not wait
+  readonly limitSeconds: number; // seconds; 0 does not wait
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
   readonly intervalsMs?: typeof intervalsMs;
@@ -38,7 +38,7 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
 export async function waitForDatabase(
   url: string,
   variable: string,
-  { limit, log, signal, intervalsMs: { attempts, lines } = intervalsMs }: DatabaseWait,
+  { limitSeconds: limit, log, signal, intervalsMs: { attempts, lines } = intervalsMs }: DatabaseWait,
 ): Promise<void> {
   const startedAt = performance.now();
   const getWaitedSeconds = () => Math.round((performance.now() - startedAt) / 1000);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * Does work with a new connection, and closes it afterwards.
+ * Runs `work` with a new connection, and closes the connection afterwards.
  *
  * @throws the error of the connection or of `work`
  */

@@ -76,9 +76,7 @@ export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, commandRefusals) !== undefined;
 }
 
-/**
- * Describes why a dependency is unavailable. Never repeats messages of drivers, because they contain addresses, names and queries.
- */
+/** Describes why a dependency is unavailable. Never repeats messages of drivers, because they contain addresses, names and queries. */
 export function describeConnectionError(thrown: unknown): string {
   return findSentence(thrown) ?? connectionReason('connection.reason.unknown');
 }

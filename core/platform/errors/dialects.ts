@@ -40,7 +40,7 @@ interface DialectConventions {
   readonly clients: string;
   /** End of their base URL. */
   readonly basePath: '' | '/v1';
-  /** Header that may carry the key, besides `Authorization: Bearer`. */
+  /** Header that may carry the key instead of `Authorization: Bearer`. */
   readonly keyHeader?: string;
   /** Headers that change the meaning of a body. */
   readonly versionHeaders: readonly string[];

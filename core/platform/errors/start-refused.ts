@@ -22,7 +22,7 @@ export class StartRefused extends Error {
  * @param address for the message, such as `127.0.0.1:8080`
  * @param setting name of its setting, such as `listen.port`
  */
-export function refuseListen(address: string, setting: string, cause: unknown): StartRefused {
+export function createListenRefusal(address: string, setting: string, cause: unknown): StartRefused {
   const { code, message } = cause as NodeJS.ErrnoException;
   const isDenied = code === 'EACCES';
   const noun = setting.endsWith('socket') ? 'path' : 'port';

@@ -1,7 +1,7 @@
 import type { Logger } from '../logger.ts';
 import { readInfo } from '../shared/redis-client.ts';
 
-const timeoutMs = 5_000; // ms
+const timeoutMs = 5_000;
 
 /**
  * Reads the eviction policy of a Redis server; undefined if it never evicts keys.

@@ -11,13 +11,18 @@ export interface Jobs extends AsyncDisposable {
    * @throws Error if the queue does not respond within two seconds
    */
   add(name: string, data: JsonObject, options?: { id?: string; delay?: number }): Promise<void>;
-  /** @throws Error if the queue does not respond within two seconds */
+  /**
+   * Reads the state of the queue.
+   *
+   * @throws Error if the queue does not respond within two seconds
+   */
   state(): Promise<QueueState>;
   readonly schedules: ScheduleState;
   /** Failure of the queue as seen by this process; undefined while it works, or if this process only adds jobs. */
   readonly failure?: QueueFailure | undefined;
 }
 
+/** A failure of the queue. */
 export interface QueueFailure {
   readonly reason: string;
   readonly since: number; // performance.now()
@@ -42,6 +47,7 @@ export interface QueueState {
   readonly failed: readonly FailedJob[];
 }
 
+/** A job that failed permanently. */
 export interface FailedJob {
   readonly name: string;
   readonly reason: string;

@@ -19,6 +19,7 @@ import {
 } from './queue-kit.ts';
 import { Schedules, findNextTimes } from './schedules.ts';
 
+/** Options of `openJobs`. */
 export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
@@ -28,7 +29,7 @@ export interface OpenJobsOptions<Context = unknown> {
   readonly log: Logger;
   /** Prefix of the queue's keys in Redis. Gateways that share a Redis but not their jobs need different prefixes. */
   readonly prefix?: string;
-  /** Ms between checks for schedules that the store lost. */
+  /** Interval of checks for schedules that the store has lost, as after a flush of Redis. Default: a minute. */
   readonly restoreEveryMs?: number;
 }
 
@@ -41,8 +42,7 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
-/** Ms between checks for schedules that the store has lost, as after a flush of Redis. */
+const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
 const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },

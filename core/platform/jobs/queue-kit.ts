@@ -20,6 +20,9 @@ import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 
+/** A job whose process dies runs again, up to five times. By contract, jobs may run twice. */
+const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
+
 /** The parts of BullMQ that the gateway uses, with the same interface for both stores. */
 export interface QueueKit {
   readonly backend: Jobs['backend'];
@@ -27,6 +30,7 @@ export interface QueueKit {
   openWorker(run: (job: Job) => Promise<void>): KitWorker;
 }
 
+/** A queue of BullMQ. */
 export interface KitQueue {
   waitUntilReady(): Promise<unknown>;
   add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
@@ -41,12 +45,14 @@ export interface KitQueue {
   close(): Promise<void>;
 }
 
+/** A repeated job of BullMQ. */
 export interface KitScheduler {
   readonly key: string;
   /** Epoch ms of the planned run. */
   readonly next?: number | undefined;
 }
 
+/** A worker of BullMQ. */
 export interface KitWorker {
   /** Rejects if the store is unreachable. The worker then cannot be used. */
   waitUntilReady(): Promise<unknown>;
@@ -61,6 +67,7 @@ export interface KitWorker {
   disconnect(): Promise<void>;
 }
 
+/** Creates a kit that stores jobs in PostgreSQL. */
 export function createPostgresKit(connectionString: string, queueName: string): QueueKit {
   const { Queue, Worker } = withBackend(createBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
@@ -98,7 +105,7 @@ class JobsClient extends pg.Client {
     // BullMQ sets its schema in `options`, which `options` in the URL would replace and PgBouncer rejects.
     const path = /-c search_path=(\S+)/.exec(options)?.[1];
     this.#settings = { ...waitingSettings, ...(path !== undefined && { search_path: path }) };
-    this.on('error', ignore);
+    this.on('error', ignoreError);
   }
 
   override connect(): Promise<this>;
@@ -114,12 +121,12 @@ class JobsClient extends pg.Client {
 
   override removeAllListeners(event?: string | symbol): this {
     super.removeAllListeners(event);
-    if (this.listenerCount('error') === 0) this.on('error', ignore);
+    if (this.listenerCount('error') === 0) this.on('error', ignoreError);
     return this;
   }
 }
 
-function ignore(): void {}
+function ignoreError(): void {}
 
 /** Sets `pgModule`, from which BullMQ takes the class of the listening client, instead of the pool's configuration. */
 const createBackend: typeof createPostgresBackend = (...parameters) => {
@@ -129,6 +136,7 @@ const createBackend: typeof createPostgresBackend = (...parameters) => {
   return backend;
 };
 
+/** Creates a kit that stores jobs in Redis. */
 export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
   const address = parseRedisUrl(url, 'REDIS_QUEUE_URL');
   if (address.cluster !== undefined) return createClusterKit(address, queueName, prefix);
@@ -215,9 +223,6 @@ function closeWithConnection<Client extends KitQueue | KitWorker>(client: Client
   return client;
 }
 
-/** A job whose process dies runs again, up to five times. By contract, jobs may run twice. */
-const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
-
 const retryRange = { min: 100, max: 5_000 };
 
 /**
@@ -251,6 +256,7 @@ function createBackoffWorker(Base: typeof Worker): typeof Worker {
 
 const failureLimits = { maxCount: 100, maxAgeMs: 24 * 3_600_000 };
 
+/** Reads the numbers of jobs, and the latest failed jobs. */
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),

@@ -84,11 +84,11 @@ export class Schedules implements ScheduleState {
   #checkRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const plannedRun = this.#plannedRuns.get(job.name);
     const isSame = plannedRun !== undefined && plannedRun.time === scheduler?.next;
-    const isFar = isTooFarAhead(job, scheduler);
-    if (isSame && (isFar || performance.now() - plannedRun.firstSeenAt > maxMissedPeriods * computePeriod(job)))
+    const isTooFar = isTooFarAhead(job, scheduler);
+    if (isSame && (isTooFar || performance.now() - plannedRun.firstSeenAt > maxMissedPeriods * computePeriod(job)))
       return true;
     // A run in the near future is fine too, because a job that ran when it was rescheduled may not run again for hours.
-    const isAhead = !isFar && (scheduler?.next ?? 0) > Date.now();
+    const isAhead = !isTooFar && (scheduler?.next ?? 0) > Date.now();
     if (isAhead || (plannedRun !== undefined && !isSame)) this.lateSince.delete(job.name);
     if (!isSame) this.#recordRun(job.name, scheduler);
     return false;
@@ -103,12 +103,12 @@ export class Schedules implements ScheduleState {
     queue: KitQueue,
     job: ScheduledJob,
     existing: KitScheduler | undefined,
-    recreate: boolean,
+    shouldRecreate: boolean,
   ): Promise<void> {
     const { name, schedule } = job;
     // An interval that is already in the queue would otherwise keep the time of its next run.
-    if (recreate && existing !== undefined) await queue.removeJobScheduler(existing.key);
-    const key = recreate ? createNextKey(name, existing) : (existing?.key ?? name);
+    if (shouldRecreate && existing !== undefined) await queue.removeJobScheduler(existing.key);
+    const key = shouldRecreate ? createNextKey(name, existing) : (existing?.key ?? name);
     const repeat = 'every' in schedule ? { every: schedule.every * 1000 } : { pattern: schedule.pattern, tz: 'UTC' };
     // After the clock was set back, a stored completed run would block a new run at the same time.
     const opts = { ...this.#options.createOptions(job), removeOnComplete: true };

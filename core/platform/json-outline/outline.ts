@@ -46,6 +46,7 @@ export interface OutlinedItems {
   readonly outline: ItemsOutline | undefined;
 }
 
+/** Outline of values in an array. */
 export interface ItemsOutline extends Outline {
   readonly size: number; // bytes of its text
 }
@@ -130,6 +131,7 @@ function appendShortened(text: readonly Buffer[], target: MutableOutline): boole
   return true;
 }
 
+/** Reads pieces of bytes as one sequence. */
 class PieceReader {
   readonly #pieces: readonly Buffer[];
   #index = 0;

@@ -1,33 +1,33 @@
 /*
- * Writes JSON without the middle of its long strings; outline.ts says what for. AssemblyScript, compiled to scanner.wasm by
- * `npm run build:scanner`. Sixteen characters of a string are looked at in one step.
+ * Writes JSON without the middle of its long strings; see outline.ts for the purpose. AssemblyScript, compiled to scanner.wasm by
+ * `npm run build:scanner`. Each step examines sixteen bytes of a string.
  *
- * Memory: a block of the text from 0, with room behind it to read past its end, and what is written.
+ * Memory: a block of the text at offset 0, with room to read past its end, followed by the output.
  */
 const output: usize = 131_072;
 
-/** Bytes before the end of a block, unless it is the last one, in which nothing begins: an escape could be cut. */
+/** Bytes at the end of every block except the last one in which no token may start, because an escape could be incomplete. */
 const lookahead: i32 = 16;
-/** Strings up to this many bytes are kept, and those in the two outermost levels. */
+/** Strings of up to this many bytes, and all strings in the outermost levels, are written completely. */
 const longest: i32 = 64;
 const outermost: i32 = 2;
-/** Bytes that are kept of others, at most. */
+/** Maximum number of bytes that are written of other strings. */
 const beginning: i32 = 32;
-/** Makes what is left of a string another one than any that a reader looks for: `~cut`. */
+/** Distinguishes a cut string from any string that a reader looks for: `~cut`. */
 const mark: u32 = 0x7475637e;
 
 const quote: i32 = 0x22;
 const backslash: i32 = 0x5c;
 
 let depth: i32 = 0;
-/** True when the block begins in a long string. */
+/** True if the block starts inside a long string. */
 let isInside: bool = false;
 
-/** Bytes written for the block. */
+/** Number of bytes written for the block. */
 export let written: i32 = 0;
-/** Those behind its last cut; -1 when it has none. */
+/** Number of bytes written after the last cut in the block; -1 if it has none. */
 export let uncut: i32 = -1;
-/** Escaped characters of the text so far. */
+/** Number of escaped characters in the text so far. */
 export let escapes: i32 = 0;
 
 export function start(): void {
@@ -36,7 +36,7 @@ export function start(): void {
   escapes = 0;
 }
 
-/** @returns the bytes that were read, the others are to be given again; -1 when strings are invalid or too long to be kept */
+/** @returns the number of bytes read, after which the next block must start; -1 if a string is invalid, or too long to be written completely */
 export function shorten(length: i32, isLast: bool): i32 {
   const end = isLast ? length : length - lookahead;
   let out = output;
@@ -49,7 +49,7 @@ export function shorten(length: i32, isLast: bool): i32 {
     written = 0;
     if (at >= end) return at;
     isInside = false;
-    at++; // its quote is written
+    at++; // the closing quote was written with the cut
   }
   while (at < end) {
     const char = <i32>load<u8>(at++);
@@ -61,7 +61,7 @@ export function shorten(length: i32, isLast: bool): i32 {
     if (close < 0 || (isLast && close >= end)) return -1;
     const isKept = close - at <= longest || depth <= outermost;
     if (close >= end && isKept) {
-      // It is read again with the next block.
+      // The string is read again with the next block.
       written = <i32>(out - output) - 1;
       uncut = cutAt === 0 ? -1 : <i32>(out - cutAt) - 1;
       return at === 1 ? -1 : at - 1;
@@ -82,7 +82,7 @@ export function shorten(length: i32, isLast: bool): i32 {
   return at;
 }
 
-/** Writes the beginning of a string, as far as it is ASCII without escapes. @returns the place behind it */
+/** Writes the start of a string, up to the first escape or non-ASCII byte. @returns the offset after the output */
 function cut(from: usize, to: usize): usize {
   let size: i32 = 0;
   for (; size < beginning; size++) {
@@ -95,7 +95,7 @@ function cut(from: usize, to: usize): usize {
   return to + size + 5;
 }
 
-/** @returns the index of the closing quote; `end` or more when it is not before that; -1 for an invalid string */
+/** @returns the index of the closing quote; `end` or more if there is none before `end`; -1 for an invalid string */
 function endOfString(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
@@ -133,10 +133,10 @@ function endOfString(from: i32, end: i32): i32 {
   return at;
 }
 
-/** Bytes with the backslash; 0 for what is no escape. */
+/** @returns the number of bytes of an escape, including the backslash; 0 if it is not valid */
 function sizeOfEscape(at: i32): i32 {
   const char = <i32>load<u8>(at);
-  // The most frequent ones first: a table would be slower.
+  // The most frequent escapes first. A table would be slower.
   if (char === quote || char === 0x6e || char === backslash) return 2;
   if (char === 0x75) return isHex(at + 1) && isHex(at + 2) && isHex(at + 3) && isHex(at + 4) ? 6 : 0;
   return char === 0x2f || char === 0x62 || char === 0x66 || char === 0x72 || char === 0x74 ? 2 : 0;

@@ -1,24 +1,24 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Bytes reserved per byte of a body: the maximum that processing it holds at once.
+ * Bytes reserved per byte of a body, which is the maximum that processing the body holds at once.
  *
  * - `request`: bytes, text and parsed strings, then text and bytes for the upstream.
  * - `form`: a form with files, as received and joined; it is never decoded.
  * - `wideText`: non-ASCII text takes two bytes per character, in two copies.
  * - `reply`: a buffered reply as chunks, bytes, text and parsed strings.
  * - `event`: a long event as all of these, plus its rewritten text and bytes.
- * - `kept`: in a translated stream, reader and writer each store every character once.
+ * - `translated`: in a translated stream, the reader and the writer each store every character.
  */
-export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, kept: 2 } as const;
+export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, translated: 2 } as const;
 
 /** Memory pressure measured on the process. `large`: large bodies are rejected. `all`: new requests are rejected too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';
 
 /** Memory that can be freed at any time, such as a cache. */
 export interface Reclaimable {
-  readonly heldBytes: number; // bytes
-  /** Upper bound of `held` in bytes. */
+  readonly heldBytes: number;
+  /** Upper bound of `heldBytes`. */
   readonly maxBytes: number;
   /** Frees at least this many bytes, or everything. */
   free(bytes: number): void;
@@ -51,7 +51,7 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** Ms for which the health check reports a rejection. */
+/** Time for which the health check reports a rejection. */
 export const refusalReportMs = 60_000;
 
 /** Shares of up to this size may use the reserve for small bodies and are not counted for their owner. */
@@ -79,7 +79,7 @@ export class ProcessMemory {
    *
    * @returns true if garbage was collected
    */
-  findRoom: () => boolean = () => false;
+  measureRoom: () => boolean = () => false;
   /** Time of the last rejection (performance.now()). */
   refusedAt = Number.NEGATIVE_INFINITY;
   /** Start (epoch ms) of the current series of rejections, with less than `refusalReportMs` between them. */
@@ -138,6 +138,7 @@ export class ProcessMemory {
     return this.level === 'all' && this.#reserved > 0;
   }
 
+  /** Counts a rejection. */
   refuse(kind: keyof MemoryRefusals): void {
     this.refusals[kind]++;
     const now = this.#monotonic();
@@ -159,7 +160,7 @@ export class ProcessMemory {
   /** Resizes a share without a check; called by shares only. */
   resize(share: MemoryShare, newBytes: number): void {
     this.#reserved += newBytes - share.bytes;
-    const change = largeBytes(newBytes) - largeBytes(share.bytes);
+    const change = countLargeBytes(newBytes) - countLargeBytes(share.bytes);
     if (change !== 0) this.#resizeLarge(share, change);
   }
 
@@ -167,7 +168,7 @@ export class ProcessMemory {
   countForOwner(share: MemoryShare, change: number): void {
     const usage = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
     usage.bytes += change;
-    if (usage.largest === share && largeBytes(share.bytes + change) === 0) usage.largest = undefined;
+    if (usage.largest === share && countLargeBytes(share.bytes + change) === 0) usage.largest = undefined;
     if (usage.bytes > 0) this.#owners.set(share.owner, usage);
     else this.#owners.delete(share.owner);
   }
@@ -186,7 +187,7 @@ export class ProcessMemory {
   }
 
   #admitLarge(share: MemoryShare, newBytes: number): boolean {
-    const growth = newBytes - largeBytes(share.bytes);
+    const growth = newBytes - countLargeBytes(share.bytes);
     const owner = this.#owners.get(share.owner);
     const ownerBytes = owner?.bytes ?? 0;
     if (ownerBytes + growth > this.capacity / 4 && owner !== undefined) {
@@ -201,14 +202,14 @@ export class ProcessMemory {
    * system only later. If the share is the only large one, it is therefore accepted after a collection, including its further growth.
    */
   #findRoom(share: MemoryShare, growth: number): boolean {
-    const isCollected = this.findRoom();
-    const isAlone = this.#largeShares === (largeBytes(share.bytes) > 0 ? 1 : 0);
+    const isCollected = this.measureRoom();
+    const isAlone = this.#largeShares === (countLargeBytes(share.bytes) > 0 ? 1 : 0);
     if (isCollected && isAlone) this.#exempt = share;
     return growth <= this.room || share === this.#exempt;
   }
 
   #resizeLarge(share: MemoryShare, change: number): void {
-    const before = largeBytes(share.bytes);
+    const before = countLargeBytes(share.bytes);
     this.room -= Math.max(0, change);
     if (before === 0) this.#largeShares++;
     else if (before + change === 0) {
@@ -226,7 +227,7 @@ interface OwnerUsage {
 }
 
 /** Returns the bytes that count as large. Small shares are not tracked by owner, because tracking would cost more than it saves. */
-function largeBytes(bytes: number): number {
+function countLargeBytes(bytes: number): number {
   return bytes > smallShareBytes ? bytes : 0;
 }
 
@@ -252,13 +253,17 @@ export class MemoryShare {
   }
 
   set owner(owner: string) {
-    const ownerBytes = largeBytes(this.#bytes);
+    const ownerBytes = countLargeBytes(this.#bytes);
     if (ownerBytes > 0) this.#budget.countForOwner(this, -ownerBytes);
     this.#owner = owner;
     if (ownerBytes > 0) this.#budget.countForOwner(this, ownerBytes);
   }
 
-  /** @returns false if it does not fit; nothing is reserved then, and the caller must end the work that needed the bytes */
+  /**
+   * Reserves more bytes.
+   *
+   * @returns false if they do not fit; nothing is reserved then, and the caller must end the work that needed them
+   */
   grow(bytes: number): boolean {
     if (this.#isReleased || !this.#budget.tryToGrow(this, this.#bytes + bytes)) return false;
     this.#bytes += bytes;
@@ -272,6 +277,7 @@ export class MemoryShare {
     this.#bytes += bytes;
   }
 
+  /** Releases some of the bytes. */
   shrink(bytes: number): void {
     if (this.#isReleased || bytes === 0) return;
     this.#budget.resize(this, this.#bytes - bytes);

@@ -1,8 +1,8 @@
-/** Larger chunks are not copied: the object around a chunk costs about 200 bytes. */
+/** Larger chunks are not copied. The object around a chunk costs about 200 bytes. */
 const largeChunkBytes = 4_096;
 /** Smaller chunks are copied into blocks of half the collected size, within these limits (bytes). */
 const blockBytes = { min: 4_096, max: 262_144 };
-const empty = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
 /**
  * Collects the bytes of a body. Memory use is proportional to the number of bytes, regardless of the chunks' sizes. A chunk of one byte is
@@ -25,7 +25,8 @@ export class CollectedBytes {
     this.#size += chunk.length;
   }
 
-  joinedBytes(): Buffer {
+  /** Returns all bytes as one buffer. */
+  join(): Buffer {
     this.#endBlock();
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
   }
@@ -40,7 +41,7 @@ export class CollectedBytes {
 
   /** Removes and returns the joined bytes. */
   take(): Buffer {
-    const bytes = this.joinedBytes();
+    const bytes = this.join();
     this.clear();
     return bytes;
   }
@@ -54,9 +55,9 @@ export class CollectedBytes {
   /** Returns the last `count` bytes, or all if there are fewer. */
   lastBytes(count: number): Buffer {
     const lastChunk = this.#block?.subarray(0, this.#blockLength) ?? this.#chunks.at(-1);
-    if (lastChunk === undefined) return empty;
+    if (lastChunk === undefined) return emptyBuffer;
     if (lastChunk.length >= count || lastChunk.length === this.#size) return lastChunk.subarray(-count);
-    return this.joinedBytes().subarray(-count);
+    return this.join().subarray(-count);
   }
 
   #append(chunk: Buffer): void {

@@ -28,9 +28,7 @@ export function reclaimBytes(buffers: readonly Buffer[]): void {
   }
 }
 
-/**
- * Frees bytes without native readers. Slices of a larger buffer, and bytes that are still being read, are left to the garbage collector.
- */
+/** Frees bytes without native readers. Slices of a larger buffer, and bytes that are still being read, are left to the garbage collector. */
 export function freeBytes(buffers: readonly Buffer[]): void {
   for (const { buffer, length } of buffers) {
     if (length === buffer.byteLength && buffer instanceof ArrayBuffer && !nativeReaders.has(buffer)) buffer.transfer(0);

@@ -11,7 +11,7 @@ const collectIntervalMs = 1_000;
 const levelShares = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
 /** The process is quiet if event loop utilization stays below `maxShare` for `periodMs`. */
-const quiet = { periodMs: 10_000, maxShare: 0.05 };
+const quietPeriod = { periodMs: 10_000, maxShare: 0.05 };
 /**
  * Collections per quiet period. V8 notices the low allocation rate only in the second one, which also returns fragmented pages to the
  * system.
@@ -59,7 +59,7 @@ export class MemoryWatch implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #collectThrottle: Throttle;
   #periodStartedAt: number;
-  #collectionsLeft = quietCollections;
+  #remainingCollections = quietCollections;
   /** Lowest resident size while quiet since the last collection; undefined if not measured yet. */
   #idleBytes: number | undefined;
 
@@ -77,7 +77,7 @@ export class MemoryWatch implements Disposable {
       this.measure();
       this.collectWhenQuiet();
     }, readIntervalMs).unref();
-    options.budget.findRoom = () => this.measure(true);
+    options.budget.measureRoom = () => this.measure(true);
   }
 
   /**
@@ -115,20 +115,20 @@ export class MemoryWatch implements Disposable {
    */
   collectWhenQuiet(): void {
     const { now, utilization, collect, read } = this.#options;
-    if (now() - this.#periodStartedAt < quiet.periodMs) return;
+    if (now() - this.#periodStartedAt < quietPeriod.periodMs) return;
     this.#periodStartedAt = now();
-    if (utilization() >= quiet.maxShare) {
+    if (utilization() >= quietPeriod.maxShare) {
       // If traffic interrupted the collections, all of them are due again.
-      if (this.#idleBytes === undefined) this.#collectionsLeft = quietCollections;
+      if (this.#idleBytes === undefined) this.#remainingCollections = quietCollections;
       return;
     }
     const { process: resident } = read();
-    if (this.#collectionsLeft === 0 && resident - (this.#idleBytes ?? resident) >= minGarbageBytes)
-      this.#collectionsLeft = quietCollections;
-    if (this.#collectionsLeft > 0) {
-      this.#collectionsLeft--;
+    if (this.#remainingCollections === 0 && resident - (this.#idleBytes ?? resident) >= minGarbageBytes)
+      this.#remainingCollections = quietCollections;
+    if (this.#remainingCollections > 0) {
+      this.#remainingCollections--;
       this.#idleBytes = undefined;
-      collect(this.#collectionsLeft === 0);
+      collect(this.#remainingCollections === 0);
     } else this.#idleBytes = Math.min(resident, this.#idleBytes ?? resident);
   }
 
@@ -165,11 +165,11 @@ export class MemoryWatch implements Disposable {
     const { limits, log } = this.#options;
     const state = `${formatMiB(usage.process)} of ${formatMiB(limits.process)}, and ${formatMiB(usage.heap)} of ${formatMiB(limits.heap)} of the heap`;
     if (level === 'normal') log.info(`memory is sufficient again: ${state}`);
-    else log.warn(`memory is scarce: ${state}; ${measures[level]}`);
+    else log.warn(`memory is scarce: ${state}; ${levelEffects[level]}`);
   }
 }
 
-const measures = {
+const levelEffects = {
   large: 'the caches are empty, and large bodies are rejected',
   all: 'the caches are empty, and new requests are rejected',
 } as const;

@@ -28,7 +28,7 @@ export function installNames(log: Logger): Disposable {
   };
 }
 
-/** Makes the next use look the name up again. Call it if no connection to its addresses could be opened. */
+/** Makes the next use of a name look it up again. Call it if no connection to the name's addresses could be opened. */
 export function expireName(hostname: string): void {
   namesByLookup.get(dns.lookup)?.expire(hostname);
 }

@@ -75,7 +75,11 @@ export class Names {
     this.#log = log;
   }
 
-  /** @throws NameError */
+  /**
+   * Returns the addresses of a name, from the cache if possible.
+   *
+   * @throws NameError
+   */
   async find(request: LookupRequest): Promise<readonly LookupAddress[]> {
     const entry = this.#getEntry(request);
     const now = performance.now();
@@ -89,7 +93,7 @@ export class Names {
     throw new NameError(request.hostname, failure === notSettled ? undefined : failure);
   }
 
-  /** Makes the next use look the name up again. Call it if no connection to its addresses could be opened. */
+  /** Makes the next use of a name look it up again, see `expireName`. */
   expire(hostname: string): void {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.refreshAt = 0;
   }

@@ -8,7 +8,7 @@ import type { LookupRequest, Resolve } from './names.ts';
 
 const overdueAfterMs = 200;
 const idleTimeoutMs = 60_000;
-const minStartIntervalMs = 5_000; // ms between starts, in case a helper exits immediately
+const minStartIntervalMs = 5_000; // between starts, in case a helper exits immediately
 
 /**
  * Resolves names with getaddrinfo, which blocks a thread until the name server responds and cannot be canceled. Node runs two such threads,
@@ -40,7 +40,7 @@ export class SystemResolver implements Disposable {
     });
     timer.start(overdueAfterMs);
     const { hostname, ...options } = request;
-    this.#lookup(hostname, { ...withoutUndefined(options), all: true }, (error, addresses) => {
+    this.#lookup(hostname, { ...omitUndefinedOrder(options), all: true }, (error, addresses) => {
       timer.stop();
       if (isOverdue) this.#overdueLookups--;
       if (error === null) resolve(addresses);
@@ -56,6 +56,7 @@ interface HelperResponse {
   readonly code?: string;
 }
 
+/** The helper process. It starts on demand, and ends when it is idle. */
 class LookupHelper {
   readonly #pending = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
   readonly #startThrottle = new Throttle(minStartIntervalMs);
@@ -71,7 +72,7 @@ class LookupHelper {
     const id = ++this.#lastId;
     const response = Promise.withResolvers<readonly LookupAddress[] | undefined>();
     this.#pending.set(id, response);
-    this.#child.send({ ...withoutUndefined(request), id }, () => undefined);
+    this.#child.send({ ...omitUndefinedOrder(request), id }, () => undefined);
     return response.promise;
   }
 
@@ -114,7 +115,7 @@ class LookupHelper {
   }
 }
 
-/** `dns.lookup` rejects options that are undefined. */
-function withoutUndefined<T extends { readonly order?: unknown }>({ order, ...otherOptions }: T) {
+/** Omits an undefined order, which `dns.lookup` would reject. */
+function omitUndefinedOrder<T extends { readonly order?: unknown }>({ order, ...otherOptions }: T) {
   return order === undefined ? otherOptions : { ...otherOptions, order };
 }

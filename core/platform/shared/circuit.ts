@@ -106,7 +106,7 @@ export class Circuit implements Disposable {
       if (!this.isOpen) this.open(failure);
       // An error reply is more informative than the connection's error.
       else if (isRefusedCommand(failure)) this.#reason = describeConnectionError(failure);
-      this.#report();
+      this.#logFailure();
       await wait(roundIntervalMs, signal);
     }
   }
@@ -121,7 +121,7 @@ export class Circuit implements Disposable {
   }
 
   /** Logs a failure that a probe has confirmed. */
-  #report(): void {
+  #logFailure(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;
     this.#options.log.warn(`${this.#options.name ?? 'Redis'} is down: ${this.#reason}`);
@@ -144,7 +144,7 @@ export class Circuit implements Disposable {
       return isLate ? new LateReply() : undefined;
     } catch (error) {
       if (!(error instanceof LateReply)) return error;
-      if (this.isOpen) this.#report();
+      if (this.isOpen) this.#logFailure();
       const result = await waitForFirst([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
       if (result === notSettled) this.#options.replaceConnection();
       return error;

@@ -40,7 +40,7 @@ export class MemoryGroups implements GroupCache {
     const now = this.#now();
     const values = new Map<string, Buffer>();
     for (const name of names) {
-      const entry = this.#entries.get(keyOf(group, name));
+      const entry = this.#entries.get(createKey(group, name));
       if (entry !== undefined && entry.expiresAt > now) values.set(name, entry.value);
     }
     return values;
@@ -52,7 +52,7 @@ export class MemoryGroups implements GroupCache {
       // Copied, because a small buffer is a slice of a large pool and would keep the whole pool alive.
       const copy = Buffer.allocUnsafeSlow(value.length);
       value.copy(copy);
-      this.#entries.delete(keyOf(group, name));
+      this.#entries.delete(createKey(group, name));
       if (!this.#memory.canCache(copy.length)) continue;
       this.#store({ group, name, value: copy, expiresAt });
     }
@@ -65,18 +65,18 @@ export class MemoryGroups implements GroupCache {
     this.#groups.set(group, members);
     members.names.add(name);
     members.bytes += value.length;
-    this.#entries.set(keyOf(group, name), entry);
+    this.#entries.set(createKey(group, name), entry);
     // The cache rejects an entry that is larger than the whole cache.
-    if (!this.#entries.has(keyOf(group, name))) this.#forget(entry);
+    if (!this.#entries.has(createKey(group, name))) this.#forget(entry);
   }
 
   #evict(group: string, { entries, bytes }: GroupLimits): void {
     const members = this.#groups.get(group);
     for (const name of members?.names ?? []) {
-      const { expiresAt = 0 } = this.#entries.peek(keyOf(group, name)) ?? {};
+      const { expiresAt = 0 } = this.#entries.peek(createKey(group, name)) ?? {};
       const isOver = (members?.names.size ?? 0) > entries || (members?.bytes ?? 0) > bytes;
       if (!isOver && expiresAt > this.#now()) return;
-      this.#entries.delete(keyOf(group, name));
+      this.#entries.delete(createKey(group, name));
     }
   }
 
@@ -88,6 +88,6 @@ export class MemoryGroups implements GroupCache {
   }
 }
 
-function keyOf(group: string, name: string): string {
+function createKey(group: string, name: string): string {
   return `${group}\n${name}`;
 }

@@ -10,6 +10,7 @@ import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Ta
 const entryOverheadBytes = 500; // without key and value
 const sweepThreshold = 10_000; // keys
 
+/** Options of `MemoryShared`. */
 export interface MemorySharedOptions {
   /** Budget that includes the cached values, and evicts them if bodies need the memory. */
   readonly memory?: ProcessMemory;
@@ -39,7 +40,8 @@ export class MemoryShared implements Shared {
 
 const readMonotonic = () => performance.now();
 
-interface Account {
+/** State of a key. */
+interface KeyState {
   arrival: number; // µs
   leases: Set<string>;
 }
@@ -48,7 +50,7 @@ interface Account {
 export class MemoryLimiter implements Limiter {
   readonly instances = 1;
   readonly #now: () => number;
-  readonly #accounts = new Map<string, Account>();
+  readonly #keyStates = new Map<string, KeyState>();
   /** Distinguishes this limiter's leases from those of other limiters. Short, because every request creates such a string. */
   readonly #leasePrefix = `${randomUUID().slice(0, 8)}-`;
   #lastLease = 0;
@@ -59,7 +61,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   take(key: string, limits: Limits): Take {
-    const account = this.#getAccount(key);
+    const account = this.#getKeyState(key);
     const now = this.#microseconds();
     account.arrival = capArrival(account.arrival, now, limits);
     const debt = computeDebt(account.arrival, now);
@@ -75,7 +77,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   peek(key: string, limits: Limits): Take {
-    const account = this.#accounts.get(key);
+    const account = this.#keyStates.get(key);
     const now = this.#microseconds();
     if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
     const take = createTake(computeDebt(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
@@ -84,18 +86,18 @@ export class MemoryLimiter implements Limiter {
 
   /** Adopts another limiter's decision for the key, so that this limiter can continue from it. */
   adopt(key: string, { resetAfter, lease }: Take): void {
-    const account = this.#getAccount(key);
+    const account = this.#getKeyState(key);
     account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
     if (lease !== undefined) account.leases.add(lease);
   }
 
   /** Number of keys with state. */
   get size(): number {
-    return this.#accounts.size;
+    return this.#keyStates.size;
   }
 
   release(key: string, lease: string): void {
-    const account = this.#accounts.get(key);
+    const account = this.#keyStates.get(key);
     if (account?.leases.has(lease) !== true) return;
     // Emptying a set repeatedly creates a chain of tables that only a full collection frees.
     if (account.leases.size === 1) account.leases = new Set();
@@ -106,21 +108,21 @@ export class MemoryLimiter implements Limiter {
     return Math.round(this.#now() * 1000);
   }
 
-  #getAccount(key: string): Account {
-    const existing = this.#accounts.get(key);
+  #getKeyState(key: string): KeyState {
+    const existing = this.#keyStates.get(key);
     if (existing !== undefined) return existing;
-    if (this.#accounts.size >= this.#nextSweepSize) this.#sweep();
+    if (this.#keyStates.size >= this.#nextSweepSize) this.#sweep();
     const account = { arrival: 0, leases: new Set<string>() };
-    this.#accounts.set(key, account);
+    this.#keyStates.set(key, account);
     return account;
   }
 
   #sweep(): void {
     const now = this.#microseconds();
-    for (const [key, { arrival, leases }] of this.#accounts)
-      if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
+    for (const [key, { arrival, leases }] of this.#keyStates)
+      if (arrival <= now && leases.size === 0) this.#keyStates.delete(key);
     // With many keys in use, a sweep frees little, so the next one waits until their number has doubled.
-    this.#nextSweepSize = Math.max(sweepThreshold, this.#accounts.size * 2);
+    this.#nextSweepSize = Math.max(sweepThreshold, this.#keyStates.size * 2);
   }
 }
 

@@ -8,6 +8,7 @@ const claimKey = (key: string) => `gw:cache:claim:${key}`;
 /** Length of the prefix of a cached value, which contains its lifetime in seconds. */
 const headBytes = 4;
 
+/** Reply cache in Redis. */
 export class RedisCache implements Cache {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;

@@ -146,8 +146,8 @@ export function connectClusterSubscriber({ cluster: seeds = [], ...address }: Re
   });
   // A node that left the cluster still responds, but receives no messages.
   cluster.on('refresh', () => {
-    const current = nodeName(subscriber);
-    if (!cluster.nodes().some((node) => nodeName(node) === current)) replaceConnection(subscriber);
+    const current = formatNodeName(subscriber);
+    if (!cluster.nodes().some((node) => formatNodeName(node) === current)) replaceConnection(subscriber);
   });
   return subscriber;
 }
@@ -157,7 +157,7 @@ function readServer({ options: { host = '', port = 0 } }: Redis): RedisServer {
 }
 
 /** Returns a node's name in the format of `Cluster.slots`. */
-export function nodeName({ options: { host, port } }: Redis): string {
+export function formatNodeName({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 

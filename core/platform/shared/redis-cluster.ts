@@ -3,7 +3,7 @@ import { type Cluster, Command, type Redis } from 'ioredis';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { Circuit } from './circuit.ts';
-import { clusterSlots, nodeName, replaceConnection, type ScriptedRedis } from './redis-client.ts';
+import { clusterSlots, formatNodeName, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { replyTimeoutMs, waitForEvent, RedisNode, type RedisNodes } from './redis-nodes.ts';
 
 const refreshIntervalMs = 500;
@@ -40,7 +40,7 @@ export class ClusterRedis implements RedisNodes {
       this.#fallbackCircuit.open(error.lastNodeError ?? error),
     );
     client.on('-node', (node: Redis) => {
-      this.#nodesByName.get(nodeName(node))?.circuit.open(new Error('connection closed'));
+      this.#nodesByName.get(formatNodeName(node))?.circuit.open(new Error('connection closed'));
     });
   }
 
@@ -54,7 +54,7 @@ export class ClusterRedis implements RedisNodes {
     return this.#fallbackCircuit.isOpen || this.#nodesByName.values().some(({ circuit }) => circuit.isOpen);
   }
 
-  get count(): number {
+  get instanceCount(): number {
     return Math.max(1, ...this.#nodesByName.values().map(({ instances }) => instances.count));
   }
 
@@ -94,8 +94,9 @@ export class ClusterRedis implements RedisNodes {
     }
     this.#heartbeatKeys.clear();
     for (let tag = 0; tag < clusterSlots && this.#heartbeatKeys.size < owners.size; tag++) {
-      const owner = this.#client.slots[(heartbeatSlots[tag] ??= computeHashSlot(heartbeatKey(tag)))]?.[0];
-      if (owner !== undefined && !this.#heartbeatKeys.has(owner)) this.#heartbeatKeys.set(owner, heartbeatKey(tag));
+      const owner = this.#client.slots[(heartbeatSlots[tag] ??= computeHashSlot(createHeartbeatKey(tag)))]?.[0];
+      if (owner !== undefined && !this.#heartbeatKeys.has(owner))
+        this.#heartbeatKeys.set(owner, createHeartbeatKey(tag));
     }
     for (const name of owners) if (!this.#nodesByName.has(name)) this.#addNode(name);
   }
@@ -106,11 +107,11 @@ export class ClusterRedis implements RedisNodes {
       instance: this.#instance,
       key: () => {
         if (node.circuit.isOpen) this.#refresh();
-        return this.#heartbeatKeys.get(name) ?? heartbeatKey(0);
+        return this.#heartbeatKeys.get(name) ?? createHeartbeatKey(0);
       },
       name: `Redis Cluster node ${name}`,
       replaceConnection: () => {
-        const connection = this.#client.nodes('master').find((candidate) => nodeName(candidate) === name);
+        const connection = this.#client.nodes('master').find((candidate) => formatNodeName(candidate) === name);
         if (connection !== undefined) replaceConnection(connection);
       },
       onClose: this.#onClose,
@@ -132,9 +133,10 @@ export class ClusterRedis implements RedisNodes {
   }
 }
 
+/** Hash slots of the heartbeat keys, by tag. */
 const heartbeatSlots: number[] = [];
 
-function heartbeatKey(tag: number): string {
+function createHeartbeatKey(tag: number): string {
   return `gw:instances:{${tag}}`;
 }
 

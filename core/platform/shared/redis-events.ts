@@ -12,6 +12,7 @@ import type { Events } from './shared.ts';
 /** If the process was busy meanwhile, a confirmation that has arrived is still read before the timeout. */
 const subscribeTimeoutMs = 250;
 const retryRange = { min: 500, max: 10_000 };
+/** Creates the name of a channel in Redis. */
 export const createChannelName = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
@@ -22,6 +23,7 @@ interface Subscription {
   readonly confirmation: Promise<unknown>;
 }
 
+/** Messages between instances over Redis. */
 export class RedisEvents implements Events {
   readonly #nodes: RedisNodes;
   readonly #subscriber: Redis;

@@ -6,6 +6,7 @@ import type { GroupCache, GroupLimits } from './shared.ts';
 const createKeys = (group: string, isCluster: boolean) =>
   ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${isCluster ? `{${group}}` : group}`);
 
+/** Groups of values in Redis. */
 export class RedisGroups implements GroupCache {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;

@@ -1,7 +1,7 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
 const lifetimeSeconds = 15;
-/** Ms after Redis lost its data until every instance has reconnected or sent a heartbeat. */
+/** Time after Redis lost its data until every instance has reconnected or sent a heartbeat. */
 const reappearanceMs = 7_500;
 
 /** Counts the instances that use one server by their heartbeats. */
@@ -10,7 +10,7 @@ export class RedisInstances {
   readonly #key: () => string;
   readonly #instance: string;
   #count = 1;
-  #hasBeat = false;
+  #hasSentHeartbeat = false;
   /** Time (performance.now()) until which other instances may be missing. */
   #isIncompleteUntil = 0;
 
@@ -36,8 +36,8 @@ export class RedisInstances {
       this.#instance,
       lifetimeSeconds * 1_000_000,
     );
-    if (isNew === 1 && this.#hasBeat) this.#isIncompleteUntil = performance.now() + reappearanceMs;
-    this.#hasBeat = true;
+    if (isNew === 1 && this.#hasSentHeartbeat) this.#isIncompleteUntil = performance.now() + reappearanceMs;
+    this.#hasSentHeartbeat = true;
     this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;
   }
 

@@ -6,7 +6,7 @@ import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-const leaseLifetimeUs = 25_000_000; // µs
+const leaseLifetimeUs = 25_000_000;
 /**
  * Heartbeats until a live process renews a lease: 10 to 15 seconds. Two heartbeats may fail, and the leases of most requests need no
  * renewal.
@@ -36,7 +36,7 @@ export class RedisLimiter implements Limiter {
   }
 
   get instances(): number {
-    return this.#nodes.count;
+    return this.#nodes.instanceCount;
   }
 
   take(key: string, limits: Limits, fallback?: Fallback<Take>): Promise<Take> {

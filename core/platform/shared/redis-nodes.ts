@@ -8,7 +8,7 @@ import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
 const startTimeoutMs = 3_000;
-/** Maximum ms that a start waits for timely replies after it is connected. */
+/** Maximum time that a start waits for timely replies after it is connected. */
 export const replyTimeoutMs = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has its own circuit, because they can fail separately. */
@@ -18,7 +18,7 @@ export interface RedisNodes extends Disposable {
   /** True while any server does not respond. */
   readonly isOpen: boolean;
   /** Last known number of instances that use these servers. */
-  readonly count: number;
+  readonly instanceCount: number;
   /** Waits until all servers respond, for a few seconds at most. */
   start(): Promise<void>;
   /**
@@ -90,7 +90,7 @@ export class SingleRedis implements RedisNodes {
     return this.#node.circuit.isOpen;
   }
 
-  get count(): number {
+  get instanceCount(): number {
     return this.#node.instances.count;
   }
 

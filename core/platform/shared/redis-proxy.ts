@@ -2,7 +2,7 @@ import { connectionReason } from '../errors/connection-error.ts';
 import { createRedis, quietHandshake } from './redis-client.ts';
 import { parseRedisUrl } from './redis-url.ts';
 
-const timeoutMs = 3_000; // ms
+const timeoutMs = 3_000;
 
 /**
  * Recognizes proxies that only forward commands with keys, and close the connection on all others, which looks like a connection that is

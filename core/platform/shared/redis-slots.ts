@@ -38,7 +38,7 @@ export class RedisSlots implements SlotStore {
   }
 
   get instances(): number {
-    return this.#nodes.count;
+    return this.#nodes.instanceCount;
   }
 
   enter(pool: string, limits: SlotLimits, { id, account, weight, mayWait }: RequestedSlot): Promise<SlotReply> {
@@ -49,8 +49,13 @@ export class RedisSlots implements SlotStore {
     return this.#run('adopt', pool, limits, [id, account, weight, age]);
   }
 
-  end(pool: string, limits: SlotLimits, id: string, { isServed, refused, left }: SlotResult): Promise<SlotReply> {
-    const parameters = [id, isServed ? 1 : 0, refused, left?.requests ?? '', left?.leftFor ?? ''];
+  end(
+    pool: string,
+    limits: SlotLimits,
+    id: string,
+    { isServed, refusedShare: refused, remaining: left }: SlotResult,
+  ): Promise<SlotReply> {
+    const parameters = [id, isServed ? 1 : 0, refused, left?.requests ?? '', left?.validForMs ?? ''];
     return this.#run('end', pool, limits, parameters);
   }
 
@@ -108,9 +113,9 @@ function readReply([state, position, expectedMs, nextInMs, count, ...ids]: reado
   return {
     state: state === '' ? undefined : (state as SlotReply['state']),
     position: Number(position),
-    expected: Number(expectedMs),
-    nextIn: nextInMs === '' ? undefined : Number(nextInMs),
-    granted,
+    expectedMs: Number(expectedMs),
+    nextInMs: nextInMs === '' ? undefined : Number(nextInMs),
+    grantedIds: granted,
     hasSlotById,
   };
 }

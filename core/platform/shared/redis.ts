@@ -66,7 +66,7 @@ export class RedisShared implements Shared {
   static async open(url: string, log: Logger): Promise<RedisShared> {
     const address = parseRedisUrl(url);
     if (address.cluster === undefined) {
-      const shared = await RedisShared.over(await connectClient(url), connectSubscriber(url), log);
+      const shared = await RedisShared.fromClients(await connectClient(url), connectSubscriber(url), log);
       shared.#url = url;
       return shared;
     }
@@ -78,7 +78,7 @@ export class RedisShared implements Shared {
   }
 
   /** Like `open`, with clients that are already connecting. */
-  static over(client: Redis & ScriptedRedis, subscriber: Redis, log: Logger): Promise<RedisShared> {
+  static fromClients(client: Redis & ScriptedRedis, subscriber: Redis, log: Logger): Promise<RedisShared> {
     const createNodes: CreateNodes = (onClose) => new SingleRedis(client, log, onClose);
     return RedisShared.#start(new RedisShared(client, subscriber, createNodes, log, false));
   }

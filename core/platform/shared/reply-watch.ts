@@ -25,7 +25,7 @@ interface WatchedReply<T> {
 }
 
 interface Wait {
-  readonly sentInTurn: number; // number of the turn
+  readonly sentInTurn: number;
   tryFallback(): void;
   fail(error: unknown): void;
 }

@@ -75,6 +75,7 @@ export interface Cache {
   claim(key: string, owner: string, seconds: number): Promise<boolean>;
   /** Extends a claim to `seconds` from now. Returns false if its owner has lost it. */
   extend(key: string, owner: string, seconds: number): Promise<boolean>;
+  /** Ends a claim, unless its owner has lost it. */
   release(key: string, owner: string): Promise<void>;
 }
 
@@ -86,6 +87,7 @@ export interface GroupCache {
   set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
 }
 
+/** Limits of a group. */
 export interface GroupLimits {
   readonly seconds: number; // lifetime of a value
   readonly entries: number;
@@ -105,6 +107,7 @@ export interface Events {
   readonly isConnected: boolean;
   /** Reason why the store rejects subscriptions, so that no message arrives; undefined if it accepts them. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
+  /** Sends a message to the subscribers of a channel. */
   publish(channel: string, message: string): Promise<void>;
   /**
    * Subscribes to a channel.
@@ -125,7 +128,7 @@ export class SharedUnavailable extends Error {
  *
  * @returns seconds until the next attempt; undefined if the request is allowed
  */
-export async function refusedFor(
+export async function takeRequest(
   { limiter }: Pick<Shared, 'limiter'>,
   key: string,
   limits: Limits,

@@ -14,11 +14,11 @@ export interface SlotStore {
    *
    * @throws SharedUnavailable, as all methods do
    */
-  enter(pool: string, limits: SlotLimits, ask: RequestedSlot): Promise<SlotReply>;
+  enter(pool: string, limits: SlotLimits, request: RequestedSlot): Promise<SlotReply>;
   /** Frees a slot or a place. Does nothing for an unknown id. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
   /** Registers a slot that is already in use, but missing in the store. */
-  adopt(pool: string, limits: SlotLimits, ask: RequestedSlot, ageMs: number): Promise<SlotReply>;
+  adopt(pool: string, limits: SlotLimits, request: RequestedSlot, ageMs: number): Promise<SlotReply>;
   /**
    * Sends a heartbeat.
    *
@@ -57,25 +57,26 @@ export interface SlotResult {
   /** False if its duration is not representative. */
   readonly isServed: boolean;
   /** Share of the capacity that the upstream refused; 0 if it refused none. */
-  readonly refused: number;
+  readonly refusedShare: number;
   /** Requests that the upstream accepts within the next `leftFor` ms, according to its headers. */
-  readonly left?: { readonly requests: number; readonly leftFor: number } | undefined;
+  readonly remaining?: { readonly requests: number; readonly validForMs: number } | undefined;
 }
 
 /** Result for an abandoned place or an unused slot. */
-export const unused: SlotResult = { isServed: false, refused: 0 };
+export const unusedResult: SlotResult = { isServed: false, refusedShare: 0 };
 
+/** The store's reply to a call. */
 export interface SlotReply {
   /** State of the requested id; undefined without one, or once it has ended. */
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
   /** Number of requests up to and including the account's last request, in serving order. */
   readonly position: number;
   /** Estimated time in ms until these requests have started. */
-  readonly expected: number;
+  readonly expectedMs: number;
   /** Ms until the rate allows the next request; undefined while no request waits for it. */
-  readonly nextIn: number | undefined;
+  readonly nextInMs: number | undefined;
   /** Ids of this instance that got a slot by this call. */
-  readonly granted: readonly string[];
+  readonly grantedIds: readonly string[];
   /** Only for `beat`: every id of this instance, with true for a slot and false for a place. */
   readonly hasSlotById?: ReadonlyMap<string, boolean>;
 }

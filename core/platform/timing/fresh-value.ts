@@ -1,20 +1,21 @@
 import { withDeadline } from './deadline.ts';
 
+/** Options of `FreshValue`. */
 export interface FreshValueOptions<T> {
   read(): Promise<T>;
   readonly maxAgeMs: number;
-  /** Ms after `maxAgeMs` during which callers get the old value while it is read again; default 0. */
+  /** Time after `maxAgeMs` during which callers get the old value while it is read again; default 0. */
   readonly staleWhileReadMs?: number;
   readonly timeoutMs: number; // of each read
-  /** Maximum ms that a caller waits for a read; default: until the read ends. */
+  /** Maximum time that a caller waits for a read; default: until the read ends. */
   readonly maxWaitMs?: number;
-  /** Ms after a read during which callers get its value if a later read is slow or fails; default 0. */
+  /** Time after a read during which callers get its value if a later read is slow or fails; default 0. */
   readonly staleIfErrorMs?: number;
   now(): number; // ms, monotonic
 }
 
 /**
- * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After a
+ * Time during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After a
  * failure, the next read starts no later than this, even if `maxAgeMs` is longer.
  */
 const failureCacheMs = 15_000;
@@ -37,7 +38,11 @@ export class FreshValue<T> {
     return this.#isStale;
   }
 
-  /** @throws DeadlineExceeded, or the error of `read` */
+  /**
+   * Returns the value, after reading it again if it is too old.
+   *
+   * @throws DeadlineExceeded, or the error of `read`
+   */
   async get(): Promise<T> {
     const { maxAgeMs, now } = this.#options;
     if (this.#reading === undefined || now() - this.#readAt >= maxAgeMs) this.#reading = this.#read(now());

@@ -10,7 +10,7 @@ const granularityMs = 1;
 export class LagTolerantTimer {
   readonly #onTimeout: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #durationMs = 0; // ms
+  #durationMs = 0;
   #endsAt = 0; // on the clock of performance.now()
   #isExtended = false;
   #isDeadlineMoved = false; // by `restart`, while the timer was running

@@ -5,7 +5,7 @@ const now = performance.now.bind(performance);
 
 /** Measures how late a timer fires, which shows how long the event loop was blocked or the machine suspended. */
 class LagMeter {
-  #stalledMs = 0; // ms
+  #stalledMs = 0;
   #nextAt = now() + intervalMs;
 
   constructor() {

@@ -53,7 +53,7 @@ export class LineThrottle {
     return suffix;
   }
 
-  /** Forgets all kinds once there are too many: their next lines are written at once, without the number of suppressed lines. */
+  /** Adds a kind. If there are too many, forgets the others, whose next lines are written without the number of suppressed lines. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
     const entry = { throttle: new Throttle(this.#intervalMs), suppressed: 0 };

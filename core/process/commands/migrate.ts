@@ -12,7 +12,7 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
       const { DATABASE_URL: url } = process.env;
       const { readDatabaseWait, waitForDatabase } = await import('#core/platform/database/wait.ts');
       const maxWait = readDatabaseWait(process.env);
-      if (url && maxWait > 0) await waitForDatabase(url, 'DATABASE_URL', { limit: maxWait, log });
+      if (url && maxWait > 0) await waitForDatabase(url, 'DATABASE_URL', { limitSeconds: maxWait, log });
       const rows = await withHost(({ database }) =>
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
       );

@@ -5,7 +5,7 @@ import { data } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { BackupSummary } from '#core/platform/backup/verify.ts';
 import { listMigrations, type MigrationFiles } from '#core/platform/database/migration-files.ts';
-import { postmasterPid } from '#core/platform/database/postmaster.ts';
+import { findPostmasterPid } from '#core/platform/database/postmaster.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -130,7 +130,7 @@ async function removeTemporary(temporary: string): Promise<void> {
 async function findServerPid(dataFolder: string): Promise<number | undefined> {
   const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(dataFolder);
-  return access && postmasterPid(access.folder);
+  return access && findPostmasterPid(access.folder);
 }
 
 async function moveIntoPlace(

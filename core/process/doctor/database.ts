@@ -6,7 +6,7 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
 import { checkUrl } from '#core/platform/database/open.ts';
-import { postmasterPid } from '#core/platform/database/postmaster.ts';
+import { findPostmasterPid } from '#core/platform/database/postmaster.ts';
 import { readAccess, buildUrl } from '#core/platform/database/server-access.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 import { withClient } from '#core/platform/database/with-client.ts';
@@ -82,7 +82,7 @@ async function queryServer(
 async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
-  if ((await postmasterPid(access.folder)) !== undefined) return buildUrl(access);
+  if ((await findPostmasterPid(access.folder)) !== undefined) return buildUrl(access);
   return skipped('does not run; it starts with the gateway');
 }
 

@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
-import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
+import { createWorkersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -30,7 +30,7 @@ interface Worker {
  */
 export class SupervisorLink {
   readonly healthCheck: HealthCheck = { name: 'workers', check: ({ monotonic }) => this.#check(monotonic()) };
-  readonly statusReport = workersReport(() => this.#workers);
+  readonly statusReport = createWorkersReport(() => this.#workers);
   #worker: Worker | undefined;
   #workers: readonly WorkerStatus[] = [];
   #crash: WorkerCrash | undefined;

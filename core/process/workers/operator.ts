@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
-import { describeAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
+import { formatOperatorAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import type { ForwardedResponse } from '#core/gateway/operator-listener/server.ts';
 import { isDiskResponsive, openListener } from '#core/gateway/operator-listener/socket.ts';
 import { runInBackground } from '#core/platform/background.ts';
@@ -45,8 +45,9 @@ export class WorkersOperator {
   /** URL of the listener, as in `OperatorServer`. */
   get url(): string {
     const bound = this.#server.address();
-    if ('path' in this.#address || bound === null || typeof bound === 'string') return describeAddress(this.#address);
-    return describeAddress({ host: this.#address.host, port: bound.port });
+    if ('path' in this.#address || bound === null || typeof bound === 'string')
+      return formatOperatorAddress(this.#address);
+    return formatOperatorAddress({ host: this.#address.host, port: bound.port });
   }
 
   /** @throws StartRefused with the address and the remedy */

@@ -6,7 +6,7 @@ import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { computeWorkerCount, workersSection } from '#core/config/sections/workers-section.ts';
 import type { ListenAddress } from '#core/gateway/http/accept.ts';
-import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
+import { type OperatorAddress, resolveOperatorAddress } from '#core/gateway/operator-listener/address.ts';
 
 /** The settings of gateway.yaml for the supervisor. */
 export interface WorkerPlan {
@@ -41,7 +41,7 @@ export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefine
   return {
     count: computeWorkerCount(workers, memoryValue.max_bytes),
     place: { host, port },
-    operator: operatorAddress(operator, port, dataFolder),
+    operator: resolveOperatorAddress(operator, port, dataFolder),
     dataFolder,
   };
 }

@@ -1,7 +1,7 @@
 import { bindSockets, type BoundSocket } from '#core/gateway/http/accept.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
-import { refuseListen } from '#core/platform/errors/start-refused.ts';
+import { createListenRefusal } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
@@ -119,7 +119,7 @@ class Supervisor {
     try {
       return await bindSockets({ host, port });
     } catch (error) {
-      throw refuseListen(`${host}:${port}`, 'listen.port', error);
+      throw createListenRefusal(`${host}:${port}`, 'listen.port', error);
     }
   }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import accept from '@hapi/accept';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { detectDialect } from '#core/gateway/http/dialect.ts';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
@@ -77,7 +77,7 @@ export function renderErrorJson(
           composeMessage(error, { path, method: request.method }, translator),
           getRetryDetails(error),
         );
-  const dialect = callerDialect(undefined, request.raw.req.headers);
+  const dialect = detectDialect(undefined, request.raw.req.headers);
   const reply = renderError(gatewayError, { id: request.info.id, format: undefined, dialect });
   const response = h.response(reply.body as string).code(error.status);
   for (const [name, value] of Object.entries(reply.headers)) response.header(name, value);

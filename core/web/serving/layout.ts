@@ -1,4 +1,4 @@
-import { formatContact, whatsAppNumber } from '#core/gateway/host/contact.ts';
+import { formatContact, parseWhatsAppNumber } from '#core/gateway/host/contact.ts';
 import { listNavigation } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
@@ -57,7 +57,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
 
 /** Returns the text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
 export function formatContactLink(contact: string): string {
-  if (whatsAppNumber(contact) !== undefined) return formatContact({ contact }) ?? '';
+  if (parseWhatsAppNumber(contact) !== undefined) return formatContact({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 

@@ -1,5 +1,5 @@
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
-import { refusedFor } from '#core/platform/shared/shared.ts';
+import { takeRequest } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
@@ -16,7 +16,7 @@ export const ownDataDownload: Page = {
   async show(request) {
     const { database, service, log, shared } = request.host;
     const { id } = accountOf(request);
-    if ((await refusedFor(shared, `account-data:${id}`, downloadLimits)) !== undefined)
+    if ((await takeRequest(shared, `account-data:${id}`, downloadLimits)) !== undefined)
       throw new PageError(429, 'accounts.data.too_many');
     const body = streamFile(log, `the data export of account ${id}`, exportOwnData(database, id));
     return new Download(`${service.slug}-account.json`, 'application/json', body);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ConfigHistory, rollbackChannel, createVariantName } from '#core/config/history/history.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
 
@@ -192,7 +192,7 @@ const storedColumns = [
   'started_at',
   'ended_at',
 ] as const;
-const columns = `${selected(storedColumns)}, ${epochs('until')}`;
+const columns = `${selectColumns(storedColumns)}, ${epochs('until')}`;
 type CanaryRow = Row<typeof ConfigurationCanary, (typeof storedColumns)[number] | 'until'>;
 
 function toCanary({ until, share, ...row }: CanaryRow): Canary {

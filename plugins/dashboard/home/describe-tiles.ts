@@ -1,5 +1,5 @@
 import type { AccountAllowance } from '#core/business/accounts/allowance.ts';
-import { mergeHistograms, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
+import { mergeHistograms, quantile, sumRequests } from '#core/gateway/records/latency-histogram.ts';
 import { hourMs } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
@@ -110,7 +110,9 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Localizer): 
     value: medianText?.value ?? '—',
     unit: medianText?.unit ?? '',
     note:
-      percentile === undefined ? t('home.tile.none') : describePercentile(percentile, sizeOf(histogram), { t, format }),
+      percentile === undefined
+        ? t('home.tile.none')
+        : describePercentile(percentile, sumRequests(histogram), { t, format }),
     // An hour without requests has no value rather than zero.
     spark: describeSpark(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };

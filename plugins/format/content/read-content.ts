@@ -52,7 +52,7 @@ class WholeContentReader implements SentReader {
   digest(): string | undefined {
     if (this.#body.size > bounds.bufferedReply) return undefined;
     const content = new ContentDigest();
-    const text = this.#body.joinedBytes().toString();
+    const text = this.#body.join().toString();
     addFragments(
       content,
       text.trimStart().startsWith('[') ? this.#readEntries(text) : this.#decoder.readWhole(parseBody(text) ?? {}),

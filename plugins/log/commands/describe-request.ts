@@ -53,10 +53,10 @@ const requestFields = defineView<RequestRecord>()({
   account: { type: 'person', value: ({ account_id: id }) => id ?? 'none' },
   endpoint: { type: 'text', value: ({ endpoint, method, path }) => `${endpoint} (${method} ${path})` },
   model: { type: 'text', of: 'model' },
-  metered: { type: 'text', value: (record) => yesOrNo(record.is_metered) },
+  metered: { type: 'text', value: (record) => formatYesOrNo(record.is_metered) },
   status: { type: 'text', value: (record) => [formatStatus(record), record.error_code].filter(Boolean).join(', ') },
   route: { type: 'text', value: ({ cache, route }) => (cache === 'hit' ? 'none: from the cache' : route) },
-  failover: { type: 'text', value: (record) => yesOrNo(record.has_failover) },
+  failover: { type: 'text', value: (record) => formatYesOrNo(record.has_failover) },
   first_byte: { type: 'duration', of: 'first_byte_ms' },
   first_token: { type: 'duration', of: 'first_content_ms' },
   total: { type: 'duration', of: 'duration_ms' },
@@ -109,6 +109,6 @@ function renderBar(start: number, length: number, end: number): string {
   return `${'·'.repeat(barStart)}${'█'.repeat(barEnd - barStart)}${'·'.repeat(axisWidth - barEnd)}`;
 }
 
-function yesOrNo(value: boolean | null): string | undefined {
+function formatYesOrNo(value: boolean | null): string | undefined {
   return value === null ? undefined : value ? 'yes' : 'no';
 }

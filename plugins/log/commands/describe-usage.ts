@@ -25,7 +25,7 @@ export interface UsageLine extends UsageCounts {
   readonly figures?: FiguredUsage | undefined;
 }
 
-/** Lines of `daypass usage`, the most used first, and the period that they cover. */
+/** Lines of `daypass usage`, most used first, and the period that they cover. */
 export interface UsageTable {
   readonly by: UsageGrouping;
   readonly lines: readonly UsageLine[];
@@ -107,8 +107,8 @@ export function describeUsage(table: UsageTable, timeZone: string): string[] {
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),
     ...(legend === '' ? [] : [legend]),
-    ...(by === 'client' ? ['client: the program, as it names itself; calls of models by accounts'] : []),
-    'cached: answered from the cache of the gateway; from and to cache: parts of tokens in that vendors read from and wrote to theirs',
+    ...(by === 'client' ? ['client: the program, by the name that it sends; only model calls of accounts'] : []),
+    "cached: served from the gateway's cache; from and to cache: shares of tokens in that vendors read from and wrote to their caches",
     'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
   ];
 }

@@ -56,7 +56,7 @@ async function joinWaitingList(days: number, request: PageRequest): Promise<Redi
 }
 
 /** Loads the steps of the plugin that limits places; undefined without it. */
-const loadPlaceSteps = async ({ database }: PageRequest['host']) => placeSteps.of(database.fork())?.();
+const loadPlaceSteps = async ({ database }: PageRequest['host']) => placeSteps.findLoader(database.fork())?.();
 
 const leaveForm = defineForm({
   path: '/buy/leave',
@@ -107,7 +107,7 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
     const { database } = host;
     const isSandbox = getConfiguredProvider(host)?.isSandbox === true;
     const note = t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note');
-    const codes = await giftSteps.of(database.fork())?.();
+    const codes = await giftSteps.findLoader(database.fork())?.();
     return {
       plans: await Promise.all(
         plans.map((plan) => describePlan(plan, plan.days === chosenDays, { isActive, isGift }, places, request)),

@@ -4,7 +4,7 @@ import { isOpenView, isWrong, type OrderView } from '#core/business/payments/ord
 import { type Order, type Payment, computeRefundable } from '#core/business/payments/order.ts';
 import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
-import { contactLink } from '#core/gateway/host/contact.ts';
+import { buildContactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { drawQrPath } from '../qr-image/qr-path.ts';
 import { loadQrisLogo } from '../qr-image/qris-logo.ts';
@@ -50,7 +50,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
     state: describeState(order, view, request),
-    contactLink: contactLink(host.service, t('payments.order_number', { code })),
+    contactLink: buildContactLink(host.service, t('payments.order_number', { code })),
   };
 }
 

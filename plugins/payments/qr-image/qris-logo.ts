@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { paymentsSection } from '#core/business/payments/section.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 
 /** The QRIS logo from the operator's file. */
 export interface QrisLogo {
@@ -18,7 +18,7 @@ const limits = { bytes: 100_000, side: 2_000 };
 /** Offsets in the PNG file. */
 const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 };
 
-const cachedLogo = perCatalog((host) => ({ logo: readConfiguredLogo(host) }));
+const cachedLogo = memoizePerCatalog((host) => ({ logo: readConfiguredLogo(host) }));
 
 /**
  * Loads the logo once per configuration.

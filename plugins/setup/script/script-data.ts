@@ -1,4 +1,4 @@
-import { serviceSlug } from '#core/gateway/host/host.ts';
+import { createServiceSlug } from '#core/gateway/host/host.ts';
 import { type AbilitySource, readDefaults, type FormatDefaults, type SetupHost, listSetupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
 import { fillTemplate } from '../template.ts';
@@ -126,7 +126,7 @@ export function createScriptData(host: SetupHost, registry: AbilitySource): Scri
 
 /** Excludes the current slug: a service may return to a former name. */
 function listFormerSlugs({ section, service: { slug, prefix } }: SetupHost): string[] {
-  const slugs = section(setupSection).former_names.map((name) => serviceSlug(name, prefix));
+  const slugs = section(setupSection).former_names.map((name) => createServiceSlug(name, prefix));
   return [...new Set(slugs)].filter((former) => former !== slug);
 }
 

@@ -45,7 +45,7 @@ class UnlabelledBody implements ResponseBody {
   receive(chunk: Buffer): void {
     if (this.#innerBody !== undefined) return this.#innerBody.receive(chunk);
     this.#received.add(chunk);
-    const isStream = looksLikeEvents(this.#received.joinedBytes());
+    const isStream = looksLikeEvents(this.#received.join());
     if (isStream !== undefined) this.#openInner(isStream);
   }
 

@@ -1,7 +1,7 @@
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { findClosureRule } from '#core/gateway/model-call/closure-rules.ts';
 import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';
-import { failureCode } from '#core/gateway/model-call/reported-failure.ts';
+import { chooseFailureCode } from '#core/gateway/model-call/reported-failure.ts';
 import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import {
   parseContextWindow,
@@ -124,7 +124,7 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 
 /** @param retryAfter seconds to wait, as requested by the upstream */
 function createRouteFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
-  const code = failureCode(readUnavailability(status) ?? findErrorMeaning(reported));
+  const code = chooseFailureCode(readUnavailability(status) ?? findErrorMeaning(reported));
   const error = new GatewayError(code, statusMessage(status), retryAfter === undefined ? {} : { retryAfter });
   // Other statuses may be caused by the request, and one conversation must not open the breaker for others.
   const isUnclear404 = status === 404; // always an HTML page here; other 404s are about the model

@@ -65,7 +65,7 @@ export class StreamBody implements ResponseBody {
 
   close(fault: Fault | undefined): void {
     if (fault === undefined || this.#response.request.isResumable) this.#stream?.push(null);
-    else this.#stream?.breakOff(fault.error);
+    else this.#stream?.endWithError(fault.error);
   }
 
   /**
@@ -79,7 +79,8 @@ export class StreamBody implements ResponseBody {
     if (needsReservation) this.#reservedCharacters = held;
     // For a long response, memory for its end is reserved as well, because some formats repeat the whole text there.
     const readerBytes =
-      this.#reservedCharacters * (this.#reservedCharacters > protectedCharacters ? footprint.reply : footprint.kept);
+      this.#reservedCharacters *
+      (this.#reservedCharacters > protectedCharacters ? footprint.reply : footprint.translated);
     const previousUnfinishedBytes = this.#unfinishedBytes;
     this.#unfinishedBytes += chunk.length;
     if (this.#unfinishedBytes > bounds.smallBody)

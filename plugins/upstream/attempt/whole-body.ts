@@ -1,5 +1,5 @@
 import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
-import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
+import { stripByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
@@ -31,7 +31,7 @@ export class RefusalBody implements ResponseBody {
 
   end(): void {
     const { status, headers, request } = this.#response;
-    const body = withoutByteOrderMark(this.#received.joinedBytes());
+    const body = stripByteOrderMark(this.#received.join());
     this.#response.end(parseRefusal(status, headers, body, request.now(), request.secrets?.(), request.vendor));
   }
 
@@ -94,7 +94,7 @@ export class WholeBody implements ResponseBody {
 
   async #endInTurns(): Promise<void> {
     const { reader } = this.#response;
-    const json = withoutByteOrderMark(this.#received.joinedBytes());
+    const json = stripByteOrderMark(this.#received.join());
     const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), this.#replyKind());
     const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
     if (!this.#response.isOver) this.#handOver(reply);
@@ -127,7 +127,7 @@ export class WholeBody implements ResponseBody {
 
   #convert(): WholeReply {
     const { reader, request } = this.#response;
-    const body = withoutByteOrderMark(this.#received.joinedBytes());
+    const body = stripByteOrderMark(this.#received.join());
     if (this.#isEventStream === request.isStream)
       return reader.whole(body, toClientContentType(getContentType(this.#response)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isEventStream);

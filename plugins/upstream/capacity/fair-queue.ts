@@ -162,15 +162,15 @@ export class FairQueue {
       this.#meanMs = updateMean(this.#meanMs, duration, fairness.gain);
     }
     this.#adjustLimit(result, slotsInUse, running.startedAt, limits, now);
-    if (result.left !== undefined) {
-      this.#remainingRequests = result.left.requests;
-      this.#remainingUntil = now + Math.min(result.left.leftFor, fairness.maxRemainingMs);
+    if (result.remaining !== undefined) {
+      this.#remainingRequests = result.remaining.requests;
+      this.#remainingUntil = now + Math.min(result.remaining.validForMs, fairness.maxRemainingMs);
     }
   }
 
   /** Lowers the limit after a rejection, once for all requests sent before it. Raises it slowly after requests served at the limit. */
   #adjustLimit(result: SlotResult, inUse: number, startedAt: number, limits: SlotLimits, now: number): void {
-    const { refused, isServed } = result;
+    const { refusedShare: refused, isServed } = result;
     const limit = this.currentLimit(limits, now);
     if (refused > 0) {
       if (startedAt < this.#limitCutAt) return;
@@ -240,9 +240,9 @@ export class FairQueue {
     return {
       state,
       position,
-      expected: Math.max(position * slotInterval, minDelay),
-      nextIn: this.waiting > 0 && msUntilRoom !== Infinity ? msUntilRoom : undefined,
-      granted,
+      expectedMs: Math.max(position * slotInterval, minDelay),
+      nextInMs: this.waiting > 0 && msUntilRoom !== Infinity ? msUntilRoom : undefined,
+      grantedIds: granted,
     };
   }
 

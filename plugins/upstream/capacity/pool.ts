@@ -8,7 +8,7 @@ import {
   type SlotReply,
   type SlotResult,
   type SlotStore,
-  unused,
+  unusedResult,
 } from '#core/platform/shared/slots.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -104,7 +104,7 @@ export class CapacityPool implements Disposable {
     // Freed when the reply to `enter` arrives.
     if (previousState === 'entering') return;
     const reply = await this.#end(place.id, result);
-    if (reply !== undefined) Object.assign(place, { position: reply.position, expected: reply.expected });
+    if (reply !== undefined) Object.assign(place, { position: reply.position, expected: reply.expectedMs });
   }
 
   [Symbol.dispose](): void {
@@ -151,7 +151,7 @@ export class CapacityPool implements Disposable {
       return;
     }
     place.position = reply.position;
-    place.expected = reply.expected;
+    place.expected = reply.expectedMs;
     if (reply.state === 'running') this.#grant(place);
     else if (reply.state === 'waiting') place.state = 'waiting';
     else {
@@ -168,7 +168,7 @@ export class CapacityPool implements Disposable {
     if (hasWaited) place.onGrant();
   }
 
-  #applyGrants({ granted, nextIn }: SlotReply): void {
+  #applyGrants({ grantedIds: granted, nextInMs: nextIn }: SlotReply): void {
     for (const id of granted) this.grant(id);
     if (nextIn !== undefined) this.#scheduleBeat(Math.min(heartbeatIntervalMs, nextIn + 1));
   }
@@ -181,7 +181,7 @@ export class CapacityPool implements Disposable {
   }
 
   #endUnused(id: string): void {
-    runInBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unused));
+    runInBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unusedResult));
   }
 
   /** @returns undefined if the store is unavailable; a later heartbeat then reports the end, or the lease expires */
@@ -251,7 +251,7 @@ export class CapacityPool implements Disposable {
       if (this.#localQueue !== undefined) {
         const reply = this.#localQueue.beat(this.#localLimits, this.#parts.monotonic());
         this.#applyGrants(reply);
-        nextIn = Math.min(nextIn, (reply.nextIn ?? heartbeatIntervalMs) + 1);
+        nextIn = Math.min(nextIn, (reply.nextInMs ?? heartbeatIntervalMs) + 1);
       }
     } finally {
       this.#isBeating = false;
@@ -268,7 +268,7 @@ export class CapacityPool implements Disposable {
       this.#localQueue = undefined;
       this.#applyGrants(reply);
       const storedPlaces = reply.hasSlotById ?? new Map<string, boolean>();
-      const granted = new Set(reply.granted);
+      const granted = new Set(reply.grantedIds);
       for (const [id, isRunning] of storedPlaces) {
         const place = this.#places.get(id);
         if (isRunning && place !== undefined) this.#grant(place);

@@ -17,12 +17,12 @@ const secondsPerUnit: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 6
  *
  * @param now epoch ms
  */
-export function readRateHeaders(headers: Headers, now: number): SlotResult['left'] {
+export function readRateHeaders(headers: Headers, now: number): SlotResult['remaining'] {
   for (const [remainingName, resetName] of headerPairs) {
     const requests = headers[remainingName]?.toString();
     if (requests === undefined || !/^\d{1,12}$/.test(requests)) continue;
-    const leftFor = readReset(headers[resetName]?.toString() ?? '', now);
-    if (leftFor !== undefined) return { requests: Number(requests), leftFor };
+    const validForMs = readReset(headers[resetName]?.toString() ?? '', now);
+    if (validForMs !== undefined) return { requests: Number(requests), validForMs };
   }
   return undefined;
 }

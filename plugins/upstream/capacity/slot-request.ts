@@ -5,7 +5,7 @@ import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { unused } from '#core/platform/shared/slots.ts';
+import { unusedResult } from '#core/platform/shared/slots.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { CapacityPool, Place } from './pool.ts';
@@ -57,7 +57,11 @@ export class Slot {
    * @param isServed false if the duration is not representative of other requests
    */
   async release(isServed: boolean): Promise<void> {
-    await this.#pool.end(this.#place, { isServed, refused: this.#throttledShare, left: this.#remainingRequests });
+    await this.#pool.end(this.#place, {
+      isServed,
+      refusedShare: this.#throttledShare,
+      remaining: this.#remainingRequests,
+    });
   }
 }
 
@@ -158,7 +162,7 @@ export class SlotRequest {
   async leaveQueues(queue?: CapacityPool): Promise<void> {
     const places = [...this.#places].filter(([pool]) => pool === (queue ?? pool));
     for (const [pool] of places) this.#places.delete(pool);
-    await Promise.all(places.map(([pool, place]) => pool.end(place, unused)));
+    await Promise.all(places.map(([pool, place]) => pool.end(place, unusedResult)));
   }
 
   /** Creates the fault of a request that got no slot. */

@@ -94,7 +94,7 @@ export class AttemptReport {
     const { closing } = fault;
     const words = describeRefusal(fault);
     const { name: upstream } = route.upstream;
-    const closure = closing && { upstream, closing, words, request: this.#exchange.id };
+    const closure = closing && { upstream, rule: closing, words, request: this.#exchange.id };
     if (closure !== undefined && keys.recordClosure(key, closure)) return;
     const seconds = keys.recordRejection(key, monotonic());
     if (seconds === 0) return;

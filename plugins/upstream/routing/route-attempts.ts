@@ -2,12 +2,12 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { limitOutput, withoutReasoning } from '#core/config/catalog/profile.ts';
 import { answerDigests } from '#core/gateway/facts.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
-import { authHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
+import { createAuthHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createKeyRefusedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { refusesReasoning } from '#core/gateway/model-call/upstream-words.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
+import { createAttemptSpanId, createTraceHeaders } from '#core/gateway/trace-context.ts';
 import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
@@ -256,9 +256,9 @@ function createRequest(
     headers: {
       ...route.upstream.headers,
       ...headers,
-      ...authHeaders(route.upstream.auth, key),
+      ...createAuthHeaders(route.upstream.auth, key),
       ...(route.upstream.continuesTraces === true &&
-        outgoingTrace(exchange, parts.traceSample ?? 0, attemptSpanId(exchange, route.id, startedAt))),
+        createTraceHeaders(exchange, parts.traceSample ?? 0, createAttemptSpanId(exchange, route.id, startedAt))),
     },
     body,
     isStream: adapter.isStream,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { adapter } from '#core/gateway/facts.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { accountOf, readAccountSession } from './conversation.ts';
@@ -75,7 +75,7 @@ export class CallSessions {
     }
     const route = routes.find((candidate) => candidate.id === movedPlace.routeId);
     if (route === undefined) return undefined;
-    const key = keysOf(route).find((candidate) => keyDigest(route.upstream, candidate) === movedPlace.key);
+    const key = keysOf(route).find((candidate) => digestKey(route.upstream, candidate) === movedPlace.key);
     return { routeId: route.id, key: key ?? '' };
   }
 
@@ -92,7 +92,7 @@ export class CallSessions {
       if (previous !== undefined) this.#parts.moves?.send({ session: digest, place: undefined, seconds });
       return;
     }
-    const place = { routeId: route.id, key: keyDigest(route.upstream, key) };
+    const place = { routeId: route.id, key: digestKey(route.upstream, key) };
     const now = this.#parts.monotonic();
     const isSame = previous?.routeId === place.routeId && previous.key === place.key;
     const wasSentRecently = isSame && now - previous.sentAt < (seconds * 1000) / 3;

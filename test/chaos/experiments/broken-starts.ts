@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { waitForExit, postmasterPid } from '#core/platform/database/postmaster.ts';
+import { waitForExit, findPostmasterPid } from '#core/platform/database/postmaster.ts';
 import { createGatewayFolder } from '../../support/gateway-home.ts';
 import { execute, type TestPostgres, withDatabase } from '../../support/global-postgres.ts';
 import { type BrokenStart, brokenStarts } from '../broken-starts.ts';
@@ -119,7 +119,7 @@ async function runGateway(
 async function findLeftovers(folder: string, url: string, isUsed: boolean): Promise<string | undefined> {
   // In some of these starts the data folder is a file.
   const data = join(folder, 'data');
-  const server = await postmasterPid(join(data, 'postgres')).catch(() => undefined);
+  const server = await findPostmasterPid(join(data, 'postgres')).catch(() => undefined);
   if (server !== undefined && !(await waitForExit(server, serverExitsWithin)))
     return `PostgreSQL runs as process ${server}`;
   const holder = await readFile(join(data, 'postgres.lock'), 'utf8').catch(() => '');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { attemptSpanId, outgoingTrace, deriveTrace } from '#core/gateway/trace-context.ts';
+import { createAttemptSpanId, createTraceHeaders, deriveTrace } from '#core/gateway/trace-context.ts';
 
 const id = 'req_019abcdef0127abc8ef0123456789abc';
 const client = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
@@ -47,14 +47,14 @@ it('the operator decides what is sampled, by the trace alone', () => {
 
 it('an upstream gets the span of its attempt, and the state of the client that sent a trace', () => {
   const headers = { traceparent: `00-${client.trace}-${client.span}-01`, tracestate: 'vendor=1' };
-  const span = attemptSpanId({ id }, 'one/model', 12.5);
+  const span = createAttemptSpanId({ id }, 'one/model', 12.5);
   expect(span).toMatch(/^[\da-f]{16}$/);
-  expect(attemptSpanId({ id }, 'one/model', 13)).not.toBe(span);
-  expect(outgoingTrace({ id, headers }, 1, span)).toEqual({
+  expect(createAttemptSpanId({ id }, 'one/model', 13)).not.toBe(span);
+  expect(createTraceHeaders({ id, headers }, 1, span)).toEqual({
     traceparent: `00-${client.trace}-${span}-01`,
     tracestate: 'vendor=1',
   });
-  expect(outgoingTrace({ id, headers: { tracestate: 'vendor=1' } }, 0, span)).toEqual({
+  expect(createTraceHeaders({ id, headers: { tracestate: 'vendor=1' } }, 0, span)).toEqual({
     traceparent: `00-${id.slice(4)}-${span}-00`,
   });
 });

@@ -17,7 +17,10 @@ function answering(bytes: Buffer, coding: string, status = 200) {
 
 async function ask(bytes: Buffer, coding: string, node: string, init: RequestInit = {}, agent?: Agent) {
   await using server = await answering(bytes, coding);
-  const response = await outgoingFetch(`${server.url}/x`, init, { node, ...(agent !== undefined && { agent }) });
+  const response = await outgoingFetch(`${server.url}/x`, init, {
+    nodeVersion: node,
+    ...(agent !== undefined && { agent }),
+  });
   const body = Buffer.from(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, body, asked: server.requests[0] };
 }
@@ -62,7 +65,11 @@ describe.each([
 describe.each([old, fixed])('a call on Node.js %s', (node) => {
   it('does not read the body of an answer to HEAD', async () => {
     await using server = await answering(Buffer.alloc(0), 'br');
-    const { status, body } = await outgoingFetch(server.url, { method: 'HEAD', redirect: 'manual' }, { node });
+    const { status, body } = await outgoingFetch(
+      server.url,
+      { method: 'HEAD', redirect: 'manual' },
+      { nodeVersion: node },
+    );
     expect([status, body]).toEqual([200, null]);
   });
 
@@ -70,20 +77,22 @@ describe.each([old, fixed])('a call on Node.js %s', (node) => {
     await using server = await createUpstream((_request, response) =>
       response.send(302, { location: '/elsewhere' }, Buffer.alloc(0)),
     );
-    await expect(outgoingFetch(server.url, { redirect: 'error' }, { node })).rejects.toThrow(TypeError);
-    expect((await outgoingFetch(server.url, { redirect: 'manual' }, { node })).status).toBe(302);
+    await expect(outgoingFetch(server.url, { redirect: 'error' }, { nodeVersion: node })).rejects.toThrow(TypeError);
+    expect((await outgoingFetch(server.url, { redirect: 'manual' }, { nodeVersion: node })).status).toBe(302);
     expect(server.requests.length).toBe(2);
   });
 
   it('fails with the code of the connection as its cause', async () => {
     const { url, ...gone } = await answering(Buffer.alloc(0), 'identity');
     await gone[Symbol.asyncDispose]();
-    await expect(outgoingFetch(url, {}, { node })).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    await expect(outgoingFetch(url, {}, { nodeVersion: node })).rejects.toMatchObject({
+      cause: { code: 'ECONNREFUSED' },
+    });
   });
 
   it('ends at its deadline', async () => {
     await using server = await createUpstream(async (request) => void (await request.closed));
-    const asking = outgoingFetch(server.url, { signal: AbortSignal.timeout(20) }, { node });
+    const asking = outgoingFetch(server.url, { signal: AbortSignal.timeout(20) }, { nodeVersion: node });
     await expect(asking).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { closureRules } from '#core/gateway/model-call/closure-rules.ts';
 import { getKeyClosures } from '#core/gateway/model-call/key-closures.ts';
-import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import { deleteOldClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
@@ -107,7 +107,7 @@ it('another instance learns of a closed key, and reports the same without a seco
   expect(isShut()).toBe(true);
   const closing = closureRules.find(({ vendor }) => vendor === 'Z.AI');
   closure.until = 0; // as if it had asked at the same moment
-  getKeyClosures(other).report(closure, { upstream: 'glm', closing: closing!, words, request: 'r' });
+  getKeyClosures(other).report(closure, { upstream: 'glm', rule: closing!, words, request: 'r' });
   await vi.waitUntil(async () => (await stored())[0]?.refusals === 2);
   expect(await gateway.database.query(`select 1 from account_event where name = 'key.closed'`)).toHaveLength(1);
   expect(other.lines.join('\n')).not.toContain('has closed');
@@ -164,9 +164,9 @@ it('a key that the vendor accepts again is open on every instance', async () => 
 it('a key that gateway.yaml no longer has is forgotten a week after its last time, and one that it has is kept', async () => {
   const { database, gateway: running } = gateway;
   const digests = {
-    known: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'second-key'),
-    gone: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-last-year'),
-    recent: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-yesterday'),
+    known: digestKey({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'second-key'),
+    gone: digestKey({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-last-year'),
+    recent: digestKey({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-yesterday'),
   };
   for (const [digest, days] of [
     [digests.known, 30],

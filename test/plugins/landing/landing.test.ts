@@ -8,7 +8,7 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type RouteStatus, routesReport } from '#core/gateway/model-call/route-status.ts';
+import { type RouteStatus, createRoutesReport } from '#core/gateway/model-call/route-status.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
@@ -67,7 +67,7 @@ async function serve(home: Home = {}): Promise<Server> {
   if (provider !== undefined) keepProviders(host, new Map([[provider.name, provider]]));
   return servePages(host, async (server) => {
     server.gateway.abilities(describeCapabilities);
-    if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
+    if (statuses !== undefined) server.gateway.statusReport(createRoutesReport(() => statuses));
     if (hasSetup) server.gateway.page(pageAt('/dashboard/connect'));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));
     for (const each of [testTexts, defineTexts({ en, id })]) server.gateway.texts(each);

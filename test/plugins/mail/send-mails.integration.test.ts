@@ -196,7 +196,9 @@ describe('a receipt', () => {
     await database.query('update plan_order set is_gift = true where id = ?', [orderId]);
     await database
       .fork()
-      .transactional(async (transaction) => (await giftSteps.of(transaction)?.())?.issueGift(transaction, orderId));
+      .transactional(async (transaction) =>
+        (await giftSteps.findLoader(transaction)?.())?.issueGift(transaction, orderId),
+      );
     const code = await readGiftCode(database, (await readOrder(database, { id: orderId }))!);
     await record('order.paid', { orderId, accountId });
     await send();

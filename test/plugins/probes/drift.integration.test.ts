@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { getDemotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
@@ -159,7 +159,7 @@ it('a model that was replaced, or names another maker, is flagged by its fingerp
   world.drift = { changes: replaced };
   expect(await probed(world)).toEqual(['fingerprint failed other_answers']);
   await probeState(world.host).read(world.host);
-  expect(demotedRoutes(world.host).size).toBe(0);
+  expect(getDemotedRoutes(world.host).size).toBe(0);
   expect(probesCheck.check(world.host)).toMatchObject({ ok: false, reason: expect.stringContaining('(fingerprint)') });
 });
 
@@ -253,13 +253,13 @@ it('a route that does not do what it declares is tried last where the operator w
   world.drift = { ignores: without('tools') };
   await probed(world);
   await probeState(host).read(host);
-  expect([...demotedRoutes(host)]).toEqual([route.id]);
+  expect([...getDemotedRoutes(host)]).toEqual([route.id]);
   expect([...(await probeGauges[0]!.read(host))]).toEqual([{ value: 1, labels: { route: route.id } }]);
   world.drift = {};
   world.advance(24);
   await probed(world);
   await probeState(host).read(host);
-  expect([...demotedRoutes(host)]).toEqual([]);
+  expect([...getDemotedRoutes(host)]).toEqual([]);
   expect(probesCheck.check(host)).toEqual({ ok: true });
 });
 

@@ -37,7 +37,7 @@ export function holdEnding(
   };
   /** Delivers once the answer is stored, in order. No chunk arrives before `deliver` runs, because the source is paused. */
   const afterStore = (deliver: () => void): void => {
-    if (isHolding) storing?.then(deliver).catch((error: Error) => output.breakOff(error));
+    if (isHolding) storing?.then(deliver).catch((error: Error) => output.endWithError(error));
     else deliver();
   };
 
@@ -51,10 +51,10 @@ export function holdEnding(
       if (!output.destroyed) output.push(null);
     }),
   );
-  source.once('error', (error) => afterStore(() => output.breakOff(error)));
+  source.once('error', (error) => afterStore(() => output.endWithError(error)));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      afterStore(() => output.breakOff(new Error('the answer was closed before its end')));
+      afterStore(() => output.endWithError(new Error('the answer was closed before its end')));
   });
   return output;
 }

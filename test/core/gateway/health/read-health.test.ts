@@ -84,12 +84,12 @@ describe('the monitor of health checks', () => {
       () => changes.push('health'),
     );
     disk.verdict = { ok: false, reason: 'the disk is full. Free some space.', since: 1 };
-    await monitor.read();
-    await monitor.read();
+    await monitor.checkNow();
+    await monitor.checkNow();
     expect(state.lines).toEqual(['health check "disk" fails: the disk is full. Free some space.']);
     disk.verdict = { ok: true };
-    await monitor.read();
-    await monitor.read();
+    await monitor.checkNow();
+    await monitor.checkNow();
     expect(state.lines.slice(1)).toEqual(['health check "disk" passes again']);
     expect(changes).toEqual(['health', 'health']);
   });
@@ -102,7 +102,7 @@ describe('the monitor of health checks', () => {
       () => host,
       () => {},
     );
-    await monitor.read();
+    await monitor.checkNow();
     expect(state.lines).toEqual([
       'health check "database" fails: PostgreSQL is unavailable (connection refused): known keys are served, and records wait on disk. Start it, or correct DATABASE_URL.',
     ]);

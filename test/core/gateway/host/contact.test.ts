@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contactAddress, contactLink, formatContact } from '#core/gateway/host/contact.ts';
+import { findContactAddress, buildContactLink, formatContact } from '#core/gateway/host/contact.ts';
 
 it.each([
   ['mailto:help@example.com', 'help@example.com', 'help@example.com', 'mailto:help@example.com?subject=Order%20A%261'],
@@ -16,7 +16,7 @@ it.each([
   [undefined, undefined, undefined, ''],
 ])('the contact %s has words, an address for replies and a link about an order', (contact, text, address, link) => {
   const service = { contact };
-  expect([formatContact(service), contactAddress(service), contactLink(service, 'Order A&1')]).toEqual([
+  expect([formatContact(service), findContactAddress(service), buildContactLink(service, 'Order A&1')]).toEqual([
     text,
     address,
     link,

@@ -19,7 +19,7 @@ async function serve(chunks: readonly (string | Buffer)[], last?: string): Promi
     const writer = new BodyWriter(response);
     for (const chunk of chunks) writer.write(chunk);
     if (last === undefined) writer.end();
-    else writer.breakOff(last);
+    else writer.endTruncated(last);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerDialect } from '#core/gateway/http/dialect.ts';
+import { detectDialect } from '#core/gateway/http/dialect.ts';
 import { chatEndpoint, modelsEndpoint } from '../../../support/exchange.ts';
 import { descriptors } from '../../../support/formats.ts';
 
@@ -13,11 +13,11 @@ describe('the dialect of a caller', () => {
     ['messages', 'anthropic'],
   ] as const)('on a path of %s is %s, whatever the headers say', (format, dialect) => {
     const headers = dialect === 'openai' ? anthropic : { authorization: 'Bearer x' };
-    expect(callerDialect({ ...chatEndpoint, format: descriptors[format] }, headers)).toBe(dialect);
+    expect(detectDialect({ ...chatEndpoint, format: descriptors[format] }, headers)).toBe(dialect);
   });
 
   it('is the endpoint’s where it has one', () => {
-    expect(callerDialect({ ...modelsEndpoint, dialect: 'openai' }, anthropic)).toBe('openai');
+    expect(detectDialect({ ...modelsEndpoint, dialect: 'openai' }, anthropic)).toBe('openai');
   });
 
   it.each([
@@ -27,7 +27,7 @@ describe('the dialect of a caller', () => {
     { 'user-agent': 'claude-cli/2.0 (external)' },
     { 'user-agent': 'Anthropic/Python 0.60' },
   ])('on a shared path is Anthropic’s with %j', (headers) => {
-    expect(callerDialect(modelsEndpoint, headers)).toBe('anthropic');
+    expect(detectDialect(modelsEndpoint, headers)).toBe('anthropic');
   });
 
   it.each([
@@ -37,7 +37,7 @@ describe('the dialect of a caller', () => {
     { 'user-agent': 'OpenAI/Python 2.0' },
     { 'user-agent': 'my Anthropic/1' },
   ])('on a shared path is OpenAI’s with %j', (headers) => {
-    expect(callerDialect(modelsEndpoint, headers)).toBe('openai');
+    expect(detectDialect(modelsEndpoint, headers)).toBe('openai');
   });
 
   it.each([
@@ -45,18 +45,18 @@ describe('the dialect of a caller', () => {
     ['/openai/v1/models', 'openai'],
     ['/v1beta/openai/models', 'openai'],
   ])('on a shared path is that of the vendor in %s', (path, dialect) => {
-    expect(callerDialect(modelsEndpoint, { 'x-goog-api-key': 'dp-x' }, path)).toBe(dialect);
+    expect(detectDialect(modelsEndpoint, { 'x-goog-api-key': 'dp-x' }, path)).toBe(dialect);
   });
 
   it('follows the headers where there is no endpoint', () => {
-    expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
+    expect([detectDialect(undefined, anthropic), detectDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
   });
 
   it.each(['/v1beta/nothing', '/v1beta', '/v1/v1beta/nothing'])(
     'is Google’s at %s, where there is no endpoint',
     (path) => {
-      expect(callerDialect(undefined, {}, path)).toBe('google');
-      expect(callerDialect(undefined, anthropic, path)).toBe('google');
+      expect(detectDialect(undefined, {}, path)).toBe('google');
+      expect(detectDialect(undefined, anthropic, path)).toBe('google');
     },
   );
 });

@@ -202,7 +202,7 @@ async function breakOff(index: number): Promise<void> {
   await starts(index + 1);
   const { response } = started[index] as (typeof started)[number];
   response.writeHead(200);
-  new BodyWriter(response).breakOff('failed');
+  new BodyWriter(response).endTruncated('failed');
 }
 
 it('the requests behind a response that breaks off start without a connection, so that they are recorded', async () => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findDecoder } from '#core/gateway/http/body-decoder.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
-import { type InboundMessage, openMessage } from '#core/gateway/http/run-message.ts';
+import { type InboundMessage, openMessageExchange } from '#core/gateway/http/run-message.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { maxJsonDepth } from '#core/platform/json.ts';
 import { footprint, ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
@@ -61,7 +61,7 @@ describe('a body that has come as a message', () => {
     const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses' };
     const body = [Buffer.from('{"a":['), Buffer.from('1,2]}')];
     const message = { endpoint, path: endpoint.path, headers: {}, body, onRead };
-    const exchange = openMessage(message as unknown as InboundMessage, serving as unknown as Serving);
+    const exchange = openMessageExchange(message as unknown as InboundMessage, serving as unknown as Serving);
     expect(onRead).not.toHaveBeenCalled();
     expect(await exchange.body.json()).toEqual({ a: [1, 2] });
     expect(memory.bytes).toBe(11 * footprint.request);

@@ -20,7 +20,7 @@ const ask = (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${
 
 describe('a gateway that has started for a while', () => {
   beforeEach(async () => {
-    starting = new StartingListener({ listener, place, onError, delayMs: 0 });
+    starting = new StartingListener({ listener, address: place, onError, delayMs: 0 });
     await vi.waitFor(() => expect(listener.listening).toBe(true));
   });
 
@@ -51,14 +51,14 @@ describe('a gateway that has started for a while', () => {
 });
 
 it('a start that is over soon opens no port before it serves', async () => {
-  starting = new StartingListener({ listener, place, onError });
+  starting = new StartingListener({ listener, address: place, onError });
   expect(listener.listening).toBe(false);
   await starting.serve();
   expect(await (await ask('/v1/models')).text()).toBe('served /v1/models');
 });
 
 it('a worker beside others that serve opens no port before it serves', async () => {
-  starting = new StartingListener({ listener, place, onError, delayMs: Infinity });
+  starting = new StartingListener({ listener, address: place, onError, delayMs: Infinity });
   expect(listener.listening).toBe(false);
 });
 
@@ -66,7 +66,7 @@ it('a port in use ends the start at once, with the setting to change', async () 
   const other = createTcpServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  starting = new StartingListener({ listener, place: { ...place, port }, onError, delayMs: 0 });
+  starting = new StartingListener({ listener, address: { ...place, port }, onError, delayMs: 0 });
   await once(starting.failureSignal, 'abort');
   expect(String(starting.failureSignal.reason)).toContain('listen.port');
   await new Promise((resolve) => other.close(resolve));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainUnserved } from '#core/gateway/http/unserved.ts';
+import { findUnservedMessage } from '#core/gateway/http/unserved.ts';
 
 describe('the sentence about an API that this service does not have', () => {
   it.each([
@@ -34,7 +34,7 @@ describe('the sentence about an API that this service does not have', () => {
     ['/v1beta/cachedContents', 'no cached contents'],
     ['/v1beta/models/imagen:predict', 'no predict'],
   ])('is given for %s', (path, part) => {
-    expect(explainUnserved(path)).toContain(part);
+    expect(findUnservedMessage(path)).toContain(part);
   });
 
   it.each([
@@ -46,6 +46,6 @@ describe('the sentence about an API that this service does not have', () => {
     '/v1/audio/speech',
     '/v1beta/models/x:embedContent',
   ])('is not given for %s', (path) => {
-    expect(explainUnserved(path)).toBeUndefined();
+    expect(findUnservedMessage(path)).toBeUndefined();
   });
 });

@@ -84,7 +84,7 @@ it('a refusal without such words closes nothing: an invalid key, a spent credit,
 
 it('every row names presets that exist, and the page of the vendor', () => {
   const known = new Set(vendors.map(({ name }) => name));
-  for (const { presets, source, codes, reasons, words } of closureRules) {
+  for (const { presets, source, codes, reasons, messagePattern: words } of closureRules) {
     expect(presets.filter((preset) => !known.has(preset))).toEqual([]);
     expect(source).toMatch(/^https:\/\//);
     expect([codes, reasons, words].some((one) => one !== undefined)).toBe(true);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
-import { describeAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
+import { formatOperatorAddress, resolveOperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { mistakesIn, readYaml } from '../../business/accounts/yaml-fixture.ts';
 
 const sections = [operatorSection, listen];
 const stages = [{ name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) } as const];
 const addressOf = (yaml: string) => {
   const config = readYaml(`pipeline: [any]\n${yaml}`, { sections, stages });
-  return operatorAddress(config.get(operatorSection), config.get(listen).port, '/data');
+  return resolveOperatorAddress(config.get(operatorSection), config.get(listen).port, '/data');
 };
 const mistakes = (yaml: string) => mistakesIn(`pipeline: [any]\n${yaml}`, { sections, stages });
 
@@ -34,7 +34,7 @@ describe('the listener of the operator', () => {
     [{ host: 'fd00::7', port: 9080 }, 'http://[fd00::7]:9080'],
     [{ path: '/data/operator.sock' }, 'unix:/data/operator.sock'],
   ])('is shown as a URL: %o', (address, url) => {
-    expect(describeAddress(address)).toBe(url);
+    expect(formatOperatorAddress(address)).toBe(url);
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.7', 'gateway', '::ffff:10.0.0.7'])('needs a token on %s', (host) => {

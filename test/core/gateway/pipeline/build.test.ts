@@ -20,7 +20,7 @@ describe('a pipeline that is built', () => {
       return {};
     };
     const pipeline = await buildPipeline([define('one', create('one')), define('two', create('two'))], host);
-    expect([pipeline.names, order]).toEqual([
+    expect([pipeline.stageNames, order]).toEqual([
       ['one', 'two'],
       ['one', 'two'],
     ]);
@@ -35,7 +35,7 @@ describe('a pipeline that is built', () => {
 
   it('may have the same stage twice', async () => {
     const pipeline = await buildPipeline([define('one', () => ({})), define('one', () => ({}))], host);
-    expect(pipeline.names).toEqual(['one', 'one']);
+    expect(pipeline.stageNames).toEqual(['one', 'one']);
   });
 
   it('names the stage that cannot be created, with the reason behind it', async () => {

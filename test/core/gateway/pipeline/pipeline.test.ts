@@ -140,8 +140,8 @@ it('a pipeline stays as it was made when the list that it was made from changes'
   const stages: NamedStage[] = [{ name: 'only', stage: { enter: () => reply('hi') } }];
   const pipeline = new Pipeline(stages, console);
   stages.unshift({ name: 'another', stage: { enter: () => reply('instead') } });
-  pipeline.names.push('third');
-  expect(pipeline.names).toEqual(['only']);
+  pipeline.stageNames.push('third');
+  expect(pipeline.stageNames).toEqual(['only']);
   expect((await run({ pipeline })).body).toBe('hi');
 });
 

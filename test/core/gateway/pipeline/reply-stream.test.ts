@@ -26,7 +26,7 @@ describe('a reply that breaks off', () => {
   it('brings everything first to who reads later', async () => {
     const stream = create();
     for (const text of ['a', 'b', 'c']) stream.push(text);
-    stream.breakOff(broken);
+    stream.endWithError(broken);
     expect(await readAll(stream)).toEqual({ text: 'abc', error: broken });
   });
 
@@ -39,7 +39,7 @@ describe('a reply that breaks off', () => {
       setImmediate(() => stream.resume());
     });
     for (const text of ['a', 'b', 'c']) stream.push(text);
-    stream.breakOff(broken);
+    stream.endWithError(broken);
     expect(await once(stream, 'error')).toEqual([broken]);
     expect(seen.join('')).toBe('abc');
   });
@@ -48,13 +48,13 @@ describe('a reply that breaks off', () => {
     const stream = create();
     stream.resume();
     const failed = once(stream, 'error');
-    stream.breakOff(broken);
+    stream.endWithError(broken);
     expect(await failed).toEqual([broken]);
   });
 
   it('raises no unhandled error before it is read', () => {
     const stream = create();
-    stream.breakOff(broken);
+    stream.endWithError(broken);
     expect(stream.destroyed).toBe(false);
   });
 
@@ -62,7 +62,7 @@ describe('a reply that breaks off', () => {
     const close = vi.fn();
     const stream = new ReplyStream({ read: () => undefined, close });
     stream.push('a');
-    stream.breakOff(broken);
+    stream.endWithError(broken);
     await readAll(stream);
     expect(close).toHaveBeenCalledOnce();
   });

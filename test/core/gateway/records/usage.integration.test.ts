@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { foldUsage, removeOldUsage, removeUsage } from '#core/gateway/records/fold-usage.ts';
-import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
+import { quantile, sumRequests } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage } from '#core/gateway/records/route-usage.ts';
 import { countUsage, listUsedModels, readUsage, type UsageBy, usageReach } from '#core/gateway/records/usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -38,7 +38,7 @@ async function expectExact(own: Database): Promise<void> {
   const records = await readAll(own);
   for (const by of groups) {
     const usage = await readUsage(own, { since: 0 }, by);
-    expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
+    expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sumRequests(firstContent) }))).toEqual(
       countRecords(records, by),
     );
     expect(usage).toMatchObject(await countUsage(own, { since: 0 }, by));
@@ -265,7 +265,7 @@ describe('records from before', () => {
     );
     await redo(own, UsageMigration, SpeedMigration, PolicyMigration, CostMigration);
     const usage = await readUsage(own, { since: 0 }, ['account', 'model', 'hour']);
-    expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
+    expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sumRequests(firstContent) }))).toEqual(
       countRecords(await readAll(own), ['account', 'model', 'hour']),
     );
     expect(await readRouteUsage(own, { since: 0 })).toMatchObject([{ route: 'a/b', served: 1 }]);

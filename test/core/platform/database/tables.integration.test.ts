@@ -70,15 +70,18 @@ describe('tables of plugins', () => {
 
   it('bring what core calls within its transactions, to their database alone', async () => {
     const notes = new Steps<{ read(transaction: EntityManager): Promise<unknown> }>();
-    await using database = await open({ ...first, steps: notes.by(loadSteps) });
+    await using database = await open({ ...first, steps: notes.createRegistration(loadSteps) });
     const seen = await database.fork().transactional(async (transaction) => {
       await transaction.execute("INSERT INTO first_note VALUES (1, 'not committed')");
-      return (await notes.of(transaction)?.())?.read(transaction);
+      return (await notes.findLoader(transaction)?.())?.read(transaction);
     });
     expect(seen).toEqual([{ text: 'not committed' }]);
     await using other = await open(first);
-    expect(notes.of(other.fork())).toBeUndefined();
-    const twice = open({ ...first, steps: notes.by(loadSteps) }, { ...second, steps: notes.by(loadSteps) });
+    expect(notes.findLoader(other.fork())).toBeUndefined();
+    const twice = open(
+      { ...first, steps: notes.createRegistration(loadSteps) },
+      { ...second, steps: notes.createRegistration(loadSteps) },
+    );
     await expect(twice).rejects.toThrow('two plugins do the same steps');
   });
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { postmasterPid, removeStalePid } from '#core/platform/database/postmaster.ts';
+import { findPostmasterPid, removeStalePid } from '#core/platform/database/postmaster.ts';
 import { ServerRestarter } from '#core/platform/database/server-restarter.ts';
 import { createLogger } from '#core/platform/logger.ts';
 
@@ -15,13 +15,13 @@ afterEach(() => rm(folder, { recursive: true }));
 
 it('a pid file that cannot be read is not taken for that of a stopped server', async () => {
   await mkdir(join(folder, 'postmaster.pid'));
-  await expect(postmasterPid(folder)).rejects.toThrow('EISDIR');
+  await expect(findPostmasterPid(folder)).rejects.toThrow('EISDIR');
   await expect(removeStalePid(folder)).rejects.toThrow('EISDIR');
   expect((await stat(join(folder, 'postmaster.pid'))).isDirectory()).toBe(true);
 });
 
 it('a server without a pid file is stopped', async () => {
-  expect(await postmasterPid(folder)).toBeUndefined();
+  expect(await findPostmasterPid(folder)).toBeUndefined();
 });
 
 it('a server of which nothing can be read is not restarted', async () => {

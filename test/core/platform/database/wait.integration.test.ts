@@ -22,7 +22,7 @@ it('a start waits for a database that is down, with a line each interval, and go
   const warn = vi.fn<(line: string) => void>();
   const info = vi.fn<(line: string) => void>();
   const waiting = waitForDatabase(url, 'DATABASE_URL', {
-    limit: 60,
+    limitSeconds: 60,
     log: { ...silentLog, warn, info },
     intervalsMs: intervals,
   });
@@ -74,8 +74,12 @@ it('a start does not wait for a database that refuses the login, nor without DAT
   const log = { ...silentLog, warn };
   const url = new URL(inject('postgresUrl'));
   url.pathname = '/daypass_nowhere';
-  await waitForDatabase(url.href, 'DATABASE_URL', { limit: 60, log, intervalsMs: intervals });
-  await waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', { limit: 0, log, intervalsMs: intervals });
+  await waitForDatabase(url.href, 'DATABASE_URL', { limitSeconds: 60, log, intervalsMs: intervals });
+  await waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', {
+    limitSeconds: 0,
+    log,
+    intervalsMs: intervals,
+  });
   expect(warn).not.toHaveBeenCalled();
 });
 
@@ -84,7 +88,7 @@ it('a stop ends the wait', async () => {
   const reason = new Error('stopped');
   const log = { ...silentLog, warn: () => stop.abort(reason) };
   const waiting = waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', {
-    limit: 60,
+    limitSeconds: 60,
     log,
     intervalsMs: { attempts: 60_000, lines: 60_000 },
     signal: stop.signal,

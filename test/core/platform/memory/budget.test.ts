@@ -98,7 +98,7 @@ describe('a memory budget', () => {
   it('reads the figures again before it refuses a large body', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.room = 1 * MB;
-    budget.findRoom = () => {
+    budget.measureRoom = () => {
       budget.room = 10 * MB;
       return false;
     };
@@ -110,7 +110,7 @@ describe('a memory budget', () => {
     budget.room = 0;
     expect(budget.createShare('a').grow(5 * MB)).toBe(false);
     let collections = 1;
-    budget.findRoom = () => collections-- > 0;
+    budget.measureRoom = () => collections-- > 0;
     const share = budget.createShare('a');
     expect(share.grow(5 * MB)).toBe(true);
     expect(share.grow(5 * MB)).toBe(true);
@@ -125,7 +125,7 @@ describe('a memory budget', () => {
     const budget = new ProcessMemory(80 * MB);
     budget.room = 0;
     let collections = 1;
-    budget.findRoom = () => {
+    budget.measureRoom = () => {
       if (collections > 0) budget.room = 5 * MB;
       return collections-- > 0;
     };

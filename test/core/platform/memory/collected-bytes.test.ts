@@ -26,7 +26,7 @@ describe('collected bytes', () => {
       const collected = collect(chunks);
       expect(collected.size).toBe(whole.length);
       expect(collected.lastBytes(3)).toEqual(whole.subarray(-3));
-      expect(collected.joinedBytes().equals(whole)).toBe(true);
+      expect(collected.join().equals(whole)).toBe(true);
       collected.add(Buffer.from('more'));
       expect(collected.take().equals(Buffer.concat([whole, Buffer.from('more')]))).toBe(true);
       expect(collected.size).toBe(0);
@@ -37,18 +37,18 @@ describe('collected bytes', () => {
     const read = Buffer.alloc(65_536, 'a');
     const collected = collect([read.subarray(0, 1), read.subarray(1, 2), read.subarray(2, 6_000)]);
     read.fill('b', 1);
-    expect(collected.joinedBytes().subarray(1).includes('b')).toBe(false);
+    expect(collected.join().subarray(1).includes('b')).toBe(false);
   });
 
   it('keep large chunks without a copy', () => {
     const chunks = [Buffer.alloc(65_536, 'a'), Buffer.alloc(65_536, 'b')];
     const collected = collect(chunks);
     chunks[1]?.fill('c');
-    expect(collected.joinedBytes().at(-1)).toBe('c'.charCodeAt(0));
+    expect(collected.join().at(-1)).toBe('c'.charCodeAt(0));
   });
 
   it('keep a single chunk as it came', () => {
     const chunk = Buffer.from('{}');
-    expect(collect([chunk]).joinedBytes()).toBe(chunk);
+    expect(collect([chunk]).join()).toBe(chunk);
   });
 });

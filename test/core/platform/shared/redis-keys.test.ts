@@ -7,7 +7,7 @@ import { RedisGroups } from '#core/platform/shared/redis-groups.ts';
 import { RedisLimiter } from '#core/platform/shared/redis-limiter.ts';
 import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 import { RedisSlots } from '#core/platform/shared/redis-slots.ts';
-import { unused } from '#core/platform/shared/slots.ts';
+import { unusedResult } from '#core/platform/shared/slots.ts';
 
 interface Call {
   readonly command: string;
@@ -62,7 +62,7 @@ async function callAll(isCluster: boolean): Promise<Call[]> {
   const ask = { id: 'id', account: 'account', weight: 1, mayWait: true };
   await slots.enter('{up}stream', pool, ask);
   await slots.adopt('{up}stream', pool, ask, 1);
-  await slots.end('{up}stream', pool, 'id', unused);
+  await slots.end('{up}stream', pool, 'id', unusedResult);
   await slots.beat('{up}stream', pool);
   return calls;
 }

@@ -4,7 +4,7 @@ import { connectClient } from '#core/platform/shared/redis-client.ts';
 import type { RedisEvents } from '#core/platform/shared/redis-events.ts';
 import type { RedisNodes } from '#core/platform/shared/redis-nodes.ts';
 import { RedisSlots } from '#core/platform/shared/redis-slots.ts';
-import { instanceLifetimeMs, type SlotReply, type SlotResult, unused } from '#core/platform/shared/slots.ts';
+import { instanceLifetimeMs, type SlotReply, type SlotResult, unusedResult } from '#core/platform/shared/slots.ts';
 import { FairQueue } from '../../../../plugins/upstream/capacity/fair-queue.ts';
 import { limits as usual } from '../../../plugins/upstream/capacity/simulation.ts';
 import { redisUrl } from '../../../support/redis.ts';
@@ -58,8 +58,8 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
         known.splice(known.indexOf(id), 1);
         const result: SlotResult = {
           isServed: random() < 0.8,
-          refused: random() < 0.05 ? 0.5 : 0,
-          left: random() < 0.05 ? { requests: Math.floor(random() * 3), leftFor: 1_000 } : undefined,
+          refusedShare: random() < 0.05 ? 0.5 : 0,
+          remaining: random() < 0.05 ? { requests: Math.floor(random() * 3), validForMs: 1_000 } : undefined,
         };
         replies = [local.end(id, result, limits, now), await store.end(name, limits, id, result)];
       } else replies = [local.beat(limits, now), await store.beat(name, limits)];
@@ -77,9 +77,9 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
     const waiting = [ask(other, 'b'), ask(other, 'b'), ask(other, 'b')];
     for (const one of waiting) expect((await other.enter(name, limits, one)).state).toBe('waiting');
     now = instanceLifetimeMs - 1;
-    expect((await other.beat(name, limits)).granted).toEqual([]);
+    expect((await other.beat(name, limits)).grantedIds).toEqual([]);
     now = instanceLifetimeMs + 1;
-    expect((await other.beat(name, limits)).granted).toEqual(waiting.slice(0, 2).map(({ id }) => id));
+    expect((await other.beat(name, limits)).grantedIds).toEqual(waiting.slice(0, 2).map(({ id }) => id));
     expect((await dead.beat(name, limits)).hasSlotById?.size).toBe(0);
   });
 
@@ -96,7 +96,7 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
       [waiting.id, false],
     ]);
     // Granted to the second of this instance by a call of the other one.
-    await other.end(name, limits, running.id, unused);
+    await other.end(name, limits, running.id, unusedResult);
     expect((await one.beat(name, limits)).hasSlotById?.get(waiting.id)).toBe(true);
   });
 
@@ -110,7 +110,7 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
 });
 
 /** Numbers that differ only by rounding are the same. */
-function rounded({ state, position, expected, nextIn, granted }: SlotReply): object {
+function rounded({ state, position, expectedMs: expected, nextInMs: nextIn, grantedIds: granted }: SlotReply): object {
   return { state, position, expected: Math.round(expected), nextIn: nextIn && Math.round(nextIn), granted };
 }
 

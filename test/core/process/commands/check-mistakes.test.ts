@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkUrl } from '#core/platform/database/open.ts';
-import { refuseListen } from '#core/platform/errors/start-refused.ts';
+import { createListenRefusal } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
 import { parseRedisUrl } from '#core/platform/shared/redis-url.ts';
 import { openProcessLog } from '#core/process/process-log.ts';
@@ -257,7 +257,7 @@ function codeOf(work: () => unknown): number {
 }
 
 function failed(code: string) {
-  return refuseListen('x:80', 'listen.port', Object.assign(new Error(code), { code }));
+  return createListenRefusal('x:80', 'listen.port', Object.assign(new Error(code), { code }));
 }
 
 describe('the exit code says whether a later start may succeed:', () => {

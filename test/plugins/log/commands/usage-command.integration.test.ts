@@ -57,7 +57,7 @@ it('counts by model in the last 24 hours, and says what it covers', async () => 
 it('counts clients over all accounts, and not within one', async () => {
   const table = await tableOf('--by', 'client');
   expect(table[0]).toMatch(/^client\|requests\|.*\|from cache\|to cache\|tokens out$/);
-  expect(table.join()).toContain('client: the program, as it names itself');
+  expect(table.join()).toContain('client: the program, by the name that it sends');
   const within = await gateway('--by', 'client', '--account', accountId);
   expect([within.exitCode, `${within.output}${within.error}`]).toEqual([
     2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unused } from '#core/platform/shared/slots.ts';
+import { unusedResult } from '#core/platform/shared/slots.ts';
 import { FairQueue } from '../../../../plugins/upstream/capacity/fair-queue.ts';
 import { jain, limits, p95, type Served, Simulation } from './simulation.ts';
 
@@ -145,22 +145,22 @@ describe('a fair queue', () => {
       queue.enter({ id, account, weight: 1, mayWait: true }, { ...limits, concurrent: 1 }, 0);
     enter('1', 'a');
     for (const id of ['2', '3', '4']) enter(id, 'a');
-    expect(enter('5', 'b')).toMatchObject({ state: 'waiting', position: 2, expected: 2_000 });
+    expect(enter('5', 'b')).toMatchObject({ state: 'waiting', position: 2, expectedMs: 2_000 });
     expect(enter('6', 'b')).toMatchObject({ state: 'waiting', position: 4 });
   });
 
   it('believes in fewer slots after a refusal, and in all of them again after many served requests', () => {
     const queue = new FairQueue();
     for (let index = 0; index < 20; index++) ask(queue, `${index}`, 0);
-    queue.end('0', { isServed: false, refused: 1 }, limits, 10);
+    queue.end('0', { isServed: false, refusedShare: 1 }, limits, 10);
     // Sent before the first refusal, so it tells nothing new.
-    queue.end('1', { isServed: false, refused: 1 }, limits, 11);
+    queue.end('1', { isServed: false, refusedShare: 1 }, limits, 11);
     expect(queue.currentLimit(limits, 11)).toBe(14);
-    for (let index = 2; index < 20; index++) queue.end(`${index}`, { isServed: true, refused: 0 }, limits, 20);
+    for (let index = 2; index < 20; index++) queue.end(`${index}`, { isServed: true, refusedShare: 0 }, limits, 20);
     for (let round = 1; round < 200; round++) {
       for (let index = 0; index < 20; index++) ask(queue, `${round}-${index}`, round * 500);
       for (let index = 0; index < 20; index++)
-        queue.end(`${round}-${index}`, { isServed: true, refused: 0 }, limits, round * 500 + 499);
+        queue.end(`${round}-${index}`, { isServed: true, refusedShare: 0 }, limits, round * 500 + 499);
     }
     expect(queue.currentLimit(limits, 100_000)).toBe(20);
   });
@@ -168,10 +168,10 @@ describe('a fair queue', () => {
   it('starts no more than the headers of an upstream allow, until they expire', () => {
     const queue = new FairQueue();
     ask(queue, '1', 0);
-    queue.end('1', { isServed: true, refused: 0, left: { requests: 1, leftFor: 2_000 } }, limits, 100);
+    queue.end('1', { isServed: true, refusedShare: 0, remaining: { requests: 1, validForMs: 2_000 } }, limits, 100);
     expect(ask(queue, '2', 200).state).toBe('running');
-    expect(ask(queue, '3', 200)).toMatchObject({ state: 'waiting', nextIn: 1_900 });
-    expect(queue.beat(limits, 2_100).granted).toEqual(['3']);
+    expect(ask(queue, '3', 200)).toMatchObject({ state: 'waiting', nextInMs: 1_900 });
+    expect(queue.beat(limits, 2_100).grantedIds).toEqual(['3']);
   });
 
   it('takes back what it charged for a slot that was not used', () => {
@@ -179,10 +179,10 @@ describe('a fair queue', () => {
     const one = { ...limits, concurrent: 1 };
     const want = (id: string, account: string) => queue.enter({ id, account, weight: 1, mayWait: true }, one, 0);
     want('1', 'a');
-    queue.end('1', unused, one, 0);
+    queue.end('1', unusedResult, one, 0);
     want('2', 'b');
     want('3', 'a');
     want('4', 'c');
-    expect(queue.end('2', unused, one, 0).granted).toEqual(['3']);
+    expect(queue.end('2', unusedResult, one, 0).grantedIds).toEqual(['3']);
   });
 });

@@ -7,7 +7,7 @@ import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { limits } from './simulation.ts';
 
-const served = { isServed: true, refused: 0 };
+const served = { isServed: true, refusedShare: 0 };
 
 /** The pool of an instance, which has one slot. */
 function open(store: SlotStore, key: string): CapacityPool {

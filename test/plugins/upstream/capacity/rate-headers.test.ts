@@ -21,7 +21,7 @@ describe('headers about a rate', () => {
   ])('of %s are read', (_vendor, headers, requests, leftFor) => {
     const left = readRateHeaders(headers, now);
     expect(left?.requests).toBe(requests);
-    expect(left?.leftFor).toBeCloseTo(leftFor, 6);
+    expect(left?.validForMs).toBeCloseTo(leftFor, 6);
   });
 
   it.each([

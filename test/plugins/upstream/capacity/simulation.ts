@@ -56,7 +56,7 @@ export class Simulation {
   }
 
   leave(id: string): void {
-    this.#follow(this.queue.end(id, { isServed: false, refused: 0 }, this.#limits, this.now));
+    this.#follow(this.queue.end(id, { isServed: false, refusedShare: 0 }, this.#limits, this.now));
   }
 
   /** Lets the clock run. */
@@ -74,7 +74,7 @@ export class Simulation {
 
   readonly #ends = new Map<string, () => void>();
 
-  #follow({ granted, nextIn }: SlotReply): void {
+  #follow({ grantedIds: granted, nextInMs: nextIn }: SlotReply): void {
     for (const id of granted) this.#start(id);
     if (nextIn === undefined || nextIn === 0 || this.now + nextIn >= this.#wakeAt) return;
     this.#wakeAt = this.now + nextIn;
@@ -90,7 +90,7 @@ export class Simulation {
     this.at(this.now + this.#takes(request.account), () => {
       request.endedAt = this.now;
       this.served.push(request);
-      this.#follow(this.queue.end(id, { isServed: true, refused: 0 }, this.#limits, this.now));
+      this.#follow(this.queue.end(id, { isServed: true, refusedShare: 0 }, this.#limits, this.now));
       this.#ends.get(id)?.();
     });
   }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { unused } from '#core/platform/shared/slots.ts';
+import { unusedResult } from '#core/platform/shared/slots.ts';
 import type { CapacityPool, Place } from '../../../../plugins/upstream/capacity/pool.ts';
 import { SlotPools } from '../../../../plugins/upstream/capacity/slot-pools.ts';
 import { SlotRequest } from '../../../../plugins/upstream/capacity/slot-request.ts';
@@ -54,7 +54,7 @@ it('a request leaves the line of an upstream whose breaker opens while it waits'
     isBreakerOpen({ upstream }: Route) {
       if (upstream.name !== 'busy' || looks < 2) return false;
       // The line goes on before the request waits again.
-      void pool('busy').end(holder, unused);
+      void pool('busy').end(holder, unusedResult);
       return true;
     },
   });
@@ -73,10 +73,10 @@ it('a granted slot without a route is freed, and the request keeps its other pla
   while (states('busy').length < 2) await new Promise((resolve) => setImmediate(resolve));
   const before = [...pool('busy').places].at(-1);
   isGone = true;
-  await pool('gone').end(holders.gone, unused);
+  await pool('gone').end(holders.gone, unusedResult);
   while (states('gone').length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect([...pool('busy').places].at(-1)).toBe(before);
-  await pool('busy').end(holders.busy, unused);
+  await pool('busy').end(holders.busy, unusedResult);
   const served = await waiting;
   expect(served?.route.upstream.name).toBe('busy');
   await served?.slot?.release(false);
@@ -91,9 +91,9 @@ it('a request keeps its places when the route of a granted slot is refused', asy
   const waiting = search.takeNext({ canServe: () => true } as never, true);
   while (states('busy').length < 2) await new Promise((resolve) => setImmediate(resolve));
   const before = [...pool('busy').places].at(-1);
-  await pool('refused').end(holders.refused, unused);
+  await pool('refused').end(holders.refused, unusedResult);
   while (states('refused').length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect([...pool('busy').places].at(-1)).toBe(before);
-  await pool('busy').end(holders.busy, unused);
+  await pool('busy').end(holders.busy, unusedResult);
   expect((await waiting)?.route.upstream.name).toBe('busy');
 });

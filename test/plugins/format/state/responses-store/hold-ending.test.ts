@@ -46,7 +46,7 @@ it('breaks off as its source does, after everything that came before', async () 
     () => Promise.resolve(),
   );
   source.push('delta');
-  source.breakOff(new Error('cut'));
+  source.endWithError(new Error('cut'));
   const chunks = passing[Symbol.asyncIterator]();
   expect(String((await chunks.next()).value)).toBe('delta');
   await expect(chunks.next()).rejects.toThrow('cut');

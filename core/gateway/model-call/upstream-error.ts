@@ -153,7 +153,7 @@ export function removeKnownSecrets(message: string, knownSecrets: readonly strin
 
 /** Avoids words that make clients retry, such as "unavailable", "try again" and "server error". */
 const keyRefusedMessage =
-  'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
+  'The provider of this model refused the account of this service. Your own key is valid. Tell the operator of this service.';
 
 /**
  * Creates the error for a rejected key of the operator, which the client must not mistake for its own key.

@@ -145,7 +145,7 @@ describe('a cloud that checks credentials', () => {
     const refused = await ask('stale').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(OpenAI.APIError);
     expect((refused as InstanceType<typeof OpenAI.APIError>).status).toBe(424);
-    expect(String((refused as Error).message)).toContain('Your own API key is valid');
+    expect(String((refused as Error).message)).toContain('Your own key is valid');
     expect(String((refused as Error).message)).not.toMatch(/bedrock-api-key|AKID|127\.0\.0\.1/);
   });
 });

@@ -140,7 +140,8 @@ function isConfirmed(
 ): boolean {
   const confirmedAt = remembered?.confirmedAt ?? -Infinity;
   if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
-  return now - confirmedAt < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
+  // A probe from the future is an old one: the clock was set back since, and no response could follow it.
+  return Math.abs(now - confirmedAt) < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 
 /**

@@ -165,6 +165,9 @@ describe('a model that has failed', () => {
     expect(assess(['available'], noTraffic, undefined, confirmed, now).trouble).toEqual(trouble);
     const served = traffic({ failed: 3, answered: 1, failedInRow: 3, lastServedAt: now });
     expect(assess(['available'], served, undefined, confirmed, now).trouble).not.toEqual(trouble);
+    const future = { ...confirmed, confirmedAt: now + 60 * minute };
+    const failing = { ...served, servedInRow: 0 };
+    expect(assess(['available'], failing, undefined, future, now).trouble).not.toEqual(trouble);
     const slow = { ...confirmed, cause: 'slow' } as const;
     expect(assess(['available'], noTraffic, undefined, slow, now).trouble).toMatchObject({ kind: 'degraded' });
   });

@@ -40,7 +40,7 @@ export async function cleanUp(host: Host, eventRetentionMs: number): Promise<num
   const now = host.now();
   // A response that is deleted or expires meanwhile is not found, which must not stop the loop.
   for (const key of await runs.listAbandoned(now)) await findIfStored(host, key);
-  await runs.deleteEvents(now - eventRetentionMs);
+  await runs.deleteEvents(now, eventRetentionMs);
   return new ResponseRows(host.database).deleteExpired(now);
 }
 

@@ -127,13 +127,17 @@ export class ResponseRows {
     return rows.length > 0;
   }
 
-  /** Deletes expired responses in batches to keep locks short. Returns their number. */
+  /**
+   * Deletes responses that have expired by both clocks, because deletion is final and one may be ahead. In batches, to keep locks short.
+   *
+   * @returns their number
+   */
   async deleteExpired(now: number): Promise<number> {
     let total = 0;
     for (;;) {
       const rows = await this.#database.query(
         `DELETE FROM response_store WHERE (account_id, id) IN (
-           SELECT account_id, id FROM response_store WHERE expires_at <= ? LIMIT ? FOR UPDATE SKIP LOCKED
+           SELECT account_id, id FROM response_store WHERE expires_at <= least(?::timestamptz, clock_timestamp()) LIMIT ? FOR UPDATE SKIP LOCKED
          ) RETURNING 1`,
         [toTimestamp(now), batchSize],
       );

@@ -111,14 +111,22 @@ export class RunRows {
     );
   }
 
-  /** Deletes events of ended responses whose last event was created before this time. A stream without its first events is useless. */
-  async deleteEvents(before: number): Promise<void> {
+  /**
+   * Deletes events of ended responses whose last event is older than this, by both clocks. A stream without its first events is useless.
+   *
+   * @param now epoch ms
+   */
+  async deleteEvents(now: number, retentionMs: number): Promise<void> {
+    const before = [toTimestamp(now), retentionMs];
     await this.#database.query(
-      `DELETE FROM response_event USING response_store WHERE response_event.created_at < ?
+      `DELETE FROM response_event USING response_store WHERE response_event.created_at < ${retainedSinceSql}
        AND response_store.account_id = response_event.account_id AND response_store.id = response_id
        AND running_until IS NULL AND NOT EXISTS (SELECT FROM response_event AS later
-         WHERE later.account_id = response_store.account_id AND later.response_id = response_store.id AND later.created_at >= ?)`,
-      [toTimestamp(before), toTimestamp(before)],
+         WHERE later.account_id = response_store.account_id AND later.response_id = response_store.id
+           AND later.created_at >= ${retainedSinceSql})`,
+      [...before, ...before],
     );
   }
 }
+
+const retainedSinceSql = `least(?::timestamptz, clock_timestamp()) - ?::float8 * interval '1 ms'`;

@@ -36,6 +36,21 @@ test('a background response that expired after its instance had stopped is delet
   expect(left).toEqual([{ id: 'resp_abandoned', status: 'failed' }]);
 });
 
+test('an instance whose clock is ahead deletes nothing before its time', async () => {
+  await using upstream = await responsesUpstream();
+  await using gateway = await startStore(upstream);
+  const { host } = gateway.gateway;
+  await gateway.create({ input: 'Hi.', background: true, stream: true });
+  await expect
+    .poll(() => gateway.database.query('SELECT FROM response_store WHERE running_until IS NULL'))
+    .toHaveLength(1);
+  const ahead = Object.create(host, { now: { value: () => host.now() + 30 * 86_400_000 } }) as typeof host;
+  expect(await cleanUp(ahead, 3_600_000)).toBe(0);
+  expect(
+    await gateway.database.query('SELECT FROM response_store JOIN response_event ON response_id = id'),
+  ).not.toEqual([]);
+});
+
 test.each([false, true])(
   'an answer that comes after its account was deleted is not stored, stream: %s',
   async (stream) => {

@@ -30,7 +30,7 @@ import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import type { ReadUsageCosts } from '#core/web/pages/usage-costs.ts';
-import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
+import { resolveAssetPath, resolveTemplatePaths } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { type OperatorResource, createReading } from '#core/web/resources/resource.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
@@ -313,12 +313,12 @@ export class Registry {
 
   page(page: Page): void {
     if (this.pages.some(({ path }) => path === page.path)) throw new Error(`page "${page.path}" is registered twice`);
-    this.pages.push(locateTemplates(page));
+    this.pages.push(resolveTemplatePaths(page));
   }
 
   /** Registers files that browsers may load. */
   assets(source: AssetSource): void {
-    addUnique(this.assetSources, 'asset', locateAssets(source));
+    addUnique(this.assetSources, 'asset', resolveAssetPath(source));
   }
 
   /** Registers texts of pages. */

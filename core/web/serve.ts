@@ -18,7 +18,8 @@ import { removeEndedSessions, logUnavailable, signInPath } from './sessions/sign
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 
-const reminderIntervalMs = 60_000; // per failure of a page
+/** Minimum time between two log lines about the same failure of a page. */
+const reminderIntervalMs = 60_000;
 
 interface PageRegistry {
   readonly pages: readonly Page[];
@@ -31,6 +32,7 @@ interface PageRegistry {
   job(job: JobDefinition): void;
 }
 
+/** Registers core's pages, texts and assets. */
 export function registerOwnPages(registry: PageRegistry): void {
   for (const texts of [ownTexts, ...coreTexts]) registry.texts(texts);
   for (const source of ownAssets) registry.assets(source);
@@ -80,9 +82,9 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
   }
 
-  function logServerError({ route }: Request, failed: string, cause: unknown): void {
+  function logServerError({ route }: Request, summary: string, cause: unknown): void {
     const suppressedNote = failureLog.admit(route.path, cause);
-    if (suppressedNote !== undefined) host().log.error(failed + suppressedNote, cause);
+    if (suppressedNote !== undefined) host().log.error(summary + suppressedNote, cause);
   }
 
   async function respondToError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
@@ -99,7 +101,11 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
     }
     if (error.status === 404) await restoreSession(request);
-    return renderErrorPage(withSignIn(error), routes.visit(request, h), h, { renderer, translator, log: host().log });
+    return renderErrorPage(withSignIn(error), routes.createVisit(request, h), h, {
+      renderer,
+      translator,
+      log: host().log,
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { createActionForm, errorTextKey } from '#core/web/actions/action-page.ts
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { formatAccountLabel, readAccountNames } from '#core/web/pages/account-name.ts';
 import { describeDowntime } from '#core/web/pages/downtime.ts';
-import { localTime, localRangeToInstants } from '#core/web/pages/local-time.ts';
+import { localTimePattern, localRangeToInstants } from '#core/web/pages/local-time.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
@@ -145,7 +145,7 @@ async function previewGrant(
   model: string,
 ): Promise<{ error: string; accounts?: readonly AffectedAccount[] }> {
   const { host, t } = request;
-  if (!localTime.test(since) || !localTime.test(until)) return { error: '' };
+  if (!localTimePattern.test(since) || !localTimePattern.test(until)) return { error: '' };
   try {
     const times = await localRangeToInstants(request, since, until);
     const outage = await parseOutage(host, { ...times, model: model === '' ? undefined : model });

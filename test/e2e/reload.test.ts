@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { liveBus } from '#core/web/live/live-bus.ts';
+import { getLiveBus } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
@@ -54,7 +54,7 @@ describe('a reload of the section listen', () => {
 
   it('lets open pages show what has changed', async () => {
     const marked = new Set<string>();
-    const end = liveBus(gateway.gateway.host).listen(({ topic, accounts }) => {
+    const end = getLiveBus(gateway.gateway.host).listen(({ topic, accounts }) => {
       if (accounts === undefined) marked.add(topic);
     });
     await reload('keep_alive_timeout: 34');

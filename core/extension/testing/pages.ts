@@ -1,7 +1,7 @@
 import type { OrderLine } from '#core/business/payments/order-lines.ts';
 import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import { Download, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { locateTemplates } from '#core/web/pages/views.ts';
+import { resolveTemplatePaths } from '#core/web/pages/views.ts';
 import { AssetTable } from '#core/web/serving/assets.ts';
 import { ownAssets, ownTexts } from '#core/web/serving/own-parts.ts';
 import { Renderer } from '#core/web/serving/renderer.ts';
@@ -63,7 +63,7 @@ export interface ShownPage {
 export async function showPage(page: Page, reader: TestReader = {}): Promise<ShownPage> {
   const request = createRequest(reader, page.path);
   const shown = await page.show(request);
-  const { template } = locateTemplates(page);
+  const { template } = resolveTemplatePaths(page);
   if (shown instanceof Redirect || shown instanceof Download || template === undefined) return { shown, html: '' };
   const renderer = new Renderer([page], await AssetTable.load(ownAssets));
   const title = request.t(page.title, shown as Record<string, string>);

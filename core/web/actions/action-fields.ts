@@ -60,12 +60,13 @@ function describeField(
   settings: FieldSettings,
 ) {
   const text = (ending: string) =>
-    firstText(t, [
+    findFirstText(t, [
       `operator.act.${action}.${name}${ending}`,
       `operator.field.${splitActionName(action).subject}.${name}${ending}`,
       `operator.field.${name}${ending}`,
     ]);
-  const labelFor = (value: string) => text(`.${value}`) ?? translateChoice(choiceTextsPrefix(tells?.[name]), value, t);
+  const labelFor = (value: string) =>
+    text(`.${value}`) ?? translateChoice(findChoiceTextsPrefix(tells?.[name]), value, t);
   const choices = schema.enum?.map((value) => ({ value: String(value), label: labelFor(String(value)) }));
   const unsetChoice = { value: '', label: text('.unset') ?? t('operator.choose') };
   const options = settings.options ?? (settings.value === undefined && choices ? [unsetChoice, ...choices] : choices);
@@ -90,7 +91,7 @@ function describeField(
 }
 
 /** Returns the key prefix of a choice's texts; '' if the action defines none. */
-function choiceTextsPrefix(describer: MemberDescriber<never> | undefined): string {
+function findChoiceTextsPrefix(describer: MemberDescriber<never> | undefined): string {
   return describer !== undefined && 'texts' in describer ? String(describer.texts) : '';
 }
 
@@ -104,7 +105,7 @@ function chooseControl({ type, format, isMultiline, isMoney }: JsonSchema, isCho
 }
 
 /** Returns the text of the first key that has one. */
-function firstText(t: PageRequest['t'], keys: readonly string[]): string | undefined {
+function findFirstText(t: PageRequest['t'], keys: readonly string[]): string | undefined {
   return keys.map((key) => [key, t(key)]).find(([key, text]) => key !== text)?.[1];
 }
 

@@ -58,7 +58,11 @@ export class LiveBus implements AsyncDisposable {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
 
-  /** Announces a change. @param accountIds undefined for all accounts */
+  /**
+   * Announces a change.
+   *
+   * @param accountIds undefined for all accounts
+   */
   publish(topic: LiveTopic, accountIds?: Iterable<string>): void {
     const accounts = accountIds === undefined ? undefined : new Set(accountIds);
     if (accounts?.size === 0) return;
@@ -222,16 +226,16 @@ function endSubscription({ ending, subscription }: FollowedChannel): void {
 }
 
 function mergeAccounts(
-  some: Set<string> | undefined,
-  others: ReadonlySet<string> | undefined,
+  accounts: Set<string> | undefined,
+  addedAccounts: ReadonlySet<string> | undefined,
 ): Set<string> | undefined {
-  if (some === undefined || others === undefined) return undefined;
-  const all = some.union(others);
-  return all.size > maxAccounts ? undefined : all;
+  if (accounts === undefined || addedAccounts === undefined) return undefined;
+  const allAccounts = accounts.union(addedAccounts);
+  return allAccounts.size > maxAccounts ? undefined : allAccounts;
 }
 
 /** Returns the live bus of this process. */
-export function liveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
+export function getLiveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
   return host.keep('live-bus', () => new LiveBus(host));
 }
 
@@ -246,5 +250,5 @@ export function publishLive(
   topic: LiveTopic,
   accountIds?: Iterable<string>,
 ): void {
-  liveBus(host).publish(topic, accountIds);
+  getLiveBus(host).publish(topic, accountIds);
 }

@@ -5,7 +5,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { PageError } from '../pages/page-error.ts';
 import { type LiveTopic, type Page, type LiveParts, liveTopics } from '../pages/page.ts';
-import { type LiveChange, liveBus } from './live-bus.ts';
+import { type LiveChange, getLiveBus } from './live-bus.ts';
 import type { LiveStream } from './live-stream.ts';
 import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
@@ -66,7 +66,7 @@ export class LiveHub implements AsyncDisposable {
     const onChange = guardListener(host.log, 'marking open pages', (change: LiveChange) =>
       this.#invalidateViews(change),
     );
-    this.#unsubscribers = [liveBus(host).listen(onChange), listenToDatabase(host.database, onChange)];
+    this.#unsubscribers = [getLiveBus(host).listen(onChange), listenToDatabase(host.database, onChange)];
     this.#timers = [
       setInterval(
         guardListener(host.log, 'a beat of open pages', () => this.#sendHeartbeats()),
@@ -95,7 +95,7 @@ export class LiveHub implements AsyncDisposable {
     this.#readers.set(stream, reader);
     stream.onClose = () => this.#remove(stream);
     this.#addToOwner(stream, reader);
-    this.#viewFor(reader).add(stream, reader.source);
+    this.#findOrCreateView(reader).add(stream, reader.source);
   }
 
   /** Ends all streams and rejects new ones: pages reconnect to another instance, or to the next process. */
@@ -135,7 +135,7 @@ export class LiveHub implements AsyncDisposable {
     if (streams.size > limit) oldest?.end('too_many');
   }
 
-  #viewFor({ viewKey, page, live, accountId }: LiveReader): LiveView {
+  #findOrCreateView({ viewKey, page, live, accountId }: LiveReader): LiveView {
     const existing = this.#views.get(viewKey);
     if (existing !== undefined) return existing.view;
     const view = new LiveView({
@@ -149,7 +149,7 @@ export class LiveHub implements AsyncDisposable {
     // Changes in health are sent to all instances, so pages that show only health need no subscription.
     const topics = new Set(live.topics);
     const hasAccountTopics = topics.size > 1 || !topics.has('health');
-    const unfollow = hasAccountTopics ? liveBus(this.#host).follow(followedAccount) : () => {};
+    const unfollow = hasAccountTopics ? getLiveBus(this.#host).follow(followedAccount) : () => {};
     this.#views.set(viewKey, { view, topics, accountId: followedAccount, unfollow });
     return view;
   }

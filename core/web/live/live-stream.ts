@@ -27,6 +27,7 @@ export class LiveStream {
   readonly body: Readable;
   /** Called when the client has read everything. */
   onDrained: () => void = () => {};
+  /** Called once, when the stream has ended. */
   onClose: () => void = () => {};
   readonly #partNames: readonly string[];
   readonly #versions = new Map<string, string>();
@@ -92,7 +93,9 @@ export class LiveStream {
     if (this.isReady) {
       this.#missedBeats = 0;
       this.#write(':\n\n');
-    } else if (++this.#missedBeats > 1) this.close();
+    } else if (++this.#missedBeats > 1) {
+      this.close();
+    }
   }
 
   /** Makes the page load the path. */

@@ -70,8 +70,9 @@ export class RenderQueue {
 
   /** Queues work; work that is already queued is not added again. */
   add(work: () => Promise<void>, isRoutine = false): void {
-    if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
-    else {
+    if (isRoutine && !this.#urgent.has(work)) {
+      this.#routine.add(work);
+    } else {
       this.#routine.delete(work);
       this.#urgent.add(work);
     }

@@ -23,7 +23,7 @@ export const maxPageBytes = 262_144;
 
 const headPattern = /^---[ \t]*\n(?:([^]*?)\n)??---[ \t]*(?:\n|$)/;
 const titlePattern = /^\s*#[ \t]+(.+?)[ \t]*#*[ \t]*(?:\n|$)/;
-const members = ['title', 'description', 'version', 'draft'];
+const headMembers = ['title', 'description', 'version', 'draft'];
 
 /**
  * Parses a Markdown file: an optional head between two lines `---` with `title`, `description`, `version` and `draft`, then the text. The
@@ -34,7 +34,7 @@ const members = ['title', 'description', 'version', 'draft'];
 export function parsePageText(source: string, fallback: string): PageText {
   const text = source.replaceAll('\r\n', '\n');
   const [headBlock = '', headText = ''] = headPattern.exec(text) ?? [];
-  const { values, mistakes } = readHead(headText);
+  const { values, mistakes } = parseHead(headText);
   const content = text.slice(headBlock.length);
   const heading = values['title'] === undefined ? titlePattern.exec(content) : null;
   return {
@@ -49,9 +49,9 @@ export function parsePageText(source: string, fallback: string): PageText {
   };
 }
 
-/** Reads values as strings, so that the version `1.10` stays `1.10`. */
-function readHead(headText: string): { values: Record<string, string>; mistakes: PageText['mistakes'] } {
-  const advice = `write lines such as "draft: true"; it may have ${members.join(', ')}`;
+/** Parses values as strings, so that the version `1.10` stays `1.10`. */
+function parseHead(headText: string): { values: Record<string, string>; mistakes: PageText['mistakes'] } {
+  const advice = `write lines such as "draft: true"; it may have ${headMembers.join(', ')}`;
   let parsed: unknown;
   try {
     parsed = parse(headText, { schema: 'failsafe' });
@@ -64,17 +64,23 @@ function readHead(headText: string): { values: Record<string, string>; mistakes:
   const values: Record<string, string> = {};
   const mistakes: { wrong: string; right: string }[] = [];
   for (const [name, value] of entries) {
-    if (!members.includes(name)) mistakes.push({ wrong: `has "${name}" in its head`, right: advice });
-    else if (typeof value !== 'string') mistakes.push({ wrong: `has a "${name}" that is not a text`, right: advice });
-    // From escapes in quotes. PostgreSQL would reject them when an acceptance of the text is recorded.
-    else if (value.includes('\0') || !value.isWellFormed())
-      mistakes.push({
-        wrong: `has a "${name}" with characters that no text can have`,
-        right: 'remove \\0 and \\uD800 to \\uDFFF',
-      });
-    else if (name === 'draft' && !['true', 'false'].includes(value))
-      mistakes.push({ wrong: `has draft: ${value}`, right: 'write true or false' });
-    else if (value !== '') values[name] = value;
+    const mistake = findMemberMistake(name, value, advice);
+    if (mistake !== undefined) mistakes.push(mistake);
+    else if (value !== '') values[name] = String(value);
   }
   return { values, mistakes };
+}
+
+function findMemberMistake(name: string, value: unknown, advice: string): { wrong: string; right: string } | undefined {
+  if (!headMembers.includes(name)) return { wrong: `has "${name}" in its head`, right: advice };
+  if (typeof value !== 'string') return { wrong: `has a "${name}" that is not a text`, right: advice };
+  // Escapes in quotes can produce such characters. PostgreSQL would reject them when an acceptance of the text is recorded.
+  if (value.includes('\0') || !value.isWellFormed())
+    return {
+      wrong: `has a "${name}" with characters that no text can have`,
+      right: 'remove \\0 and \\uD800 to \\uDFFF',
+    };
+  if (name === 'draft' && !['true', 'false'].includes(value))
+    return { wrong: `has draft: ${value}`, right: 'write true or false' };
+  return undefined;
 }

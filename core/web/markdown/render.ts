@@ -29,7 +29,7 @@ const markdown = new Marked({
       return `<h${depth} id="${anchorPrefix}${createSlug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     link({ href, tokens }) {
-      const target = linkTarget(href);
+      const target = findLinkTarget(href);
       const content = this.parser.parseInline(tokens);
       return target === undefined ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
     },
@@ -51,7 +51,7 @@ const markdown = new Marked({
 });
 
 /** @returns undefined for an address that must not become a link */
-function linkTarget(href: string): string | undefined {
+function findLinkTarget(href: string): string | undefined {
   if (/^#[\w-]+$/.test(href)) return `#${anchorPrefix}${href.slice(1)}`;
   if (href.startsWith('/')) return ownPath(href) === href ? href : undefined;
   const protocol = URL.parse(href)?.protocol;
@@ -60,7 +60,7 @@ function linkTarget(href: string): string | undefined {
     : undefined;
 }
 
-/** Includes headings in quotes and lists. */
+/** Collects headings, including headings in quotes and lists. */
 function collectHeadings(tokens: readonly Token[]): Tokens.Heading[] {
   return tokens.flatMap((token) => {
     if (token.type === 'heading') return [token as Tokens.Heading];

@@ -3,7 +3,7 @@ import { type AccountRecord, readAccounts } from '#core/business/accounts/accoun
 import type { Queries } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 
-/** Returns what operators see as an account's name: its address, else its name, else its id. */
+/** Formats an account for operators: its email address, otherwise its name, otherwise its id. */
 export function formatAccountLabel(
   { id, email, name }: Pick<AccountRecord, 'id' | 'email' | 'name'>,
   t: PageRequest['t'],

@@ -23,7 +23,7 @@ interface SampleValues {
 const placeholder = 'YOUR_KEY';
 
 /** Formats a string literal, valid in Python, TypeScript and JSON. */
-const literal = (value: string) => JSON.stringify(value);
+const formatLiteral = (value: string) => JSON.stringify(value);
 
 const pythonPrograms: Readonly<
   Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>
@@ -33,11 +33,11 @@ const pythonPrograms: Readonly<
     `from openai import OpenAI
 
 client = OpenAI(
-    base_url=${literal(`${url}/v1`)},
+    base_url=${formatLiteral(`${url}/v1`)},
     api_key=${key},
 )
 response = client.responses.create(
-    model=${literal(model)},
+    model=${formatLiteral(model)},
     input="Hello",
 )
 print(response.output_text)`,
@@ -47,11 +47,11 @@ print(response.output_text)`,
     `from anthropic import Anthropic
 
 client = Anthropic(
-    base_url=${literal(url)},
+    base_url=${formatLiteral(url)},
     api_key=${key},
 )
 message = client.messages.create(
-    model=${literal(model)},
+    model=${formatLiteral(model)},
     max_tokens=1024,
     messages=[{"role": "user", "content": "Hello"}],
 )
@@ -63,10 +63,10 @@ print(message.content[0].text)`,
 
 client = genai.Client(
     api_key=${key},
-    http_options={"base_url": ${literal(url)}},
+    http_options={"base_url": ${formatLiteral(url)}},
 )
 answer = client.models.generate_content(
-    model=${literal(model)},
+    model=${formatLiteral(model)},
     contents="Hello",
 )
 print(answer.text)`,
@@ -79,11 +79,11 @@ const typescriptPrograms: typeof pythonPrograms = {
     `import OpenAI from "openai";
 
 const client = new OpenAI({
-  baseURL: ${literal(`${url}/v1`)},
+  baseURL: ${formatLiteral(`${url}/v1`)},
   apiKey: ${key},
 });
 const response = await client.responses.create({
-  model: ${literal(model)},
+  model: ${formatLiteral(model)},
   input: "Hello",
 });
 console.log(response.output_text);`,
@@ -93,11 +93,11 @@ console.log(response.output_text);`,
     `import Anthropic from "@anthropic-ai/sdk";
 
 const client = new Anthropic({
-  baseURL: ${literal(url)},
+  baseURL: ${formatLiteral(url)},
   apiKey: ${key},
 });
 const message = await client.messages.create({
-  model: ${literal(model)},
+  model: ${formatLiteral(model)},
   max_tokens: 1024,
   messages: [{ role: "user", content: "Hello" }],
 });
@@ -109,10 +109,10 @@ console.log(message.content);`,
 
 const client = new GoogleGenAI({
   apiKey: ${key},
-  httpOptions: { baseUrl: ${literal(url)} },
+  httpOptions: { baseUrl: ${formatLiteral(url)} },
 });
 const answer = await client.models.generateContent({
-  model: ${literal(model)},
+  model: ${formatLiteral(model)},
   contents: "Hello",
 });
 console.log(answer.text);`,
@@ -126,12 +126,12 @@ export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [pyt
   const [pip, pythonCode] = pythonPrograms[sdk](
     baseUrl,
     model,
-    hasKeyVariable ? `os.environ[${literal(keyVariable)}]` : literal(key),
+    hasKeyVariable ? `os.environ[${formatLiteral(keyVariable)}]` : formatLiteral(key),
   );
   const [npm, typescriptCode] = typescriptPrograms[sdk](
     baseUrl,
     model,
-    hasKeyVariable ? `process.env.${keyVariable}` : literal(key),
+    hasKeyVariable ? `process.env.${keyVariable}` : formatLiteral(key),
   );
   return [
     { title: 'Python', install: `pip install ${pip}`, code: hasKeyVariable ? `import os\n${pythonCode}` : pythonCode },

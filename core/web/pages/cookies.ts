@@ -17,7 +17,7 @@ type CookieName = 'session' | Preference | 'zone';
 export type Preference = 'language' | 'theme';
 
 const sessionToken = /^[sv][\w-]{43}$/;
-const yearMs = 365 * 24 * 60 * 60 * 1000; // ms
+const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Creates a token for a session (`s`) or a visitor (`v`). */
 export function createToken(kind: 's' | 'v'): string {
@@ -34,13 +34,14 @@ export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host
 }
 
 /** Returns `dp_session`, or over HTTPS `__Host-dp_session`, which other hosts of the domain cannot set. */
-function cookieName(cookie: CookieName, prefix: string, isHttps: boolean): string {
+function buildCookieName(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
-/** Per request, so that a cookie set by one part is visible to the others. */
+/** One object per request, so that a cookie set by one part is visible to the others. */
 const cookiesByRequest = new WeakMap<Request, Cookies>();
 
+/** Returns the cookies of a request. */
 export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
   const cookies = cookiesByRequest.get(request) ?? new Cookies(request, host);
   cookiesByRequest.set(request, cookies);
@@ -73,7 +74,7 @@ export class Cookies {
 
   get(cookie: CookieName): string | undefined {
     if (this.#changes.has(cookie)) return this.#changes.get(cookie);
-    const value: unknown = this.#requestCookies[cookieName(cookie, this.#prefix, this.#isHttps)];
+    const value: unknown = this.#requestCookies[buildCookieName(cookie, this.#prefix, this.#isHttps)];
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -89,7 +90,7 @@ export class Cookies {
 
   clearToken(h: ResponseToolkit): void {
     this.#changes.set('session', undefined);
-    h.unstate(cookieName('session', this.#prefix, this.#isHttps), this.#options(null));
+    h.unstate(buildCookieName('session', this.#prefix, this.#isHttps), this.#options(null));
   }
 
   setPreference(h: ResponseToolkit, preference: Preference, value: string): void {
@@ -98,7 +99,7 @@ export class Cookies {
 
   #set(h: ResponseToolkit, cookie: CookieName, value: string, ttl: number | null): void {
     this.#changes.set(cookie, value);
-    h.state(cookieName(cookie, this.#prefix, this.#isHttps), value, this.#options(ttl));
+    h.state(buildCookieName(cookie, this.#prefix, this.#isHttps), value, this.#options(ttl));
   }
 
   #options(ttl: number | null): ServerStateCookieOptions {

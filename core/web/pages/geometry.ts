@@ -10,6 +10,7 @@ interface Rectangle {
   readonly height: number;
 }
 
+/** The ticks of a pass, and the size of their viewBox. */
 export interface PassTicks {
   readonly width: number;
   readonly height: number;
@@ -44,13 +45,13 @@ export function ticks(days: number, start: number, end: number, now: number): Pa
     if (split < tick.width) remaining.push({ x: x + split, y: 0, width: tick.width - split, height: tick.height });
   }
   const width = (count - 1) * tick.pitch + tick.width;
-  return { width, height: tick.height, used: pathOf(used), left: pathOf(remaining) };
+  return { width, height: tick.height, used: drawPath(used), left: drawPath(remaining) };
 }
 
 /** Draws the small ticks of a plan card: one a day, at most 30. */
 export function planTicks(days: number): { readonly width: number; readonly path: string } {
   const count = Math.min(days, 30);
-  const path = pathOf(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
+  const path = drawPath(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
   return { width: (count - 1) * 6 + 3, path };
 }
 
@@ -84,7 +85,7 @@ export function dayBars(states: readonly DayState[]): DayBars {
   const { pitch, width, height } = dayBar;
   const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
   const pathFor = (target: DayState, parts: readonly (readonly [y: number, height: number])[]) =>
-    pathOf(
+    drawPath(
       shapes
         .filter(({ state }) => state === target)
         .flatMap(({ at }) => parts.map(([y, part]) => ({ ...at, y, height: part }))),
@@ -139,7 +140,7 @@ export function latencyBar(
   };
 }
 
-function pathOf(rectangles: readonly Rectangle[]): string {
+function drawPath(rectangles: readonly Rectangle[]): string {
   return rectangles
     .map(
       ({ x, y, width, height }) => `M${roundToTenth(x)} ${y}h${roundToTenth(width)}v${height}h${-roundToTenth(width)}z`,

@@ -3,10 +3,10 @@ import { string } from '#core/platform/schema.ts';
 import { FieldErrors, type PageRequest } from './page.ts';
 
 /** A local time as browsers send it, in the page's time zone. */
-export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
+export const localTimePattern = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
 /** Schema of a form field with a local time. */
-export const localTimeField = string({ maxLength: 19, pattern: localTime.source });
+export const localTimeField = string({ maxLength: 19, pattern: localTimePattern.source });
 
 /**
  * Converts both ends of a time range in the page's time zone to RFC 3339.

@@ -17,7 +17,7 @@ interface PluginNote {
 /** Returns the current notes. Must be fast, because it is called each time the page is shown or updated. */
 export type NoteSource = (reader: PageReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
-/** Reads the notes of all sources by subject. A source that fails, or takes longer than a second, is skipped. */
+/** Reads the notes of all sources, by subject. A source that fails or takes too long is skipped. */
 export async function readNotes(
   sources: readonly NoteSource[],
   reader: PageReader,

@@ -42,19 +42,19 @@ export function formatSetupCommand(shell: SetupShell, baseUrl: string, options: 
 export function formatSetupOptions(shell: SetupShell, options: SetupOptions): string {
   return Object.entries(options)
     .map(([name, value]) => {
-      const option = shell === 'posix' ? `--${name}` : `-${pascalCase(name)}`;
+      const option = shell === 'posix' ? `--${name}` : `-${toPascalCase(name)}`;
       return value === true ? option : `${option} ${quoteForShell(shell, value)}`;
     })
     .join(' ');
 }
 
-function pascalCase(name: string): string {
+function toPascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase());
 }
 
 /**
- * Creates the sample for pages that cannot be sure of the reader's system: the command for the likely shell, and the other shell's in a
- * comment. The copy button copies `value`, without the comment: zsh runs pasted comments, and the prompt for the key may read them.
+ * Creates the sample for pages that cannot be sure of the reader's system: the command for the likely shell, and the command for the other
+ * shell in a comment. The copy button copies only `value`, because zsh runs pasted comments, and the prompt for the key may read them.
  */
 export function createSetupSample(
   userAgent: string,

@@ -13,6 +13,7 @@ export interface TableCell {
   readonly isCode?: boolean;
 }
 
+/** A column of a table, and its place on small screens. */
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;

@@ -4,14 +4,16 @@ import type { AssetSource, Page } from './page.ts';
 /** Templates, styles and browser scripts: a folder for each plugin, `shell/` and `parts/`. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
 
-/** Resolves a path; a relative one is in `views/`. */
+/** Resolves a path. A relative path is in `views/`. */
 const resolveView = (path: string) => resolve(viewsFolder, path);
 
-export function locateAssets(source: AssetSource): AssetSource {
+/** Returns a copy of the source with an absolute path. */
+export function resolveAssetPath(source: AssetSource): AssetSource {
   return { ...source, path: resolveView(source.path) };
 }
 
-export function locateTemplates(page: Page): Page {
+/** Returns a copy of the page with absolute paths of its templates. */
+export function resolveTemplatePaths(page: Page): Page {
   const { template, live } = page;
   const parts = Object.entries(live?.parts ?? {}).map(([name, path]) => [name, resolveView(path)] as const);
   return {

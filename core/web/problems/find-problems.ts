@@ -9,7 +9,7 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Timeout of each kind. Longer than the ping of a dependency, because one kind waits for those pings. */
+/** Timeout of each kind. Longer than the ping of a dependency, because the kind `check` waits for those pings. */
 const findTimeoutMs = 2_500;
 const maxAgeMs = 10_000; // shared by all scrapes
 
@@ -26,7 +26,7 @@ interface FoundProblems {
 }
 
 /**
- * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects; takes three seconds at most.
+ * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and responds within the timeout of a kind.
  */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
@@ -37,7 +37,7 @@ export async function findProblems({ problems }: ProblemKinds, reader: ProblemRe
     total: byKind.reduce((sum, { total }) => sum + total, 0),
   };
   const { problems: found, total } = results.problems.some(isDatabaseDown) ? mergeUnreadable(results, reader) : results;
-  return { problems: found.toSorted((first, second) => rank(first) - rank(second)), total };
+  return { problems: found.toSorted((first, second) => rankSeverity(first) - rankSeverity(second)), total };
 }
 
 function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
@@ -61,7 +61,7 @@ function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: Probl
   return { problems: [...readable, entry], total: total - unreadableProblems.length + 1 };
 }
 
-function rank({ severity }: Problem): number {
+function rankSeverity({ severity }: Problem): number {
   return severities.indexOf(severity);
 }
 
@@ -74,14 +74,14 @@ function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Ho
     precondition === undefined ? [] : [{ name, precondition }],
   );
   const conditions = conditional.map(({ precondition }, index) => `(${precondition}) AS "${index}"`).join(', ');
-  const impossible =
+  const impossibleNames =
     conditional.length === 0
       ? undefined
       : database.query<Record<string, boolean>>(`SELECT ${conditions}`).then(
           ([row]) => new Set(conditional.flatMap(({ name }, index) => (row?.[index] === false ? [name] : []))),
           () => undefined,
         );
-  return async ({ name }) => (await impossible)?.has(name) !== true;
+  return async ({ name }) => (await impossibleNames)?.has(name) !== true;
 }
 
 async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: IsPossible): Promise<FoundProblems> {
@@ -134,6 +134,7 @@ export type ProblemView = {
   readonly runbook: string | null;
 };
 
+/** Describes a problem for programs. */
 export function describeProblem(found: FoundProblem): ProblemView {
   const { kind, severity, title, subject, since, step, runbook = kind.runbook } = found;
   return {
@@ -156,7 +157,7 @@ export function renderPlainText({ pieces }: Problem): string {
 /** Cache for programs, so that scrapes and probes do not each query the database. */
 const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>();
 
-/** Describes all problems in English, at most ten seconds old. Never rejects. */
+/** Describes all problems in English, at most `maxAgeMs` old. Never rejects. */
 export function describeProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,

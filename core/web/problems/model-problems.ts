@@ -7,8 +7,9 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Maximum number of listed models, and of upstreams with open breakers; one more line counts the rest. */
+/** Maximum number of listed models, and of upstreams with open breakers; one more line counts the remaining ones. */
 const maxListed = 10;
+/** Maximum number of a model's open routes that are explained. */
 const maxExplained = 2;
 
 /** Creates the kind of problem that lists failing and degraded models, worst first, then oldest first. */
@@ -23,7 +24,7 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   const models = filterTroubled(health).toSorted(
     (first, second) =>
       severityOf(first.state) - severityOf(second.state) ||
-      startedAt(first, reader.host) - startedAt(second, reader.host),
+      findStart(first, reader.host) - findStart(second, reader.host),
   );
   return [
     ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
@@ -32,7 +33,7 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
 }
 
 /** Returns the start of the incident, epoch ms; now for a model without an incident. */
-function startedAt({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
+function findStart({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
   return since ?? now();
 }
 
@@ -58,7 +59,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
       { text: trafficText },
       { text: describeOpenRoutes(model, reader) },
     ],
-    since: trouble === undefined ? undefined : new Date(startedAt(model, host)),
+    since: trouble === undefined ? undefined : new Date(findStart(model, host)),
     step: { path: '/operator/routes', label: t('problem.routes_of', { name: id }) },
     ...(state === 'degraded' && { runbook: 'model-degraded' }),
   };
@@ -77,7 +78,11 @@ function describeReason({ reason }: RouteStatus, { t }: ProblemReader): string {
   return reason === null ? '' : inBrackets(describeFaultText(reason, t));
 }
 
-/** Describes models that are not listed. @param models worst first */
+/**
+ * Describes models that are not listed.
+ *
+ * @param models worst first
+ */
 function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
   const [worst] = models;
   if (worst === undefined) return [];
@@ -86,7 +91,7 @@ function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemRead
       severity: severities[worst.state],
       title: t('problem.model_more'),
       pieces: [{ text: t('problem.model_more.text', { count: models.length }) }],
-      since: new Date(Math.min(...models.map((model) => startedAt(model, host)))),
+      since: new Date(Math.min(...models.map((model) => findStart(model, host)))),
       step: { path: '/operator/routes' },
     },
   ];
@@ -112,14 +117,14 @@ export function describeBreakers(
   const troubledRoutes = new Set(filterTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
   const openedAt = ({ open_since: since }: RouteStatus) =>
     since === undefined ? reader.host.now() : Date.parse(since);
-  const open = [...statuses.values()]
+  const openBreakers = [...statuses.values()]
     .filter(({ route, state }) => state !== 'closed' && !troubledRoutes.has(route))
     .toSorted((first, second) => openedAt(first) - openedAt(second));
-  const byUpstream = [...Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')))];
+  const byUpstream = [...Map.groupBy(openBreakers, ({ route }) => route.slice(0, route.indexOf('/')))];
   const listed = byUpstream.slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
     if (oldest === undefined) return [];
     const name = others.length === 0 ? oldest.route : upstream;
-    return describeOpen(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);
+    return describeUpstreamBreaker(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);
   });
   const hiddenUpstreams = byUpstream.slice(maxListed);
   const oldest = hiddenUpstreams[0]?.[1][0];
@@ -138,7 +143,13 @@ function describeHiddenUpstreams(count: number, since: Date, { t }: ProblemReade
   };
 }
 
-function describeOpen(name: string, count: number, oldest: RouteStatus, since: Date, reader: ProblemReader): Problem {
+function describeUpstreamBreaker(
+  name: string,
+  count: number,
+  oldest: RouteStatus,
+  since: Date,
+  reader: ProblemReader,
+): Problem {
   const { t } = reader;
   return {
     severity: 'warn',

@@ -6,7 +6,8 @@ import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from
 
 const maxListed = 10;
 
-const unconfirmed: ProblemKind = {
+/** Payments that were reported, but are not confirmed in time. */
+const unconfirmedProblem: ProblemKind = {
   name: 'payments_unconfirmed',
   order: 120,
   runbook: 'payments-unconfirmed',
@@ -28,7 +29,7 @@ const unconfirmed: ProblemKind = {
 };
 
 /** Money at providers without an order, as one entry, because it may belong to another system that uses the same account. */
-const foreign: ProblemKind = {
+const foreignMoneyProblem: ProblemKind = {
   name: 'foreign_money',
   order: 130,
   runbook: 'flags-open',
@@ -50,7 +51,8 @@ const foreign: ProblemKind = {
   },
 };
 
-const flagged: ProblemKind = {
+/** Flags of orders, each as one entry. */
+const flaggedProblem: ProblemKind = {
   name: 'order_flagged',
   order: 140,
   runbook: 'flags-open',
@@ -64,7 +66,7 @@ const flagged: ProblemKind = {
 };
 
 /** Problems with payments that an operator must resolve. */
-export const moneyProblems = [unconfirmed, foreign, flagged];
+export const moneyProblems = [unconfirmedProblem, foreignMoneyProblem, flaggedProblem];
 
 /** Describes a flag, with or without an order. */
 export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): Problem {

@@ -17,8 +17,14 @@ export interface Problem {
   readonly subject?: string | undefined;
   /** Start of the problem; omitted if unknown. */
   readonly since?: Date | undefined;
-  /** Link to the page for fixing it. Button `text` defaults to the page's title; `label` is the longer name for screen readers. */
-  readonly step: { readonly path: string; readonly text?: string; readonly label?: string };
+  /** Link to the page that fixes it. */
+  readonly step: {
+    readonly path: string;
+    /** Text of the button; default: the page's title. */
+    readonly text?: string;
+    /** Longer name for screen readers. */
+    readonly label?: string;
+  };
   /** Replaces the runbook of its kind. */
   readonly runbook?: string | undefined;
 }
@@ -35,10 +41,11 @@ export interface TextPiece {
   readonly isEnglish?: boolean;
   /** A name or an address, shown only on pages. */
   readonly isPersonal?: boolean;
+  /** Makes the piece a link. */
   readonly path?: string;
 }
 
-/** The reader: an operator on a page, or a program, in English. */
+/** The reader of problems: an operator on a page, or a program, which reads English. */
 export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
 
 /**
@@ -59,18 +66,28 @@ export interface ProblemKind {
   readonly precondition?: string;
   /** Maximum number of problems that are listed; default: all that `find` returns. */
   readonly maxListed?: number;
-  /** Finds current problems, oldest first. Must be fast. If it fails, a problem `unread` is shown instead. */
+  /** Finds current problems, oldest first. Must be fast. If it fails, the problem `unread` is shown instead. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
   /** Immediate alert to the operator. Kinds without one appear only in the daily report. */
   readonly alert?: ProblemAlert;
 }
 
 /** Alert about an event that reports a problem, sent to the operator by email and webhook. */
-export type ProblemAlert =
-  | (AlertComposer & { readonly event: EventName; readonly isWatched?: never })
-  // For a problem without an event of its own: a job checks every minute and records the event at most once a day. Without a composer, the
-  // alert has the problem's text.
-  | (Partial<AlertComposer> & { readonly event: WatchedEvent; readonly isWatched: true });
+export type ProblemAlert = EventAlert | WatchedAlert;
+
+interface EventAlert extends AlertComposer {
+  readonly event: EventName;
+  readonly isWatched?: never;
+}
+
+/**
+ * Alert about a problem without an event of its own. A job checks every minute and records the event at most once a day. Without a composer,
+ * the alert has the problem's text.
+ */
+interface WatchedAlert extends Partial<AlertComposer> {
+  readonly event: WatchedEvent;
+  readonly isWatched: true;
+}
 
 /** Events whose payload is a day in the service's time zone and the start of the problem. */
 type WatchedEvent = {
@@ -113,7 +130,7 @@ export function readEmphasis(text: string): TextPiece[] {
 
 const maxReasonLength = 120;
 
-/** Shortens external text to one line of at most 120 characters. */
+/** Shortens external text to one line of at most `maxReasonLength` characters. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;

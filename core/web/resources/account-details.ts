@@ -36,6 +36,7 @@ export interface AccountDetails {
   readonly actions: readonly RecordedAction[];
 }
 
+/** Reads the data of an account. */
 export async function readAccountDetails(host: Host, record: AccountRecord): Promise<AccountDetails> {
   const { database } = host;
   const { id } = record;

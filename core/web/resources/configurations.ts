@@ -13,7 +13,7 @@ export const configurations = defineResource({
     after: {
       type: 'string',
       pattern: '^[1-9]\\d{0,8}$',
-      description: 'The number of the last configuration of the page before.',
+      description: 'The number of the last configuration on the previous page.',
     },
   }),
   view: defineView<Pick<StoredConfiguration, 'id' | 'servedAt' | 'broughtBy'>>()({

@@ -155,6 +155,7 @@ export function fieldTable<Entry>(
   return describeTable(reader, id, title, entries, columns);
 }
 
+/** Describes the tables below the facts of an entry. */
 export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
   return tables.map(({ name, entries, view }) => fieldTable(reader, name, `operator.${name}`, entries, view.page));
 }

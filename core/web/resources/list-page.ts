@@ -27,8 +27,8 @@ interface ListPage extends Pick<Page, 'path' | 'title' | 'within'> {
 }
 
 /**
- * Creates the search page of a resource: its table, newest first, filtered by words and a choice. It links to its parent page, or else to
- * the pages below it.
+ * Creates the search page of a resource: its table, newest first, filtered by words and a choice. The page links to its parent page; without
+ * a parent, to the pages below it.
  */
 export function listPage(
   gateway: { readonly pages: readonly Page[] },

@@ -20,9 +20,9 @@ export const mails = defineResource({
   name: 'mail',
   summary: 'list mails to customers with their outcome, the newest first',
   query: object({
-    account: text('Of this account: id, e-mail address, name, hint or key.'),
-    order: text('About this order: code or id.'),
-    undelivered: boolean('Only those of the last week that did not arrive, or perhaps did not.'),
+    account: text('Only mails to this account: id, e-mail address, name, hint or key.'),
+    order: text('Only mails about this order: code or id.'),
+    undelivered: boolean('Only mails of the last week that did not arrive, or may not have arrived.'),
     after: createAfterSchema('mail', '^\\d{1,18}$'),
   }),
   view: defineView<CustomerMail>()(

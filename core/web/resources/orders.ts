@@ -114,11 +114,11 @@ export const accountOrderFields = orderView.page
 /** Schema of filters for orders, or for their money. */
 export const orderQuery = object({
   state: { enum: orderStates, description: 'Only orders in this state.' },
-  flagged: boolean('Only those with an open flag.'),
+  flagged: boolean('Only orders with an open flag.'),
   day: { type: 'string', format: 'date', description: 'A day, such as 2026-11-22.' },
   since: { type: 'string', format: 'date', description: 'The first day.' },
   until: { type: 'string', format: 'date', description: 'The last day.' },
-  account: text('Of this account: id, e-mail address, name, key hint or key.'),
+  account: text('Only orders of this account: id, e-mail address, name, key hint or key.'),
 });
 
 /**
@@ -144,7 +144,7 @@ export async function readOrderFilter(
 
 export const orders = defineResource({
   name: 'order',
-  summary: 'list or search orders, the newest first; days are those of their creation',
+  summary: 'list or search orders, the newest first; days refer to their creation',
   query: object({
     words: text(
       'A part of the code, or of the name or e-mail address of the buyer; a reference or payment id of the provider; an amount, also with the minute in the zone, five minutes either way: 95000 20:14.',
@@ -152,7 +152,7 @@ export const orders = defineResource({
     ),
     ...orderQuery.properties,
     wrong_first: boolean('Open flags, failed charges and refunds under way come first. Use it with a day.'),
-    after: text('The id of the last order of the page before.'),
+    after: text('The id of the last order on the previous page.'),
   }),
   view: orderView,
   async list(host, { words, wrong_first: isWorstFirst, after, ...query }, { limit, timeZone }) {

@@ -25,7 +25,7 @@ const uuidPattern = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
  * @param pattern pattern of its ids
  */
 export const createAfterSchema = (name: string, pattern = uuidPattern) => ({
-  ...text(`The id of the last ${name} of the page before.`),
+  ...text(`The id of the last ${name} on the previous page.`),
   pattern,
 });
 
@@ -87,8 +87,8 @@ export function getPlural({ name, plural = `${name}s` }: Pick<OperatorResource, 
 }
 
 /** Wraps the entries under the name of the resource: `{ "orders": [], "next": null }`. */
-function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...rest }: ListResult<Entry>): object {
-  return { [getPlural(resource)]: entries, ...rest };
+function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...cursor }: ListResult<Entry>): object {
+  return { [getPlural(resource)]: entries, ...cursor };
 }
 
 /** Renders the output of a command with `--json`. */
@@ -113,10 +113,10 @@ export function createReading(resource: OperatorResource): OperatorReading {
 
 /** Describes the parameters of a query, by name. */
 export function describeQuery({ properties }: InputSchema): NonNullable<OperatorReading['query']> {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describe(schema)]));
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describeParameter(schema)]));
 }
 
-function describe({ type, enum: values, description = '' }: JsonSchema): string {
+function describeParameter({ type, enum: values, description = '' }: JsonSchema): string {
   if (values !== undefined) return `${description} One of ${values.join(', ')}.`;
   return type === 'boolean' ? `true: ${description}` : description;
 }

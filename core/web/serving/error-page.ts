@@ -16,7 +16,7 @@ import type { Renderer } from './renderer.ts';
 import { setPageHeaders } from './routes.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses that have texts; others use those of 400 or 500. */
+/** Statuses that have texts. Other statuses use the texts of 400 or 500. */
 const describedStatuses = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;

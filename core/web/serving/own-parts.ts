@@ -32,11 +32,11 @@ export const coreTexts = [
 /** Styles, scripts and images in `views/`, and htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: '', path: viewsFolder },
-  { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
-  { name: 'htmx-sse.js', path: fileFromPackage('htmx-ext-sse/dist/sse.min.js') },
+  { name: 'htmx.js', path: resolvePackageFile('htmx.org/dist/htmx.min.js') },
+  { name: 'htmx-sse.js', path: resolvePackageFile('htmx-ext-sse/dist/sse.min.js') },
 ];
 
-function fileFromPackage(specifier: string): string {
+function resolvePackageFile(specifier: string): string {
   return fileURLToPath(import.meta.resolve(specifier));
 }
 

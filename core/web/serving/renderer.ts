@@ -129,7 +129,7 @@ export class Renderer {
 
 const roles: readonly Role[] = ['public', 'account', 'operator'];
 
-const reserved = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(\/|$)/;
+const reservedPath = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(\/|$)/;
 
 /**
  * Checks at the start that a page can be rendered.
@@ -137,8 +137,8 @@ const reserved = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(\/|$
  * @throws Error with the mistake
  */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
-  const createError = (why: string) => new Error(`page "${page.path}": ${why}`);
-  if (reserved.test(page.path))
+  const createError = (reason: string) => new Error(`page "${page.path}": ${reason}`);
+  if (reservedPath.test(page.path))
     throw createError('pages cannot be below /v1, /v1beta, /v1alpha, /v1beta1, /v2, /anthropic, /openai or /assets');
   if (!roles.includes(page.role)) throw createError(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
   const entries = listEntries(page);
@@ -158,14 +158,14 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (page.template !== undefined) await checkTemplate(page.template, createError);
 }
 
-async function checkTemplate(path: string, refuse: (why: string) => Error): Promise<void> {
+async function checkTemplate(path: string, createError: (why: string) => Error): Promise<void> {
   const template = await readFile(path, 'utf8').catch(() => {
-    throw refuse(`template ${path} not found`);
+    throw createError(`template ${path} not found`);
   });
   try {
     new Eta().compile(template);
   } catch (error) {
-    throw refuse(`template ${path} is malformed: ${describeSyntaxError(String(error))}`);
+    throw createError(`template ${path} is malformed: ${describeSyntaxError(String(error))}`);
   }
 }
 

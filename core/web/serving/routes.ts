@@ -38,7 +38,7 @@ export class PageRoutes {
       options: { auth: getAuthOptions(page) },
       handler: (request, h) => {
         if (page.has !== undefined && !this.#originalPaths.has(request)) throw new PageError(404, 'error.404.text');
-        return this.#show(page, this.visit(request, h), h);
+        return this.#show(page, this.createVisit(request, h), h);
       },
     });
     if (page.has !== undefined) this.#conditionalPages.push(page);
@@ -73,7 +73,7 @@ export class PageRoutes {
     return this.#originalPaths.get(request) ?? request.path;
   }
 
-  visit(request: Request, h: ResponseToolkit): Visit {
+  createVisit(request: Request, h: ResponseToolkit): Visit {
     return new Visit(request, h, this.#host(), this.#translator, this.pathOf(request));
   }
 
@@ -105,7 +105,7 @@ export class PageRoutes {
   }
 
   async #submit(page: Page, form: PageForm, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
-    const visit = this.visit(request, h);
+    const visit = this.createVisit(request, h);
     const id = this.#requireOwnForm(page, visit, request);
     const fields = readFields(request.payload, form.fields);
     try {

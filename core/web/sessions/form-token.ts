@@ -46,8 +46,8 @@ export function readFormToken(
   if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {
     throw new PageError(403, 'form.unknown');
   }
-  const age = now / 1000 - Number.parseInt(createdAt, 36);
-  if (age > lifetime) throw new PageError(403, 'form.expired');
+  const ageSeconds = now / 1000 - Number.parseInt(createdAt, 36);
+  if (ageSeconds > lifetime) throw new PageError(403, 'form.expired');
   return id;
 }
 
@@ -58,14 +58,14 @@ export function readFormToken(
  * @throws PageError
  */
 export function requireSameOrigin(request: Request, host: Pick<Host, 'section' | 'service'>): void {
+  if (isCrossOrigin(request, host)) throw new PageError(403, 'form.foreign');
+}
+
+function isCrossOrigin(request: Request, host: Pick<Host, 'section' | 'service'>): boolean {
   const { origin, 'sec-fetch-site': site } = request.raw.req.headers;
-  const isForeign =
-    site === undefined
-      ? origin !== undefined &&
-        origin !== new URL(host.service.baseUrl).origin &&
-        URL.parse(origin)?.host !== clientConnection(request, host).host
-      : site !== 'same-origin' && site !== 'none';
-  if (isForeign) throw new PageError(403, 'form.foreign');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  if (origin === undefined || origin === new URL(host.service.baseUrl).origin) return false;
+  return URL.parse(origin)?.host !== clientConnection(request, host).host;
 }
 
 function sign(sessionToken: string, id: string, path: string): string {

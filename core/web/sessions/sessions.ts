@@ -15,7 +15,7 @@ import type { SignedInAccount } from '../pages/page.ts';
 import { removeNul } from '../pages/remove-nul.ts';
 import type { Language } from '../texts/texts.ts';
 
-const maxAgeDays = 90; // however active the session is
+const maxAgeDays = 90; // also for a session in use
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
 /** Minimum time between updates of the last use, so that not every page view is a write. */
@@ -47,7 +47,7 @@ export interface OpenSession {
 
 const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** Includes paused accounts: they are not served, but their owners can open their pages. */
+/** SQL condition: the account's pages can be opened. Holds for paused accounts, which are not served otherwise. */
 const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
 
 /**

@@ -67,7 +67,7 @@ export function formatRemaining(ms: number, language: Language): FormattedRemain
 const relativeFormats = new Map<string, Intl.RelativeTimeFormat>();
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-/** @param options digits after the decimal point, from `least` to `most`; `share` formats a percentage */
+/** Formats a number with `minDigits` to `maxDigits` digits after the decimal point; with `isPercent`, a share as a percentage. */
 export function formatNumber(
   value: number,
   locale: string,

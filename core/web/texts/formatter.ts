@@ -13,7 +13,11 @@ import type { Language } from './texts.ts';
 export interface Formatter {
   /** IANA name of the zone in which times are formatted. */
   readonly timeZone: string;
-  /** `Rp 95.000`, the same in every language. @param amount in the currency's smallest payable unit */
+  /**
+   * `Rp 95.000`, the same in every language.
+   *
+   * @param amount in the currency's smallest payable unit
+   */
   money(amount: number, currency: string): string;
   /** `1,284` or `1.284`. */
   number(value: number): string;
@@ -37,7 +41,12 @@ export interface Formatter {
   span(from: number, to: number): string;
   /** Remaining time as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
-  /** `1.4%`, `41.0%`: 0% and 100% only for exact values. @param share from 0 to 1 @param digits default: 1 */
+  /**
+   * `1.4%`, `41.0%`. Returns 0% and 100% only for exact values.
+   *
+   * @param share from 0 to 1
+   * @param digits after the decimal point; default: 1
+   */
   percent(share: number, digits?: number): string;
   /** `96 kB`, in steps of 1000. */
   bytes(count: number): FormattedAmount;
@@ -55,6 +64,10 @@ export interface FormattedTime {
 
 /** 24-hour clock and day before month, as in most English outside the United States. */
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
+
+const weekMs = 7 * 86_400_000;
+/** Distance from which a date without a year is ambiguous. */
+const ambiguousAfterMs = 300 * 86_400_000;
 
 const formatters = new Map<string, Formatter>();
 
@@ -80,11 +93,11 @@ function createFormatter(language: Language, timeZone: string): Formatter {
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
   const minutes = { hour: '2-digit', minute: '2-digit' } as const;
   const weekday = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-  const time = (options: Intl.DateTimeFormatOptions) => timeFormat(locale, { timeZone, ...options });
+  const time = (options: Intl.DateTimeFormatOptions) => createTimeFormat(locale, { timeZone, ...options });
   const day = time({ dateStyle: 'medium' });
   const shortTime = time(minutes);
-  const shortDay = withoutComma(time(weekday));
-  const shortDayOfYear = withoutComma(time({ ...weekday, year: 'numeric' }));
+  const shortDay = omitComma(time(weekday));
+  const shortDayOfYear = omitComma(time({ ...weekday, year: 'numeric' }));
   return {
     timeZone,
     money: formatMoney,
@@ -93,7 +106,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     limit: (value) => formatLimit(value, language, locale),
     percent: (share, digits = 1) => formatPercent(share, locale, digits),
     bytes: (count) => formatBytes(count, locale),
-    time: withZoneName(
+    time: addZoneName(
       time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
       timeZone,
     ),
@@ -118,19 +131,15 @@ function createFormatter(language: Language, timeZone: string): Formatter {
   };
 }
 
-const weekMs = 7 * 86_400_000;
-/** Distance in ms from which a date without a year is ambiguous. */
-const ambiguousAfterMs = 300 * 86_400_000;
-
 type TimeFormat = (value: Date) => FormattedTime;
 
-function timeFormat(locale: string, options: Intl.DateTimeFormatOptions): TimeFormat {
+function createTimeFormat(locale: string, options: Intl.DateTimeFormatOptions): TimeFormat {
   const format = new Intl.DateTimeFormat(locale, options);
   return (value) => ({ iso: value.toISOString(), text: format.format(value) });
 }
 
 /** Formats `Rab 25 Nov` instead of Intl's `Rab, 25 Nov`. */
-function withoutComma(format: TimeFormat): TimeFormat {
+function omitComma(format: TimeFormat): TimeFormat {
   return (value) => {
     const { iso, text } = format(value);
     return { iso, text: text.replace(',', '') };
@@ -138,7 +147,7 @@ function withoutComma(format: TimeFormat): TimeFormat {
 }
 
 /** Adds `WIB`, `WITA` or `WIT` in every language: Intl has these names in Indonesian only. */
-function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
+function addZoneName(format: TimeFormat, timeZone: string): TimeFormat {
   const [name] =
     new Intl.DateTimeFormat('id-ID', { timeZone, timeZoneName: 'short' }).format(0).match(/WI(?:B|TA|T)$/) ?? [];
   if (name === undefined) return format;
@@ -208,7 +217,8 @@ function formatPercent(share: number, locale: string, digits: number): string {
 function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });
-  return `${from <= 0 ? '0' : start.unit === end.unit ? start.value : start.text} – ${end.text}`;
+  if (from <= 0) return `0 – ${end.text}`;
+  return `${start.unit === end.unit ? start.value : start.text} – ${end.text}`;
 }
 
 /** Joins texts and skips empty ones: `Rp 95.000 · paid`. */

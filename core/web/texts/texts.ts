@@ -13,7 +13,7 @@ export interface Texts {
 }
 
 /**
- * Combines the languages of a plugin, each from a JSON file. A text that is missing in one is a type error, so `npm run check` fails.
+ * Combines the languages of a plugin, each from a JSON file. A text that one language lacks is a type error, so `npm run check` fails.
  */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;

@@ -54,7 +54,11 @@ function addAll(texts: Map<string, Text>, addedTexts: Readonly<Record<string, Te
   }
 }
 
-function requireSameKeys(texts: ReadonlyMap<string, Text>, others: ReadonlyMap<string, Text>, other: Language): void {
-  const missing = texts.keys().find((key) => !others.has(key));
-  if (missing !== undefined) throw new Error(`text "${missing}" has no translation in "${other}"`);
+function requireSameKeys(
+  texts: ReadonlyMap<string, Text>,
+  otherTexts: ReadonlyMap<string, Text>,
+  otherLanguage: Language,
+): void {
+  const missing = texts.keys().find((key) => !otherTexts.has(key));
+  if (missing !== undefined) throw new Error(`text "${missing}" has no translation in "${otherLanguage}"`);
 }

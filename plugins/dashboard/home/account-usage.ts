@@ -11,7 +11,7 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { type LiveBus, liveBus } from '#core/web/live/live-bus.ts';
+import { type LiveBus, getLiveBus } from '#core/web/live/live-bus.ts';
 
 /** Maximum rows in the home page's table of requests. */
 const maxLatestRequests = 4;
@@ -65,7 +65,7 @@ class UsageCache implements Disposable {
 
   constructor(host: Host) {
     this.#database = host.database;
-    this.#bus = liveBus(host);
+    this.#bus = getLiveBus(host);
     this.#unsubscribe = this.#bus.listen(({ topic, accounts }) => {
       if (topic !== 'requests') return;
       if (accounts === undefined) this.#currentReadings.clear();

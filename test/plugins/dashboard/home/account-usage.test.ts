@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Host } from '#core/gateway/host/host.ts';
-import { liveBus, publishLive } from '#core/web/live/live-bus.ts';
+import { getLiveBus, publishLive } from '#core/web/live/live-bus.ts';
 import { readAccountUsage } from '../../../../plugins/dashboard/home/account-usage.ts';
 import { hubHost } from '../../../core/web/live/fixture.ts';
 import { hour, now as start } from './fixture.ts';
@@ -87,7 +87,7 @@ it('the usage of an account is not kept while no new records could be heard of',
 it('the usage of an account is not kept while other instances could not be heard', async () => {
   shareHost();
   await read();
-  await liveBus(host).ready();
+  await getLiveBus(host).ready();
   await read();
   const asked = queries;
   await read();

@@ -26,8 +26,8 @@ export interface Document {
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/** Returns the texts in force that this reader can open. @param readLinks links of the plugin with the pages; undefined without it */
-export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
+/** Lists the texts in force that this reader can open. @param readLinks reads the links of the plugin that has the pages; undefined without it */
+export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
   const links = selectSiteLinks(reader, readLinks);
   return acceptedPages.flatMap((page) => {
     const path = links[page];
@@ -77,16 +77,16 @@ function computeDigest(parts: readonly string[]): string {
 }
 
 /** Returns the version of the text in the shown language. */
-export function versionOf({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
+export function getVersion({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
   return texts?.[language]?.version;
 }
 
 export const digestPattern = /^[\w-]{43}$/;
 
-/** Permanent path of a version. */
-const versionPath = (digest: string) => `/accepted/${digest}`;
+/** Builds the permanent path of a version. */
+const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
-/** Returns the permanent link to a version. Later edits of the page do not change what it shows. */
-export function linkOf({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
-  return address ?? versionPath(digest);
+/** Creates the permanent link to a version. Later edits of the page do not change what the link shows. */
+export function createPermanentLink({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
+  return address ?? buildVersionPath(digest);
 }

@@ -4,7 +4,7 @@ import { retention } from './jobs.ts';
 import { createVersionPage } from './page.ts';
 import { acceptances } from './resource.ts';
 import { createAcceptanceStep } from './step.ts';
-import { readAcceptanceTimeline } from './story.ts';
+import { readAcceptanceTimeline } from './timeline.ts';
 
 /** Buyers accept the terms by paying: records who accepted which version, and when. */
 export const plugin: GatewayPlugin = {

@@ -13,7 +13,7 @@ const unpaidRetentionDays = 90;
 export const retention: JobDefinition = {
   name: 'remove-old-acceptances',
   description:
-    'Deletes acceptances of terms when the receipts of their order are deleted, and of orders that cannot be paid after 90 days.',
+    'Deletes acceptances of terms together with the receipts of their order, and after 90 days if the order cannot be paid.',
   schedule: { pattern: '33 3 * * *' },
   async run(_data, host) {
     const { database, log } = host;

@@ -8,7 +8,7 @@ import {
 import { parsePageText } from '#core/web/markdown/page-text.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { documentsFor, type StoredTexts, versionOf } from './document.ts';
+import { listDocuments, type StoredTexts, getVersion } from './document.ts';
 import { readDocument, type StoredDocument } from './store.ts';
 
 const { description: _, ...pageLayout } = markdownPageDefaults; // without a description, search engines skip the page
@@ -30,20 +30,20 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
     return {
       ...(await describeMarkdown(texts, request)),
       version: version === undefined ? '' : request.t('acceptance.version', { version }),
-      notice: describeState(digest, stored, gateway, request),
+      notice: describeForce(digest, stored, gateway, request),
     };
   },
 });
 
 /** Describes whether buyers accept this version now. */
-function describeState(
+function describeForce(
   digest: string,
   { page, texts, createdAt }: StoredDocument,
   gateway: Pick<Registry, 'siteLinksReader'>,
   request: PageRequest,
 ) {
   const { t, format } = request;
-  const currentDocument = documentsFor(request, gateway.siteLinksReader).find((document) => document.page === page);
+  const currentDocument = listDocuments(request, gateway.siteLinksReader).find((document) => document.page === page);
   const isInForce =
     currentDocument !== undefined && (currentDocument.digest === digest || isSameVersion(currentDocument, texts));
   const day = format.day(createdAt).text;
@@ -58,10 +58,10 @@ function describeState(
   };
 }
 
-function isSameVersion(currentDocument: Parameters<typeof versionOf>[0], texts: StoredTexts | undefined): boolean {
+function isSameVersion(currentDocument: Parameters<typeof getVersion>[0], texts: StoredTexts | undefined): boolean {
   const { language } = currentDocument;
-  const version = versionOf(currentDocument);
-  return version !== undefined && version === versionOf({ texts, language });
+  const version = getVersion(currentDocument);
+  return version !== undefined && version === getVersion({ texts, language });
 }
 
 /** Returns the same object for every request, because it is the key of the rendered page's cache. */

@@ -25,6 +25,6 @@ export const acceptances = defineResource({
   }),
   async list({ database }, query, { limit }) {
     const { listAcceptances } = await import('./store.ts');
-    return readPage(limit, (most) => listAcceptances(database, query, most));
+    return readPage(limit, (maxRows) => listAcceptances(database, query, maxRows));
   },
 });

@@ -5,7 +5,7 @@ import type { CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.
 import { accountOf, FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
 import type { Language } from '#core/web/texts/texts.ts';
-import { type Document, documentsFor, linkOf } from './document.ts';
+import { type Document, listDocuments, createPermanentLink } from './document.ts';
 import {
   recordAcceptance,
   type AcceptedText,
@@ -26,7 +26,7 @@ export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>)
   name: 'acceptance',
   fields: { accepted: maxFieldLength },
   async show(request) {
-    const documents = documentsFor(request, gateway.siteLinksReader);
+    const documents = listDocuments(request, gateway.siteLinksReader);
     if (documents.length === 0) return undefined;
     const { host } = request;
     await recordShownTexts(host, documents);
@@ -37,7 +37,7 @@ export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>)
     };
   },
   submit({ accepted = '' }, request) {
-    const documents = documentsFor(request, gateway.siteLinksReader);
+    const documents = listDocuments(request, gateway.siteLinksReader);
     if (documents.length === 0) return undefined;
     return async (transaction, order) => {
       const acceptedTexts = await recordAcceptance(transaction, order, parseShownTexts(accepted), documents);
@@ -52,7 +52,7 @@ export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>)
 function describeSentence(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
   const links = documents.flatMap((document, index): SentencePiece[] => [
     { text: t(index === 0 ? 'acceptance.by_paying' : 'acceptance.and') },
-    { text: t(`acceptance.${document.page}`), path: linkOf(document) },
+    { text: t(`acceptance.${document.page}`), path: createPermanentLink(document) },
   ]);
   return [...links, { text: isChanged ? t('acceptance.end_changed') : t('acceptance.end') }];
 }
@@ -72,6 +72,6 @@ function describeLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'
       const day = getFormatter(language, timeZone).day(createdAt).text;
       return texts[language]['acceptance.line.since'].replace('{day}', day);
     }),
-    path: linkOf(accepted),
+    path: createPermanentLink(accepted),
   };
 }

@@ -9,13 +9,13 @@ import {
   digestPattern,
   type Document,
   type StoredTexts,
-  versionOf,
+  getVersion,
 } from './document.ts';
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
 
 /** Minimum time between records of the same shown text. */
 const recordIntervalMs = 600_000;
-/** Minutes after its last record until a replaced text can no longer be accepted. Gives every buyer at least an hour. */
+/** Minutes during which a replaced text can still be accepted after it was last recorded as shown. Gives every buyer at least an hour. */
 const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';
@@ -44,7 +44,7 @@ export async function recordShownTexts(
   for (const { digest } of dueDocuments) recordedTimes.set(digest, host.monotonic());
 }
 
-/** A text in the buyer's form field, with the language of the shown text. */
+/** A text that the buyer's form names, with the language in which it was shown. */
 interface ShownText {
   readonly digest: string;
   readonly language: string;
@@ -55,6 +55,7 @@ export function encodeShownTexts(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }
 
+/** Parses the value of the form field. Skips invalid entries. */
 export function parseShownTexts(fieldValue: string): ShownText[] {
   return fieldValue.split(' ').flatMap((entry) => {
     const [digest = '', language = ''] = entry.split('.');
@@ -90,7 +91,7 @@ export async function recordAcceptance(
   const requiredTexts = documentsInForce.map(({ page, digest, texts }) => ({
     page,
     digest,
-    texts: removeBodies(texts),
+    texts: omitBodies(texts),
   }));
   const rows = await transaction.execute<
     (Row<typeof AcceptanceText, 'digest' | 'address' | 'created_at'> & AcceptedRow)[]
@@ -122,7 +123,7 @@ interface AcceptedRow {
   readonly language: Language;
 }
 
-function removeBodies(texts: StoredTexts = {}): object {
+function omitBodies(texts: StoredTexts = {}): object {
   return Object.fromEntries(Object.entries(texts).map(([language, { version }]) => [language, { version }]));
 }
 
@@ -130,7 +131,7 @@ function sortByPage(accepted: readonly AcceptedText[]): AcceptedText[] {
   return accepted.toSorted((first, second) => acceptedPages.indexOf(first.page) - acceptedPages.indexOf(second.page));
 }
 
-/** Clears the recorded times after a rejection, so that the next page records its texts again. */
+/** Clears the recorded times after a rejection, so that the next page records the shown texts again. */
 export function clearRecordedTimes(host: Pick<Host, 'keep'>): void {
   getRecordedTimes(host).clear();
 }
@@ -150,11 +151,12 @@ export async function findChangedPages(
     const lastAccepted = lastByPage.get(page);
     if (lastAccepted === undefined || lastAccepted.digest === digest) return [];
     const isSame =
-      lastAccepted.version !== null && lastAccepted.version === versionOf({ texts, language: lastAccepted.language });
+      lastAccepted.version !== null && lastAccepted.version === getVersion({ texts, language: lastAccepted.language });
     return isSame ? [] : [page];
   });
 }
 
+/** A text as it was shown to buyers. */
 export interface StoredDocument {
   readonly page: AcceptedPage;
   readonly address: string | undefined;
@@ -162,6 +164,7 @@ export interface StoredDocument {
   readonly createdAt: Date;
 }
 
+/** Reads a shown text; undefined if there is none with this digest. */
 export async function readDocument(database: Queries, digest: string): Promise<StoredDocument | undefined> {
   if (!digestPattern.test(digest)) return undefined;
   const [row] = await database.query<Row<typeof AcceptanceText, 'page' | 'address' | 'texts' | 'created_at'>>(

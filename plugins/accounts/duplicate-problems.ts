@@ -1,7 +1,7 @@
 import { findDuplicateAddresses, indexMissingCondition } from '#core/business/accounts/duplicate-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
-/** The problem of accounts that share an address, which only an operator can resolve. */
+/** Reports accounts that share an address, which only an operator can resolve. */
 export const duplicateAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,

@@ -3,15 +3,16 @@ import { accounts } from '#core/web/resources/accounts.ts';
 import { accountCommand, accountReading } from './account/command.ts';
 import { duplicateAddresses } from './duplicate-problems.ts';
 import { cleanDeletedJob, publishJob, retentionJob, planEndJob, planEndSweep } from './jobs.ts';
-import { addAccountPages } from './pages/index.ts';
+import { registerAccountPages } from './pages/index.ts';
 
 /**
- * `daypass account` for operators, and background jobs, which publish and expire events and record the ends of plans.
+ * `daypass account` for operators, the owners' pages for their own account, and background jobs, which publish and delete events and record
+ * the ends of plans.
  */
 export const plugin: GatewayPlugin = {
   name: 'accounts',
   register(server) {
-    addAccountPages(server);
+    registerAccountPages(server);
     server.gateway.command(accountCommand);
     server.gateway.resource(accounts);
     server.gateway.operatorReading(accountReading);
@@ -22,8 +23,8 @@ export const plugin: GatewayPlugin = {
     server.gateway.job(planEndSweep);
     server.gateway.job(cleanDeletedJob);
     server.gateway.onConfigured(async (_server, host) => {
-      const { getEventRelay: eventRelay } = await import('#core/business/accounts/event-relay.ts');
-      await eventRelay(host).ready();
+      const { getEventRelay } = await import('#core/business/accounts/event-relay.ts');
+      await getEventRelay(host).ready();
     });
   },
 };

@@ -16,6 +16,7 @@ export const publishJob: JobDefinition = {
   },
 };
 
+/** Runs once a day. */
 export const retentionJob: JobDefinition = {
   name: 'remove-old-account-events',
   description: 'Deletes events that were published, and digests of keys that were replaced, more than 90 days ago.',
@@ -29,6 +30,7 @@ export const retentionJob: JobDefinition = {
 /** Request records may arrive this late after their account was deleted, because a journal waits for the database. */
 const maxRecordDelayDays = 7;
 
+/** Runs every hour. */
 export const cleanDeletedJob: JobDefinition = {
   name: 'clean-deleted-accounts',
   description: 'Removes content and addresses of requests that were recorded after their account was deleted.',

@@ -10,8 +10,8 @@ interface FailureLimits {
 }
 
 /**
- * Counts failed authentications by network, on this instance. Only failures count, so they do not affect callers with valid keys at the
- * same address. Above the bound, the network that failed longest ago is forgotten.
+ * Counts failed authentications by network, on this instance. Successful ones do not count, so callers with valid keys at the same address
+ * are not affected. Above the bound, the network that failed longest ago is forgotten.
  */
 export class FailedAuthentications {
   /** Theoretical arrival times (GCRA), in µs of the clock. */
@@ -24,10 +24,11 @@ export class FailedAuthentications {
   }
 
   /** Returns the seconds until this address may fail again; 0 if it may fail now. */
-  secondsToWait(address: string | undefined, limits: FailureLimits): number {
+  getWaitSeconds(address: string | undefined, limits: FailureLimits): number {
     return Math.max(0, this.#readState(parseNetwork(address), limits).wait / 1_000_000);
   }
 
+  /** Counts a failed authentication from this address. */
   countFailure(address: string | undefined, limits: FailureLimits): void {
     const network = parseNetwork(address);
     const { now, debt, interval } = this.#readState(network, limits);

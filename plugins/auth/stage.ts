@@ -14,11 +14,16 @@ import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { formatSetupCommand, guessSetupShell } from '#core/web/pages/setup-command.ts';
 import { findAccount, readPresentedToken, readPresentedKeys } from './credentials.ts';
 import { getFailedAuthentications } from './failures.ts';
-import { createTokenHolder } from './token-holder.ts';
+import { createTokenHolderFinder } from './token-holder.ts';
+
+const keyPath = '/account/key';
+
+/** Hint that is recorded for requests with a page's access token. */
+const playgroundHint = 'playground';
 
 /**
  * Authenticates the caller by API key, before the body is read. One valid key is enough. With keys of several accounts, the
- * first is used (see `presentedKeys`).
+ * first is used (see `readPresentedKeys`).
  *
  * Without a key, a page's access token authenticates the signed-in account (core/business/accounts/access-token.ts). Its requests are
  * recorded with the hint `playground`.
@@ -37,11 +42,11 @@ export const authStage = defineStage({
   options: object({
     cache_seconds: integer(
       { minimum: 0, maximum: 3600, default: 60 },
-      'Seconds after which a cached key is read again, while calls go on with it; 0: each call waits for the database. A rotated key is rejected immediately, regardless of this value.',
+      'Seconds after which a cached key is read again. Calls continue to use it meanwhile. 0: each call waits for the database. A rotated key is rejected immediately, regardless of this value.',
     ),
     failures: object(
       { default: {} },
-      'Failed authentications of one address (IPv6: one /64 network), after which further ones get 429. Valid keys are not affected.',
+      'Failed authentications of one address (IPv6: one /64 network) before further ones are answered with 429. Valid keys are not affected.',
       {
         limit: integer({ minimum: 1, maximum: 100_000, default: 60 }, 'Failures per period.'),
         period: integer({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),
@@ -72,7 +77,7 @@ export const authStage = defineStage({
     const { prefix } = host.service;
     const failures = getFailedAuthentications(host);
     const replacedKeys = host.keep('former-keys', () => new ReplacedKeys(host.database));
-    const findTokenHolder = createTokenHolder(host, directory, maxAge);
+    const findTokenHolder = createTokenHolderFinder(host, directory, maxAge);
 
     const admitOrRefuse = (
       exchange: Exchange,
@@ -82,7 +87,7 @@ export const authStage = defineStage({
     ): void | Promise<never> => {
       if (account?.blockedAt !== undefined) throw createBlockedError(host.service, account.blockedAt, account.pausedAt);
       if (account?.key !== undefined) return admitCaller(exchange, account, account.key, hint);
-      const waitSeconds = failures.secondsToWait(exchange.remoteAddress, limits);
+      const waitSeconds = failures.getWaitSeconds(exchange.remoteAddress, limits);
       if (waitSeconds > 0) {
         exchange.set(unauthenticated, true);
         throw createTooManyFailuresError(waitSeconds);
@@ -100,7 +105,7 @@ export const authStage = defineStage({
     };
 
     const findByKeys = (exchange: Exchange, keys: readonly string[]) =>
-      findAccount(directory, keys, maxAge, () => failures.secondsToWait(exchange.remoteAddress, limits) > 0);
+      findAccount(directory, keys, maxAge, () => failures.getWaitSeconds(exchange.remoteAddress, limits) > 0);
 
     /** Finds the account of the first valid key or, without a key, of the token. */
     const findCaller = (exchange: Exchange) => {
@@ -149,8 +154,6 @@ export const authStage = defineStage({
   },
 });
 
-const playgroundHint = 'playground';
-
 function admitCaller(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
   exchange.memory.owner = account.id;
   exchange.set(principal, {
@@ -189,8 +192,6 @@ function createBlockedError(service: Service, date: Date, pausedAt: Date | undef
   const message = `This ${name} account has been blocked since ${formatDay(date)}. Contact ${formatContact(service) ?? 'support'}; see ${baseUrl}`;
   return new GatewayError('account_blocked', message);
 }
-
-const keyPath = '/account/key';
 
 /** Formats the day in UTC. */
 function formatDay(date: Date): string {

@@ -17,7 +17,7 @@ type FindTokenHolder = (token: string) => Promise<AccountRecord | undefined>;
  * @param maxAge maximum age of a cached account, seconds
  * @throws GatewayError `unavailable` if the database does not respond
  */
-export function createTokenHolder(
+export function createTokenHolderFinder(
   host: Host,
   directory: Pick<AccountDirectory, 'findById'>,
   maxAge: number,

@@ -6,10 +6,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { findNewestBackup } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { WatchedDisk } from '#core/platform/watched-disk.ts';
-import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
+import { getBackupFolder, getBackupIntervalMs, backupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-const say = defineSentences(en);
+const backupReason = defineSentences(en);
 
 /** Tolerated delay of a backup, as a share of the interval. */
 const toleratedDelay = 0.5;
@@ -55,6 +55,7 @@ class BackupState {
   }
 }
 
+/** Returns the state of this process, which outlives a reload. */
 export function getBackupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): BackupState {
   return host.keep('backup/state', () => new BackupState(host));
 }
@@ -72,15 +73,15 @@ export const backupCheck: HealthCheck = {
   refresh: (host) => watchNewestBackup(host).readFresh(),
   check(host) {
     const { every } = host.section(backupSection);
-    const interval = backupIntervalMs(host);
+    const interval = getBackupIntervalMs(host);
     if (every === undefined || interval === undefined) return { ok: true };
     const state = getBackupState(host);
     const { failure } = state;
     if (failure !== undefined)
-      return { ok: false, reason: say('backup.reason.failed', { why: failure.reason }), since: failure.at };
+      return { ok: false, reason: backupReason('backup.reason.failed', { why: failure.reason }), since: failure.at };
     const dueAt = (watchNewestBackup(host).read()?.at ?? state.startedAt) + interval * (1 + toleratedDelay);
     if (host.now() <= dueAt) return { ok: true };
-    return { ok: false, reason: say('backup.reason.missed', { every }), since: dueAt };
+    return { ok: false, reason: backupReason('backup.reason.missed', { every }), since: dueAt };
   },
 };
 
@@ -102,11 +103,11 @@ export const backupGauges: readonly Gauge[] = [
 ];
 
 function watchNewestBackup(host: Host): WatchedDisk<NewestBackup | undefined> {
-  return getBackupState(host).watchNewest(backupFolder(host));
+  return getBackupState(host).watchNewest(getBackupFolder(host));
 }
 
 function isScheduled(host: Pick<Host, 'section'>): boolean {
-  return backupIntervalMs(host) !== undefined;
+  return getBackupIntervalMs(host) !== undefined;
 }
 
 function createScheduledGauge(

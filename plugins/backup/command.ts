@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
-import { backupFolder } from './section.ts';
+import { getBackupFolder } from './section.ts';
 import { takeBackupNow } from './take-scheduled.ts';
 
 /** `daypass backup`: takes a backup now. Does not delete old backups. */
@@ -11,7 +11,7 @@ export const backupCommand: Command = {
       .description(
         'take a consistent backup of the database and of the records that wait for it, next to a running gateway',
       )
-      .option('--to <folder>', 'folder for it; default: backup.to in gateway.yaml')
+      .option('--to <folder>', 'folder for the backup; default: backup.to in gateway.yaml')
       .option(
         '--json',
         'print JSON: { path, bytes, rows, tables, journal_files, format, version, migrations, created_at }',
@@ -27,7 +27,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
       .action(({ to, json }: { to?: string; json?: true }) =>
         withHost(async (host) => {
           const startedAt = performance.now();
-          const backup = await takeBackupNow(host, to === undefined ? backupFolder(host) : resolve(to)).catch(
+          const backup = await takeBackupNow(host, to === undefined ? getBackupFolder(host) : resolve(to)).catch(
             (error: unknown) => {
               throw new CommandFailed(`No backup was taken: ${error instanceof Error ? error.message : String(error)}`);
             },

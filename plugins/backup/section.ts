@@ -45,11 +45,12 @@ const missingBackupNotice =
   'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
 
 /** Returns the ms between scheduled backups; undefined if backups are not scheduled. */
-export function backupIntervalMs({ section }: Pick<Host, 'section'>): number | undefined {
+export function getBackupIntervalMs({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
   return every === undefined || every === 'elsewhere' ? undefined : intervalsMs[every];
 }
 
-export function backupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
+/** Returns the absolute path of the folder for backups. */
+export function getBackupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
   return resolve(dataFolder, section(backupSection).to);
 }

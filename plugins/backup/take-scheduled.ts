@@ -5,7 +5,7 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { findNewestBackup, listBackups } from '#core/platform/backup/backup-files.ts';
 import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { getBackupState } from './backup-state.ts';
-import { backupFolder, backupIntervalMs, backupSection } from './section.ts';
+import { getBackupFolder, getBackupIntervalMs, backupSection } from './section.ts';
 
 /** Tolerance for early backups, because the job does not run to the second. */
 const maxEarlyMs = 300_000;
@@ -25,17 +25,17 @@ export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup
   });
 }
 
-/** Takes a backup if the newest file in the folder is old enough, so a backup missed while the gateway was off follows the next start. */
+/** Takes a backup if the newest file in the folder is old enough. A backup missed while the gateway was off is therefore taken after the next start. */
 export const backupJob: JobDefinition = {
   name: 'backup',
-  description: 'Takes a backup when the newest one is old enough, as `backup` in gateway.yaml has it.',
+  description: 'Takes a backup when the newest one is old enough, according to `backup` in gateway.yaml.',
   schedule: { every: 600 },
   attempts: 1,
   async run(_data, host) {
     const { keep } = host.section(backupSection);
-    const interval = backupIntervalMs(host);
+    const interval = getBackupIntervalMs(host);
     if (interval === undefined) return;
-    const folder = backupFolder(host);
+    const folder = getBackupFolder(host);
     const newest = await findNewestBackup(folder, host.now());
     const ageMs = newest === undefined ? Infinity : host.now() - newest.at;
     if (ageMs < interval - maxEarlyMs) return;

@@ -128,10 +128,11 @@ function toCallCounts(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[
   return rows.map((row) => ({ route: row.route, model: row.model, client: row.client ?? null, counts: row }));
 }
 
-const maxAgeMs = 300_000; // ms
-const timeoutMs = 10_000; // ms
+const maxAgeMs = 300_000;
+const timeoutMs = 10_000;
 
 /** Returns the cached reading of fallen shares, which are read at most every five minutes. */
-export const fallenReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, ({ database, now }) =>
-  readFallenShares(database.records, now()),
+export const fallenSharesReading = cacheReading(
+  { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs },
+  ({ database, now }) => readFallenShares(database.records, now()),
 );

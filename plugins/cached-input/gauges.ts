@@ -5,8 +5,8 @@ import { toKnownClient } from './known-clients.ts';
 
 /** Hours of input that a share covers. */
 const shareHours = 24;
-const maxAgeMs = 60_000; // ms
-const timeoutMs = 5_000; // ms
+const maxAgeMs = 60_000;
+const timeoutMs = 5_000;
 
 const dimensions = ['route', 'model', 'client'] as const;
 
@@ -63,12 +63,12 @@ const createShareGauge = (name: string, description: string, value: (line: Named
 
 export const cachedInputGauge = createShareGauge(
   'cached_input_ratio',
-  'Part of the input tokens of the last 24 hours that caches of vendors read, by route, model and client.',
+  "Share of the last 24 hours' input tokens that vendors read from their caches, by route, model and client.",
   ({ read }) => read,
 );
 
 export const writtenInputGauge = createShareGauge(
   'written_input_ratio',
-  'Part of the input tokens of the last 24 hours that was written to caches of vendors, by route, model and client.',
+  "Share of the last 24 hours' input tokens that vendors wrote to their caches, by route, model and client.",
   ({ written }) => written,
 );

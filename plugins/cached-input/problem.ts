@@ -1,5 +1,5 @@
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { type FallenShare, fallenReading } from './fallen-shares.ts';
+import { type FallenShare, fallenSharesReading } from './fallen-shares.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -10,20 +10,20 @@ declare module '#core/gateway/events/events.ts' {
 
 const maxListed = 5;
 
-/** The problem of prompts that are cached much less than in the week before, so that the same use costs several times as much. */
+/** Reports prompts that vendors cache much less than in the week before, so that the same usage costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,
   maxListed,
   runbook: 'cached-input-fell',
   async find(reader) {
-    return (await fallenReading(reader.host).get()).map((share) => describeFallen(share, reader));
+    return (await fallenSharesReading(reader.host).get()).map((share) => describeFallenShare(share, reader));
   },
   alert: {
     event: 'cached_input.fell',
     isWatched: true,
     async compose(_payload, { host, t, format }) {
-      const fallen = await fallenReading(host).get();
+      const fallen = await fallenSharesReading(host).get();
       const [first] = fallen;
       if (first === undefined) return 'the shares of cached input are as before';
       return {
@@ -50,7 +50,7 @@ export const fallenCacheProblem: ProblemKind = {
   },
 };
 
-function describeFallen({ of, name, before, now }: FallenShare, { t, format }: ProblemReader): Problem {
+function describeFallenShare({ of, name, before, now }: FallenShare, { t, format }: ProblemReader): Problem {
   const shares = { before: format.percent(before), now: format.percent(now) };
   return {
     severity: 'warn',

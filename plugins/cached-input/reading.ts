@@ -7,13 +7,14 @@ import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 const spans = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
 const cachedInputQuery = object({
   by: { enum: ['route', 'model', 'client', 'account'], description: 'Default: route. Clients name themselves.' },
-  span: { enum: ['24h', '7d', '30d'], description: 'With the running hour. Default: 24h.' },
+  span: { enum: ['24h', '7d', '30d'], description: 'Includes the current hour. Default: 24h.' },
 });
 const maxListed = 1_000;
 
 export const cachedInputReading: OperatorReading = {
   path: '/cached-input',
-  summary: 'read which part of the input the caches of vendors read and wrote, the groups with the most input first',
+  summary:
+    'read which share of the input vendors read from and wrote to their caches, the groups with the most input first',
   query: describeQuery(cachedInputQuery),
   async read({ database, now }, _handle, query) {
     const { by = 'route', span = '24h' } = await readQuery(cachedInputQuery, query);

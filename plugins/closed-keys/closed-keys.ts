@@ -17,6 +17,9 @@ declare module '#core/gateway/events/events.ts' {
 export const closedKeyChannel = 'daypass_closed_key';
 /** Days until a closed key is tried again. */
 const retryDays = 1;
+
+/** Ms until a closed key is tried again. */
+export const retryDelayMs = retryDays * 86_400_000;
 /** Days after `retry_at` until the closure of a key that is not in gateway.yaml is deleted. */
 const forgottenAfterDays = 7;
 const maxWordsLength = 300;
@@ -43,6 +46,7 @@ export interface ClosedKey extends StoredClosure {
   readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
 }
 
+/** Reads all stored closures, including those of keys that gateway.yaml no longer has, the oldest first. */
 export async function readClosures(database: Queries): Promise<StoredClosure[]> {
   return database.query<StoredClosure>(
     `select id, digest, upstream, vendor, part, words, source, refusals, ${epoch('closed_at')} as "closedAt",
@@ -134,6 +138,3 @@ export async function retryClosure({ database }: Pick<Host, 'database'>, id: str
   );
   return rows.length > 0;
 }
-
-/** Ms until a closed key is tried again. */
-export const retryDelayMs = retryDays * 86_400_000;

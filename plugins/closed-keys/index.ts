@@ -8,9 +8,9 @@ import { closedKeysPage, retryPage } from './pages.ts';
 import { closedKeyProblems } from './problems.ts';
 import { closedKeys } from './resource.ts';
 
-const forgetJob: JobDefinition = {
+const deletionJob: JobDefinition = {
   name: 'forget-closed-keys',
-  description: 'Deletes what is known of closed keys that gateway.yaml no longer has.',
+  description: 'Deletes the closures of keys that gateway.yaml no longer has.',
   schedule: { pattern: '31 4 * * *' },
   attempts: 1,
   run: (_data, host) => deleteOldClosures(host),
@@ -21,7 +21,7 @@ export const plugin: GatewayPlugin = {
   name: 'closed-keys',
   register({ gateway }) {
     gateway.tables({ name: 'closed_key', entities: async () => Object.values(await import('./entities.ts')) });
-    gateway.job(forgetJob);
+    gateway.job(deletionJob);
     gateway.onConfigured((_server, host) => startKeeper(host));
     gateway.problem(closedKeyProblems);
     gateway.action(retryAction);

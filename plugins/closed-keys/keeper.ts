@@ -8,7 +8,7 @@ type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 /** Shares closed keys between instances through the database. No request waits for it. */
 export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
-  /** The running reading, and the reading that will follow it. */
+  /** The running reading, and the next one if callers wait for it. */
   #reading: Promise<void> | undefined;
   #nextReading: Promise<void> | undefined;
   /** Keys whose closing or opening this instance is writing. */
@@ -21,6 +21,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     this.#host = host;
   }
 
+  /** Reads the stored closures now, and again after every change of an instance. */
   async start(): Promise<void> {
     const { database, log } = this.#host;
     const reread = () => runInBackground(log, 'reading closed keys', () => this.read());

@@ -3,7 +3,7 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
 
-/** Problems for keys and accounts that vendors have closed. */
+/** Reports keys and accounts that vendors have closed. */
 export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
@@ -53,10 +53,11 @@ function formatPlaces({ places }: ClosedKey, { t }: ProblemReader): string {
 }
 
 /** Describes the effect on models. Models stop if their upstreams have no open key. */
-function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
+function describeEffect(key: ClosedKey, closedKeys: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const countClosed = (name: string) =>
-    new Set(all.flatMap(({ places }) => places.flatMap((place) => (place.upstream === name ? [place.position] : []))))
-      .size;
+    new Set(
+      closedKeys.flatMap(({ places }) => places.flatMap((place) => (place.upstream === name ? [place.position] : []))),
+    ).size;
   const deadUpstreams = key.places
     .filter(({ upstream, of }) => countClosed(upstream) >= of)
     .map(({ upstream }) => upstream);

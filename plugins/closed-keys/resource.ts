@@ -2,6 +2,7 @@ import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { ClosedKey } from './closed-keys.ts';
 
+/** Path of the page that lists closed keys. */
 export const closedKeysPath = '/operator/closed-keys';
 
 /** Keys of gateway.yaml that their vendors have closed. */

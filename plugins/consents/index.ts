@@ -4,7 +4,7 @@ import { consentsPage } from './own-page.ts';
 import { consents } from './resource.ts';
 import { consentsSection } from './section.ts';
 import { consentStep } from './step.ts';
-import { readConsentTimeline } from './story.ts';
+import { readConsentTimeline } from './timeline.ts';
 
 /** Checkboxes for consents, records of the consented words, and the list of accounts that may be contacted. */
 export const plugin: GatewayPlugin = {

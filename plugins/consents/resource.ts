@@ -25,13 +25,13 @@ export const consents = defineResource({
   perPage: 1_000,
   none: 'No account has given it and can be written to.',
   async list(host, { name, after }, { limit }) {
-    const { listReachableAccounts: listReachable } = await import('./store.ts');
+    const { listReachableAccounts } = await import('./store.ts');
     const chosenConsents = chooseConsents(listDeclaredConsents(host), name);
-    return readPage(limit, (most) => listReachable(host.database, chosenConsents, after, most));
+    return readPage(limit, (maxRows) => listReachableAccounts(host.database, chosenConsents, after, maxRows));
   },
 });
 
-/** Returns the consents with a name; all without one. @throws InvalidQuery for a name that gateway.yaml does not declare */
+/** Returns the consents with this name, or all if it is undefined. @throws InvalidQuery for a name that gateway.yaml does not declare */
 function chooseConsents(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
   const chosenConsents = declared.filter((consent) => name === undefined || consent.name === name);
   if (name === undefined || chosenConsents.length > 0) return chosenConsents;

@@ -21,7 +21,7 @@ export const consentsSection = defineSection({
     default: {},
     maxProperties: maxConsents,
     description:
-      'What customers may consent to, by name: a box at Pay that is not ticked, and a page of the account. For what needs consent, such as marketing mails; the gateway sends nothing with it. A consent counts for the words that were shown: a changed label asks again.',
+      'What customers may consent to, by name. Each consent is an unticked box at Pay and an entry on a page of the account. Use it for what needs consent, such as marketing mails; the gateway itself sends none. A consent covers only the words that were shown, so customers are asked again after a label changes.',
     propertyNames: {
       pattern: '^[a-z][a-z0-9_-]{0,39}$',
       description: 'A lowercase letter, followed by at most 39 lowercase letters, digits, hyphens and underscores.',

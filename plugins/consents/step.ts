@@ -5,8 +5,8 @@ import { consentsPath } from './own-page.ts';
 import { type Consent, listDeclaredConsents, maxConsents } from './section.ts';
 import { recordConsents, readConsentsInForce } from './store.ts';
 
-/** Names a checkbox by its position, because a step declares its fields once, while gateway.yaml may change. */
-const boxName = (index: number) => `consent_${index + 1}`;
+/** Returns the name of a checkbox. It is the position, because a step declares its fields once, while gateway.yaml may change. */
+const getBoxName = (index: number) => `consent_${index + 1}`;
 
 /** Shows an unticked checkbox at *Pay* for each consent that the account has not given. */
 export const consentStep: CheckoutStep = {
@@ -15,7 +15,7 @@ export const consentStep: CheckoutStep = {
     /** Digests of the words in checkbox order. */
     consents: 44 * maxConsents,
     consents_in: 2,
-    ...Object.fromEntries(Array.from({ length: maxConsents }, (_, index) => [boxName(index), 1])),
+    ...Object.fromEntries(Array.from({ length: maxConsents }, (_, index) => [getBoxName(index), 1])),
   },
   async show(request) {
     const missingConsents = await findMissingConsents(request);
@@ -26,14 +26,14 @@ export const consentStep: CheckoutStep = {
     const submittedConsents = form.values['consents'];
     if (submittedConsents !== undefined && submittedConsents !== consents) return undefined;
     return {
-      boxes: missingConsents.map(({ label }, index) => ({ name: boxName(index), label: label[language] })),
+      boxes: missingConsents.map(({ label }, index) => ({ name: getBoxName(index), label: label[language] })),
       hidden: { consents, consents_in: language },
       boxNote: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: consentsPath }, { text: '.' }],
     };
   },
   submit({ consents = '', consents_in: shownLanguage, ...ticks }, { host }) {
     const language = languages.find((supported) => supported === shownLanguage);
-    const tickedDigests = new Set(consents.split(' ').filter((_, index) => ticks[boxName(index)] === '1'));
+    const tickedDigests = new Set(consents.split(' ').filter((_, index) => ticks[getBoxName(index)] === '1'));
     // Words that have changed meanwhile are not recorded. The purchase continues, and the next checkout shows the new words.
     const givenConsents = listDeclaredConsents(host).filter(({ digest }) => tickedDigests.has(digest));
     if (language === undefined || givenConsents.length === 0) return undefined;

@@ -7,7 +7,7 @@ import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
 
-/** Maximum number of withdrawn consents that are kept as proof, per account and name. */
+/** Maximum number of withdrawn consents per account and name that are kept as proof. */
 const maxWithdrawnConsents = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
@@ -98,8 +98,8 @@ type ReachableRow = Pick<ConsentColumns, 'id' | 'name' | 'place' | 'given_at'> &
 export type ReachableAccount = RecordOf<ReachableRow>;
 
 /**
- * Lists accounts that have consented to the current words and may be contacted, the newest consent first. They have an address, are not
- * blocked, paused or deleted, and have not unsubscribed since.
+ * Lists accounts that have consented to the current words and may be contacted, the newest consent first. Such accounts have an address,
+ * are not blocked, paused or deleted, and have not unsubscribed since.
  *
  * @param after id of the last consent on the previous page
  */

@@ -15,6 +15,7 @@ export interface DescribedEndpoint {
   readonly summary: string;
 }
 
+/** A header with its text in the reader's language. */
 export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values'> {
   readonly text: string;
 }
@@ -47,6 +48,11 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
     limits: limits.map(({ text, values }) => t(text, values)),
     errors: describeErrors(t),
   };
+}
+
+/** Filters the headers of requests or responses. */
+export function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in']): DescribedHeader[] {
+  return headers.filter((header) => header.in === side);
 }
 
 /** Headers that the gateway sets regardless of its stages. */

@@ -4,9 +4,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
-import { writeLlmsText } from './llms.ts';
-import { writeOpenApi } from './openapi.ts';
-import { createDocsPage, writeDocsSamples } from './page.ts';
+import { renderLlmsText } from './llms.ts';
+import { createOpenApiDocument } from './openapi.ts';
+import { createDocsPage, renderDocsSamples } from './page.ts';
 
 /** API documentation for people and for programs. */
 export const plugin: GatewayPlugin = {
@@ -14,18 +14,18 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.page(createDocsPage(gateway));
-    gateway.onConfigured(routeDocuments);
+    gateway.onConfigured(addDocumentRoutes);
   },
 };
 
-/** Adds the routes of the documents for programs. They are in English, and generated once per configuration for all clients. */
-function routeDocuments(server: Server): void {
+/** Adds the routes of the documents for programs. The documents are in English and rendered once per configuration. */
+function addDocumentRoutes(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');
-  const serve = (path: string, type: string, write: (api: DescribedApi, host: Host) => string) => {
+  const serve = (path: string, type: string, render: (api: DescribedApi, host: Host) => string) => {
     const texts = new WeakMap<Host, string>();
     const readText = (host: Host): string => {
-      const text = texts.get(host) ?? write(describeApi(gateway.endpoints, host, t), host);
+      const text = texts.get(host) ?? render(describeApi(gateway.endpoints, host, t), host);
       texts.set(host, text);
       return text;
     };
@@ -44,9 +44,9 @@ function routeDocuments(server: Server): void {
   };
   serve('/openapi.json', 'application/json', (api, { service, catalog }) => {
     const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
-    return JSON.stringify(writeOpenApi(api, service, model), null, 1);
+    return JSON.stringify(createOpenApiDocument(api, service, model), null, 1);
   });
   serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
-    writeLlmsText(api, host.service, host.catalog, { samples: writeDocsSamples(host), hasSetup: hasSetup(gateway) }),
+    renderLlmsText(api, host.service, host.catalog, { samples: renderDocsSamples(host), hasSetup: hasSetup(gateway) }),
   );
 }

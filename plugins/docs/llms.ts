@@ -2,10 +2,10 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { SampleTab } from '#core/web/pages/code-samples.ts';
 import { formatSetupCommand } from '#core/web/pages/setup-command.ts';
-import type { DescribedApi, DescribedHeader } from './describe-api.ts';
+import { type DescribedApi, type DescribedHeader, filterHeaders } from './describe-api.ts';
 
-/** Writes the documentation as Markdown for language models: https://llmstxt.org */
-export function writeLlmsText(
+/** Renders the documentation as Markdown for language models: https://llmstxt.org */
+export function renderLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,
   { listed }: Pick<Catalog, 'listed'>,
@@ -13,11 +13,11 @@ export function writeLlmsText(
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
-    ...(hasSetup ? [['Setup of coding tools', writeSetupLines(baseUrl)] as const] : []),
+    ...(hasSetup ? [['Setup of coding tools', renderSetupLines(baseUrl)] as const] : []),
     ['Models', listed.map(({ name: model }) => `- ${model}`)],
     ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],
-    ['Request headers', writeHeaderLines(api, 'request')],
-    ['Response headers', writeHeaderLines(api, 'response')],
+    ['Request headers', renderHeaderLines(api, 'request')],
+    ['Response headers', renderHeaderLines(api, 'response')],
     ['Limits', api.limits.map((limit) => `- ${limit}`)],
     ['Errors', api.errors.map(({ status, words, text }) => `- ${status} ${words.openai}: ${text}`)],
     ['Examples', samples.flatMap(({ name: title, code }) => [`### ${title}`, '', '```', code, '```', ''])],
@@ -32,7 +32,7 @@ export function writeLlmsText(
   return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');
 }
 
-function writeSetupLines(baseUrl: string): string[] {
+function renderSetupLines(baseUrl: string): string[] {
   return [
     `- Linux, macOS: \`${formatSetupCommand('posix', baseUrl)}\``,
     `- Windows PowerShell: \`${formatSetupCommand('powershell', baseUrl)}\``,
@@ -40,8 +40,6 @@ function writeSetupLines(baseUrl: string): string[] {
   ];
 }
 
-function writeHeaderLines({ headers }: DescribedApi, side: DescribedHeader['in']): string[] {
-  return headers
-    .filter((header) => header.in === side)
-    .map(({ name, example, text }) => `- \`${name}: ${example}\`: ${text}`);
+function renderHeaderLines(api: DescribedApi, side: DescribedHeader['in']): string[] {
+  return filterHeaders(api, side).map(({ name, example, text }) => `- \`${name}: ${example}\`: ${text}`);
 }

@@ -1,23 +1,27 @@
 import type { Service } from '#core/gateway/host/host.ts';
 import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describe-api.ts';
+import { type DescribedApi, type DescribedEndpoint, type DescribedHeader, filterHeaders } from './describe-api.ts';
 
-/** Writes the OpenAPI 3.1 document of the described API. @param model model used in examples */
-export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
+/** Creates the OpenAPI 3.1 document of the described API. @param model model used in examples */
+export function createOpenApiDocument(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
   const credentials = api.headers.filter(({ isCredential }) => isCredential === true);
-  const schemes = Object.fromEntries(credentials.map((header) => [nameScheme(header), writeSecurityScheme(header)]));
+  const schemes = Object.fromEntries(
+    credentials.map((header) => [getSchemeName(header), createSecurityScheme(header)]),
+  );
   return toJson({
     openapi: '3.1.1',
     info: { title: `${name} API`, version: '1', description: api.limits.map((limit) => `- ${limit}`).join('\n') },
     servers: [{ url: baseUrl }],
-    security: credentials.map((header) => ({ [nameScheme(header)]: [] })),
-    tags: [...new Set(api.endpoints.map(chooseTag))].map((tag) => ({ name: tag })),
-    paths: writePaths(api, model),
+    security: credentials.map((header) => ({ [getSchemeName(header)]: [] })),
+    tags: [...new Set(api.endpoints.map(getTag))].map((tag) => ({ name: tag })),
+    paths: createPaths(api, model),
     components: {
       securitySchemes: schemes,
       schemas: Object.fromEntries(dialectNames.map((dialect) => [`${dialect}_error`, dialects[dialect].errorSchema])),
-      headers: Object.fromEntries(filterHeaders(api, 'response').map((header) => [header.name, writeHeader(header)])),
+      headers: Object.fromEntries(
+        filterPlainHeaders(api, 'response').map((header) => [header.name, createHeader(header)]),
+      ),
     },
   });
 }
@@ -27,59 +31,61 @@ function toJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in'], dialect?: Dialect): DescribedHeader[] {
-  const appliesTo = (header: DescribedHeader) => dialect === undefined || (header.dialect ?? dialect) === dialect;
-  return headers.filter((header) => header.in === side && header.isCredential !== true && appliesTo(header));
+/** Filters the headers that are not credentials and apply to a dialect; to any dialect if it is undefined. */
+function filterPlainHeaders(api: DescribedApi, side: DescribedHeader['in'], dialect?: Dialect): DescribedHeader[] {
+  return filterHeaders(api, side).filter(
+    (header) => header.isCredential !== true && (dialect === undefined || (header.dialect ?? dialect) === dialect),
+  );
 }
 
-/** Chooses the key in `components`, which may contain only letters and hyphens. */
-function nameScheme({ name }: DescribedHeader): string {
+/** Returns the name of a header's security scheme, which may contain only letters and hyphens. */
+function getSchemeName({ name }: DescribedHeader): string {
   return name === 'Authorization' ? 'bearer' : name;
 }
 
-function writeSecurityScheme({ name, text: description }: DescribedHeader): object {
+function createSecurityScheme({ name, text: description }: DescribedHeader): object {
   return name === 'Authorization'
     ? { type: 'http', scheme: 'bearer', description }
     : { type: 'apiKey', in: 'header', name, description };
 }
 
-function writeHeader({ text, example }: DescribedHeader): object {
+function createHeader({ text, example }: DescribedHeader): object {
   return { description: text, schema: { type: 'string' }, example };
 }
 
-function chooseTag({ endpoint }: DescribedEndpoint): string {
+function getTag({ endpoint }: DescribedEndpoint): string {
   return endpoint.format?.name ?? 'account';
 }
 
-/** Writes the operations by path and method. */
-function writePaths(api: DescribedApi, model: string): object {
+/** Creates the operations, by path and method. */
+function createPaths(api: DescribedApi, model: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const names = new Map<string, number>();
   for (const entry of api.endpoints) {
     const count = (names.get(entry.endpoint.name) ?? 0) + 1;
     names.set(entry.endpoint.name, count);
     const id = count === 1 ? entry.endpoint.name : `${entry.endpoint.name}_${count}`;
-    (paths[entry.path] ??= {})[entry.endpoint.method.toLowerCase()] = writeOperation(api, entry, id, model);
+    (paths[entry.path] ??= {})[entry.endpoint.method.toLowerCase()] = createOperation(api, entry, id, model);
   }
   return paths;
 }
 
-function writeOperation(api: DescribedApi, entry: DescribedEndpoint, operationId: string, model: string): object {
+function createOperation(api: DescribedApi, entry: DescribedEndpoint, operationId: string, model: string): object {
   const { endpoint, documentation, summary } = entry;
   const { reference } = documentation;
   return {
     operationId,
     summary,
-    tags: [chooseTag(entry)],
+    tags: [getTag(entry)],
     ...(reference !== undefined && { externalDocs: { url: reference } }),
     ...(endpoint.isPublic === true && { security: [] }),
-    parameters: [...writePathParameters(entry), ...writeQueryParameters(entry), ...writeRequestHeaders(api, entry)],
-    requestBody: writeRequestBody(entry, model),
-    responses: writeResponses(api, entry),
+    parameters: [...createPathParameters(entry), ...createQueryParameters(entry), ...createRequestHeaders(api, entry)],
+    requestBody: createRequestBody(entry, model),
+    responses: createResponses(api, entry),
   };
 }
 
-function writePathParameters({ path }: DescribedEndpoint): object[] {
+function createPathParameters({ path }: DescribedEndpoint): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -88,21 +94,21 @@ function writePathParameters({ path }: DescribedEndpoint): object[] {
   }));
 }
 
-function writeQueryParameters({ documentation: { query = {} } }: DescribedEndpoint): object[] {
+function createQueryParameters({ documentation: { query = {} } }: DescribedEndpoint): object[] {
   return Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-/** Writes the request headers. Headers of stages apply to model calls only. */
-function writeRequestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
+/** Creates the parameters for request headers. Headers of stages apply to model calls only. */
+function createRequestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
   if (!endpoint.isMetered) return [];
-  return filterHeaders(api, 'request', chooseDialect(endpoint)).map((header) => ({
+  return filterPlainHeaders(api, 'request', getDialect(endpoint)).map((header) => ({
     name: header.name,
     in: 'header',
-    ...writeHeader(header),
+    ...createHeader(header),
   }));
 }
 
-function writeRequestBody(
+function createRequestBody(
   { documentation: { body, example, isForm } }: DescribedEndpoint,
   model: string,
 ): object | undefined {
@@ -111,14 +117,14 @@ function writeRequestBody(
   return { required: true, content: { [isForm === true ? 'multipart/form-data' : 'application/json']: media } };
 }
 
-function chooseDialect({ format, dialect = 'openai' }: DescribedEndpoint['endpoint']): Dialect {
+function getDialect({ format, dialect = 'openai' }: DescribedEndpoint['endpoint']): Dialect {
   return format?.dialect ?? dialect;
 }
 
-function writeResponses(api: DescribedApi, { endpoint, documentation: { stream } }: DescribedEndpoint): object {
-  const dialect = chooseDialect(endpoint);
+function createResponses(api: DescribedApi, { endpoint, documentation: { stream } }: DescribedEndpoint): object {
+  const dialect = getDialect(endpoint);
   const headers = Object.fromEntries(
-    filterHeaders(api, 'response', dialect === 'google' ? 'openai' : dialect).map(({ name }) => [
+    filterPlainHeaders(api, 'response', dialect === 'google' ? 'openai' : dialect).map(({ name }) => [
       name,
       { $ref: `#/components/headers/${name}` },
     ]),

@@ -5,7 +5,7 @@ import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/
 import type { Page } from '#core/web/pages/page.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
-import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
+import { describeApi, type DescribedApi, filterHeaders } from './describe-api.ts';
 
 /** Creates the page `/docs`. */
 export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
@@ -33,7 +33,7 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
         code: {
           panel: 'samples',
           ...describeSamples(
-            writeDocsSamples(host),
+            renderDocsSamples(host),
             query['sample'],
             t('docs.start'),
             (id) => `/docs?sample=${id}#start`,
@@ -44,8 +44,8 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
   };
 }
 
-/** Writes the examples with the official SDKs, and adds the language to their names. */
-export function writeDocsSamples(host: Pick<Host, 'service' | 'catalog'>): SampleTab[] {
+/** Renders the examples with the official SDKs, with their programming language in the names. */
+export function renderDocsSamples(host: Pick<Host, 'service' | 'catalog'>): SampleTab[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
   return renderSamples(host, ids).map((sample) => {
@@ -63,8 +63,4 @@ function groupEndpoints({ endpoints }: DescribedApi) {
       format,
       endpoints: members.map(({ endpoint, path, summary }) => ({ method: endpoint.method, path, summary })),
     }));
-}
-
-function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in']) {
-  return headers.filter((header) => header.in === side);
 }

@@ -57,13 +57,12 @@ function defineCreate(parser: Parser, context: CommandContext): void {
       ]),
     )
     .action((options: { name: string; email?: string; days?: number } & LimitOptions & Output) =>
-      run(context, options, async (host) => {
+      printAccount(context, options, async (host) => {
         const { name, email, days } = options;
         const limits = readLimits(options);
         const period = days === undefined ? undefined : { days, reason: 'grant' as const, note: 'key create' };
-        const created = await (
-          await loadAccountFunctions()
-        ).createAccount(host.database, host.service.prefix, { name, email, limits, period });
+        const { createAccount } = await loadAccountFunctions();
+        const created = await createAccount(host.database, host.service.prefix, { name, email, limits, period });
         return { ...(await readShownAccount(host, created.accountId)), key: created.key };
       }),
     );
@@ -75,7 +74,9 @@ function defineShow(parser: Parser, context: CommandContext): void {
       'after',
       handleHelp + formatExamples(['daypass key show ani@example.com', 'daypass key show dp-AbCd...wxyz']),
     )
-    .action((account: string, options: Output) => run(context, options, (host) => readShownAccount(host, account)));
+    .action((account: string, options: Output) =>
+      printAccount(context, options, (host) => readShownAccount(host, account)),
+    );
 }
 
 function defineRotate(parser: Parser, context: CommandContext): void {
@@ -85,9 +86,10 @@ function defineRotate(parser: Parser, context: CommandContext): void {
       `${handleHelp}\nThe old key is refused within a second.${formatExamples(['daypass key rotate ani@example.com'])}`,
     )
     .action((account: string, options: Output) =>
-      run(context, options, async (host) => {
-        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
-        const { key } = await (await loadAccountFunctions()).rotateKey(host.database, host.service.prefix, id);
+      printAccount(context, options, async (host) => {
+        const { findAccount, rotateKey } = await loadAccountFunctions();
+        const { id } = await findAccount(host.database, account);
+        const { key } = await rotateKey(host.database, host.service.prefix, id);
         return { ...(await readShownAccount(host, id)), key };
       }),
     );
@@ -95,7 +97,7 @@ function defineRotate(parser: Parser, context: CommandContext): void {
 
 function defineLimit(parser: Parser, context: CommandContext): void {
   addLimitOptions(accountSubcommand(parser, 'limit', 'set limits for one account'))
-    .option('--reset', 'remove them: the limits of gateway.yaml apply again')
+    .option('--reset', 'remove the limits of the account: those of gateway.yaml apply again')
     .addHelpText(
       'after',
       handleHelp +
@@ -110,9 +112,10 @@ function defineLimit(parser: Parser, context: CommandContext): void {
       if (options.reset === undefined && limits === undefined) {
         failUsage('Nothing to change: pass --limit, --period, --burst, --concurrent, --weight or --reset');
       }
-      return run(context, options, async (host) => {
-        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
-        await (await loadAccountFunctions()).changeLimits(host.database, id, limits ?? null);
+      return printAccount(context, options, async (host) => {
+        const { findAccount, changeLimits } = await loadAccountFunctions();
+        const { id } = await findAccount(host.database, account);
+        await changeLimits(host.database, id, limits ?? null);
         return readShownAccount(host, id);
       });
     });
@@ -129,10 +132,11 @@ function defineGrant(parser: Parser, context: CommandContext): void {
         formatExamples(['daypass key grant ani@example.com --days 3 --note "downtime of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
-      run(context, options, async (host) => {
-        const { id } = await (await loadAccountFunctions()).findAccount(host.database, account);
+      printAccount(context, options, async (host) => {
+        const { findAccount, grantDays } = await loadAccountFunctions();
+        const { id } = await findAccount(host.database, account);
         const { days, note, label } = options;
-        await (await loadAccountFunctions()).grantDays(host.database, id, { days, note, label });
+        await grantDays(host.database, id, { days, note, label });
         return readShownAccount(host, id);
       }),
     );
@@ -156,10 +160,11 @@ function addLimitOptions(parser: Parser): Parser {
 }
 
 async function readShownAccount(host: Host, handle: string): Promise<ShownAccount> {
-  return { record: await (await loadAccountFunctions()).findAccount(host.database, handle) };
+  const { findAccount } = await loadAccountFunctions();
+  return { record: await findAccount(host.database, handle) };
 }
 
-async function run(
+async function printAccount(
   context: CommandContext,
   { json }: Output,
   work: (host: Host) => Promise<ShownAccount>,

@@ -13,11 +13,12 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-const maxCountAgeSeconds = 1; // of the request count in the reply
+/** Maximum age of the request count in the reply. */
+const maxCountAgeSeconds = 1;
 
 /** Creates the reply to `GET /v1/key`, with the caller's plan, limits and request count. The balance is in
  * seconds of paid time. */
-export async function replyWithKey(host: Host, exchange: Exchange): Promise<Reply> {
+export async function createKeyReply(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {
     throw new GatewayError(

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { keyCommand } from './command.ts';
-import { replyWithKey } from './describe-key.ts';
+import { createKeyReply } from './describe-key.ts';
 
 /** `GET /v1/key` for callers and `daypass key` for operators. */
 export const plugin: GatewayPlugin = {
@@ -14,7 +14,7 @@ export const plugin: GatewayPlugin = {
       isMetered: false,
       isAliased: true,
       documentation: { summary: 'keys.docs.key' },
-      answer: (exchange) => replyWithKey(server.host(), exchange),
+      answer: (exchange) => createKeyReply(server.host(), exchange),
     });
   },
 };

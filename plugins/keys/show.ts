@@ -37,6 +37,7 @@ interface TimeSpan {
   readonly ends_at: string;
 }
 
+/** Command-line options for the limits of an account. */
 export interface LimitOptions {
   readonly limit?: number;
   readonly period?: number;
@@ -53,6 +54,7 @@ export function readLimits({ limit, period, burst, concurrent, weight }: LimitOp
   return definedEntries.length === 0 ? undefined : Object.fromEntries(definedEntries);
 }
 
+/** Describes an account for `--json`. */
 export function describeAccount({ record, key }: ShownAccount): AccountView {
   const activePeriod = findActivePeriod(record, record.readAt);
   return {

@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { logUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, describeMoreModels } from './models.ts';
-import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
+import { describeFacts, describePlans, describeDifferences, describeSoldOut, describeDays } from './plans.ts';
 import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
 
 /** Describes the content of the front page, which claims only capabilities of this configuration. */
@@ -23,7 +23,7 @@ export async function describeLanding(registry: Registry, request: PageRequest) 
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
     isForSale,
-    lead: isForSale ? t('landing.lead_days', listDays(request)) : t('landing.lead'),
+    lead: isForSale ? t('landing.lead_days', describeDays(request)) : t('landing.lead'),
     soldOut,
     facts: isForSale ? describeFacts(request, soldOut !== undefined) : [],
     pass: describeSamplePass(request),

@@ -5,7 +5,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Vendors whose clients use a format. */
+/** Vendor whose clients use a format, by format. */
 const formatVendors: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',
@@ -14,14 +14,10 @@ const formatVendors: Readonly<Record<string, string>> = {
   'gemini-embeddings': 'Gemini',
 };
 
-/** Capabilities that guide the choice of a model, with the keys of their texts. */
-const shownFeatures: readonly (readonly [feature: ModelFeature, text: string])[] = [
-  ['tools', 'tools'],
-  ['images', 'images'],
-  ['reasoning', 'reasoning'],
-];
+/** Capabilities that guide the choice of a model. */
+const shownFeatures: readonly ModelFeature[] = ['tools', 'images', 'reasoning'];
 
-/** Maximum models on the front page; the status page lists all. */
+/** Maximum number of models on the front page; the status page lists all. */
 const maxModels = 100;
 
 /** Describes the models of the catalog, with their states derived from traffic. */
@@ -34,7 +30,7 @@ export async function describeModels(gateway: Registry, request: PageRequest) {
     .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
 }
 
-/** Describes the link to unlisted models; '' if all models are listed. */
+/** Describes the link to the status page with the unlisted models; '' if all models are listed. */
 export function describeMoreModels({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > maxModels ? t('landing.models_more', { all: format.number(length) }) : '';
@@ -45,8 +41,8 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
   const modelAbilities = readAbilities(gateway, model);
   const { conversations, others } = modelAbilities;
   const capabilities = shownFeatures
-    .filter(([feature]) => findBestSupport(modelAbilities, feature) !== 'no')
-    .map(([, text]) => t(`landing.can.${text}`));
+    .filter((feature) => findBestSupport(modelAbilities, feature) !== 'no')
+    .map((feature) => t(`landing.can.${feature}`));
   if (model.kind !== 'chat') capabilities.push(t(`part.kind.${model.kind}`));
   const families = [...conversations.map((conversation) => conversation.format), ...others].map(
     (name) => formatVendors[name] ?? 'OpenAI',

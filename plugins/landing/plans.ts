@@ -60,8 +60,8 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
   return [t('landing.from', { price }), ...soon, t('landing.no_card')];
 }
 
-/** Formats days: `1, 3, 7 or 30`. */
-export function listDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
+/** Describes the lengths of the plans, such as `1, 3, 7 or 30`. The count is for the plural of the last one. */
+export function describeDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
   const planDays = host.section(plansSection).map((plan) => plan.days);
   const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(
     planDays.map(String),
@@ -69,7 +69,7 @@ export function listDays({ host, language }: PageRequest): { readonly days: stri
   return { days, count: planDays.at(-1) ?? 0 };
 }
 
-/** Describes the differences between plans besides duration. A weight is not a limit; it matters only while an upstream is full. */
+/** Describes how plans differ besides their duration. A weight is not a limit; it matters only while an upstream is full. */
 export function describeDifferences({ host, t }: PageRequest): string {
   const planLimits = host.section(plansSection).map(({ limits = {} }) => limits);
   const entries = planLimits.map((limits) => Object.entries({ ...limits, weight: 1 }).toSorted());

@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** The state of database and shared store. Each scrape queries them. */
+/** States of the database and the shared store. Each scrape queries both. */
 const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
@@ -84,7 +84,7 @@ const createModelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
   gaugeBy(
     ['model'],
     'model_state',
-    'A model as customers find it: 0 works, 1 degraded, 2 down, 3 without a request since it failed.',
+    'State of a model for customers: 0 working or unused, 1 degraded, 2 down, 3 without a request since it failed.',
     async (host) => {
       const ids = new Map(host.catalog.models.map(({ publicName, id }) => [publicName, id]));
       return (await readModelHealth(gateway, host)).map(({ id, state }) => [ids.get(id) ?? id, stateNumbers[state]]);

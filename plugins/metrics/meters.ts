@@ -2,11 +2,11 @@ import type { Metric, Registry } from 'prom-client';
 import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-source.ts';
 
 type LabelValue = string | number;
-type Names = readonly string[];
+type LabelNames = readonly string[];
 /** A value for each label, in the order of their names. */
-type LabelValues<Labels extends Names> = { readonly [Index in keyof Labels]: LabelValue };
+type LabelValues<Labels extends LabelNames> = { readonly [Index in keyof Labels]: LabelValue };
 
-interface MeterDescription<Labels extends Names> {
+interface MeterDescription<Labels extends LabelNames> {
   readonly name: string;
   /** Help text of one line. */
   readonly help: string;
@@ -20,20 +20,21 @@ interface Series<Reading> {
 }
 
 interface Branch<Reading> {
-  readonly next: Map<LabelValue, Branch<Reading>>;
+  /** Branches by the value of the next label. */
+  readonly children: Map<LabelValue, Branch<Reading>>;
   reading: Reading | undefined;
 }
 
 /**
- * A metric that each request updates. prom-client validates and joins the labels at every observation, which costs more than the
- * counting. A meter needs one look-up for each label value, and prom-client gets the series at a scrape.
+ * A metric that each request updates. prom-client validates and joins the labels at every observation, which costs more than the count
+ * itself. A meter needs only one look-up per label value, and prom-client reads the series at each scrape.
  */
-abstract class Meter<Reading, Labels extends Names> {
+abstract class Meter<Reading, Labels extends LabelNames> {
   abstract readonly type: MetricFamily['type'];
   readonly name: string;
   readonly help: string;
   readonly labelNames: Labels;
-  readonly #root: Branch<Reading> = { next: new Map(), reading: undefined };
+  readonly #root: Branch<Reading> = { children: new Map(), reading: undefined };
   readonly #series: Series<Reading>[] = [];
 
   constructor({ name, help, labels, registry }: MeterDescription<Labels>) {
@@ -54,9 +55,9 @@ abstract class Meter<Reading, Labels extends Names> {
 
   protected abstract read(series: Series<Reading>): readonly MetricValue[];
 
-  protected findReading(values: LabelValues<Labels>): Reading {
+  protected getReading(values: LabelValues<Labels>): Reading {
     let branch = this.#root;
-    for (const value of values) branch = branch.next.get(value) ?? addBranch(branch, value);
+    for (const value of values) branch = branch.children.get(value) ?? addBranch(branch, value);
     return (branch.reading ??= this.#startSeries(values));
   }
 
@@ -68,9 +69,9 @@ abstract class Meter<Reading, Labels extends Names> {
   }
 }
 
-function addBranch<Reading>({ next }: Branch<Reading>, value: LabelValue): Branch<Reading> {
-  const branch: Branch<Reading> = { next: new Map(), reading: undefined };
-  next.set(value, branch);
+function addBranch<Reading>({ children }: Branch<Reading>, value: LabelValue): Branch<Reading> {
+  const branch: Branch<Reading> = { children: new Map(), reading: undefined };
+  children.set(value, branch);
   return branch;
 }
 
@@ -79,11 +80,11 @@ interface Count {
 }
 
 /** A counter. */
-export class CountMeter<const Labels extends Names> extends Meter<Count, Labels> {
+export class CountMeter<const Labels extends LabelNames> extends Meter<Count, Labels> {
   readonly type = 'counter';
 
   add(amount: number, ...labels: LabelValues<Labels>): void {
-    this.findReading(labels).total += amount;
+    this.getReading(labels).total += amount;
   }
 
   protected create(): Count {
@@ -96,14 +97,14 @@ export class CountMeter<const Labels extends Names> extends Meter<Count, Labels>
 }
 
 interface Distribution {
-  /** Observations per bucket, which are above the previous bound and at most the bucket's bound. */
+  /** Observations per bucket. Each is above the previous bound and at most the bucket's own bound. */
   readonly buckets: number[];
   sum: number;
   count: number;
 }
 
 /** A histogram. */
-export class DistributionMeter<const Labels extends Names> extends Meter<Distribution, Labels> {
+export class DistributionMeter<const Labels extends LabelNames> extends Meter<Distribution, Labels> {
   readonly type = 'histogram';
   readonly #bounds: readonly number[];
 
@@ -114,7 +115,7 @@ export class DistributionMeter<const Labels extends Names> extends Meter<Distrib
   }
 
   observe(value: number, ...labels: LabelValues<Labels>): void {
-    const distribution = this.findReading(labels);
+    const distribution = this.getReading(labels);
     const { buckets } = distribution;
     const index = this.#bounds.findIndex((bound) => value <= bound);
     if (index >= 0) buckets[index] = (buckets[index] as number) + 1;

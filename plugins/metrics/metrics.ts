@@ -4,7 +4,7 @@ import type { MetricFamily } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
-import { prefix, RequestMeters } from './request-meters.ts';
+import { metricPrefix, RequestMeters } from './request-meters.ts';
 
 /** Maximum readings of a gauge per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
 const maxReadingsPerTurn = 2_000;
@@ -41,7 +41,7 @@ export class Metrics {
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
   const Metric = gauge.isCounter === true ? Counter : PromGauge;
   const promMetric: Counter | PromGauge = new Metric({
-    name: `${prefix}${gauge.name}`,
+    name: `${metricPrefix}${gauge.name}`,
     help: gauge.description,
     labelNames: [...(gauge.labels ?? [])],
     registers: [metrics],

@@ -1,30 +1,30 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 
-/** The times of an exchange that determine its overhead, ms since the request arrived. */
+/** The times of an exchange that determine its overhead, in ms. */
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
   /** Ms spent waiting for the client's body. */
-  readonly bodyWait: number | undefined;
+  readonly bodyWaited: number | undefined;
   /** Ms spent waiting for a slot of the key. */
   readonly slotWaited: number | undefined;
 }
 
 /**
- * Returns the ms that the gateway itself took until the first byte of the reply. Excludes waiting for the body and for slots of the key
- * and of upstreams, and the time of attempts, which upstreams take. Overlapping attempts are subtracted once.
+ * Returns the ms that the gateway itself took until the first byte of the reply. Excludes attempts, which are the upstreams' time, and
+ * waiting for the body, for a slot of the key, and for a slot of an upstream. Overlapping attempts are subtracted once.
  *
  * @returns undefined if no byte was sent
  */
 export function calculateOverhead({
   firstByteAfter,
   delivery,
-  bodyWait = 0,
+  bodyWaited = 0,
   slotWaited = 0,
 }: TimedExchange): number | undefined {
   if (firstByteAfter === undefined) return undefined;
   const firstContentAt = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
-  let waitedMs = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
+  let waitedMs = bodyWaited + slotWaited + (delivery?.queuedFor ?? 0);
   let coveredUntil = 0;
   // Attempts are sorted by start.
   for (const { startedAt, duration } of delivery?.attempts ?? []) {

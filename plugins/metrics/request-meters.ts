@@ -7,11 +7,11 @@ import { CountMeter, DistributionMeter } from './meters.ts';
 import { calculateOverhead } from './overhead.ts';
 
 /** Prefix of every metric. It does not depend on the service's name, because alerts and dashboards rely on it. */
-export const prefix = 'daypass_';
+export const metricPrefix = 'daypass_';
 
-/** Bucket bounds in seconds. Model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
+/** Bucket bounds in seconds. Model replies take between tenths of a second and minutes; refusals and cache hits take milliseconds. */
 const durationBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Bucket bounds in seconds of the gateway's overhead, which is a millisecond when idle. */
+/** Bucket bounds, in seconds, for the gateway's overhead, which is about a millisecond on an idle machine. */
 const overheadBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
@@ -42,53 +42,53 @@ export class RequestMeters implements Observer {
 
   constructor(registry: Registry) {
     this.#requests = new CountMeter({
-      name: `${prefix}requests_total`,
+      name: `${metricPrefix}requests_total`,
       help: 'Finished requests by model (none: refused before it was known, or no model call) and outcome: answered, refused, failed, aborted. The status is `none` when no status was sent.',
       labels: ['endpoint', 'model', 'outcome', 'status'],
       registry,
     });
     this.#attempts = new CountMeter({
-      name: `${prefix}attempts_total`,
+      name: `${metricPrefix}attempts_total`,
       help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, no_model, unsupported, setup, memory, local, gone, none).',
       labels: ['route', 'outcome', 'fault'],
       registry,
     });
     this.#tokens = new CountMeter({
-      name: `${prefix}tokens_total`,
+      name: `${metricPrefix}tokens_total`,
       help: 'Tokens by model, reported or estimated: input (includes cache_read and cache_write), output (includes reasoning).',
       labels: ['model', 'kind'],
       registry,
     });
     this.#cached = new CountMeter({
-      name: `${prefix}cache_requests_total`,
+      name: `${metricPrefix}cache_requests_total`,
       help: 'Requests with the header X-Service-Cache, by result: hit, miss.',
       labels: ['result'],
       registry,
     });
     this.#duration = new DistributionMeter({
-      name: `${prefix}request_duration_seconds`,
+      name: `${metricPrefix}request_duration_seconds`,
       help: 'Time from the request to the end of its reply.',
       labels: ['endpoint'],
       bounds: durationBounds,
       registry,
     });
     this.#firstByte = new DistributionMeter({
-      name: `${prefix}first_byte_seconds`,
+      name: `${metricPrefix}first_byte_seconds`,
       help: 'Time from the request to the first byte of the reply body.',
       labels: ['endpoint'],
       bounds: durationBounds,
       registry,
     });
     this.#overhead = new DistributionMeter({
-      name: `${prefix}overhead_seconds`,
-      help: 'Time until the first byte of the reply that the gateway took itself, without waiting for upstreams and for the body of the request.',
+      name: `${metricPrefix}overhead_seconds`,
+      help: 'Time that the gateway itself took until the first byte of the reply, without waiting for upstreams or for the body of the request.',
       labels: ['endpoint'],
       bounds: overheadBounds,
       registry,
     });
     this.#queue = new DistributionMeter({
-      name: `${prefix}queue_seconds`,
-      help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome; those that did not wait are not counted.',
+      name: `${metricPrefix}queue_seconds`,
+      help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome. Requests that did not wait are not counted.',
       labels: ['model', 'outcome'],
       bounds: durationBounds,
       registry,
@@ -116,7 +116,7 @@ export class RequestMeters implements Observer {
       const overhead = calculateOverhead({
         firstByteAfter,
         delivery: deliveryRecord,
-        bodyWait: exchange.body.waited,
+        bodyWaited: exchange.body.waited,
         slotWaited: exchange.find(slotWaited),
       });
       if (overhead !== undefined) this.#overhead.observe(overhead / 1000, endpoint);

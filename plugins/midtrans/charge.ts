@@ -8,7 +8,7 @@ import type { MidtransSettings } from './section.ts';
 const minWindowSeconds = 900;
 const maxItemNameLength = 50;
 
-/** Creates a QRIS charge; throws PaymentError. */
+/** Creates a QRIS charge. @throws PaymentError if Midtrans refuses it, or if its result is unknown */
 export async function chargeMidtrans(
   settings: MidtransSettings,
   request: ChargeRequest,
@@ -76,7 +76,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
   };
 }
 
-/** Finds the URL of the code's image. v2 has the frame that Indonesian payers know. */
+/** Finds the URL of the code's image. Version 2 is preferred, because it has the frame that Indonesian payers know. */
 function findImageUrl(body: JsonObject): string | undefined {
   const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
   const url = ['generate-qr-code-v2', 'generate-qr-code']

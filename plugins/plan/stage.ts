@@ -7,8 +7,8 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**
- * Maximum age of the account record that a refusal is based on. The database's clock may have been set back since the record was read,
- * and an account that has paid must not be refused because of the earlier time.
+ * Maximum age of the account record on which a refusal is based. The database's clock may have been set back since the record was read,
+ * and a paid account must not be refused because of the earlier time.
  */
 const maxRefusedAgeSeconds = 1;
 

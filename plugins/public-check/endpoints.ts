@@ -27,11 +27,11 @@ export function createEndpoints(host: () => Host): Endpoint[] {
     answer: async (exchange) => respond(exchange, host(), await requirePass(exchange, host())),
   });
   return [
-    define(publicPaths.arrived, describeArrival),
-    define(`${publicPaths.arrived}/{rest*}`, describeArrival),
-    define(publicPaths.upgrade, describeUpgrade),
+    define(publicPaths.arrived, createArrivalReply),
+    define(`${publicPaths.arrived}/{rest*}`, createArrivalReply),
+    define(publicPaths.upgrade, createUpgradeReply),
     // WebSockets use the endpoint that would serve a POST.
-    { ...define(publicPaths.upgrade, describeUpgrade, 'POST'), name: echoEndpoint },
+    { ...define(publicPaths.upgrade, createUpgradeReply, 'POST'), name: echoEndpoint },
     define(
       publicPaths.body,
       async ({ body }) => createJsonReply({ bytes: (await (body.form?.() ?? body.bytes())).length }),
@@ -58,7 +58,7 @@ function createJsonReply(value: object): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 
-function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply {
+function createArrivalReply({ path, remoteAddress = '', headers }: Exchange): Reply {
   const safeHeaders = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie');
   const arrival: Arrival = {
     path,
@@ -68,8 +68,8 @@ function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply
   return createJsonReply(arrival);
 }
 
-function describeUpgrade(exchange: Exchange): Reply {
-  return { ...describeArrival(exchange), status: 426 };
+function createUpgradeReply(exchange: Exchange): Reply {
+  return { ...createArrivalReply(exchange), status: 426 };
 }
 
 function readSeconds({ query }: Exchange): number {

@@ -12,7 +12,7 @@ export const RetirementRoute = defineEntity({
     listedAt: p.datetime().nullable(),
     /** Digest of the key whose list last had the model. Lists may differ between keys of a vendor. */
     listedFor: impersonal(p.text().nullable()),
-    /** Time when a list that had the model was first seen without it. */
+    /** Time when the model was first found missing from a list that had contained it. */
     missingSince: p.datetime().nullable(),
     /** First day (UTC) without the model, from the list. */
     endsOn: impersonal(p.text().nullable()),

@@ -10,7 +10,7 @@ import { retirementsSection } from './section.ts';
 
 const listJob: JobDefinition = {
   name: 'read-model-lists',
-  description: 'Reads which models vendors list, and when they say that one ends.',
+  description: "Reads vendors' lists of models, with the days on which models end.",
   schedule: { pattern: '41 4 * * *' },
   attempts: 1,
   run: (_data, host) => readLists(host),

@@ -19,7 +19,7 @@ export const readRouteNotes: NoteSource = async ({ host, t, format }) =>
     path: retirementsPath,
   }));
 
-/** Reads the notes for customers about models that lose all routes. The day is the last end among their routes. */
+/** Reads the notes for customers about models that lose all routes. Each note gives the day on which the model's last route ends. */
 export const readModelNotes: NoteSource = async ({ host, t, format }) => {
   const retirements = await recentRetirements(host).get();
   const lostModels = new Set(retirements.flatMap((retirement) => retirement.lost));

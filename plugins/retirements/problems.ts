@@ -3,7 +3,7 @@ import { recentRetirements } from './notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, formatDay } from './retirements.ts';
 
-/** Routes whose vendors retire their models. */
+/** Reports routes whose vendors retire their models. */
 export const retirementProblems: ProblemKind = {
   name: 'retirement',
   order: 35,
@@ -15,7 +15,7 @@ export const retirementProblems: ProblemKind = {
       severity: retirement.state !== 'ending' && retirement.lost.length > 0 ? ('bad' as const) : ('warn' as const),
       title: reader.t('retirements.problem'),
       subject: retirement.route,
-      pieces: readEmphasis(describe(retirement, reader)),
+      pieces: readEmphasis(describeRetirement(retirement, reader)),
       since: retirement.missingSince === undefined ? undefined : new Date(retirement.missingSince),
       step: { path: retirementsPath },
     }));
@@ -28,7 +28,7 @@ export const retirementProblems: ProblemKind = {
       if (current === undefined) return 'the vendor does not retire it any more, or no model has the route';
       return {
         title: t('retirements.alert', { route: current.route }),
-        text: describe(current, reader).replaceAll('*', ''),
+        text: describeRetirement(current, reader).replaceAll('*', ''),
         facts: [
           [t('retirements.models'), current.models.join(', ')],
           [t('retirements.lost'), current.lost.join(', ')],
@@ -48,7 +48,10 @@ export const retirementProblems: ProblemKind = {
   },
 };
 
-function describe({ route, state, endsOn, successor, lost }: Retirement, { t, format }: ProblemReader): string {
+function describeRetirement(
+  { route, state, endsOn, successor, lost }: Retirement,
+  { t, format }: ProblemReader,
+): string {
   const day = formatDay(endsOn, format);
   return [
     t(`retirements.problem.${state}`, { route, day }),

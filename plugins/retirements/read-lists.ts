@@ -2,7 +2,7 @@ import { recordEvent } from '#core/business/accounts/account-events.ts';
 import type { Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
-import { readRetirements, uniqueRoutes } from './retirements.ts';
+import { readRetirements, listUniqueRoutes } from './retirements.ts';
 import { retirementsSection } from './section.ts';
 import {
   digestKeys,
@@ -25,9 +25,9 @@ type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 /** Days before the end for the final notification. */
 const finalNoticeDays = 7;
 
-/** Reads each vendor's list once, stores the state of the routes' models, and records news for operators. */
+/** Reads each vendor's list once, stores the states of the routes' models, and records notices for operators. */
 export async function readLists(host: ListHost): Promise<void> {
-  const byUpstream = Map.groupBy(uniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
+  const byUpstream = Map.groupBy(listUniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
   if (host.section(retirementsSection).ask)
     for (const [upstream, routes] of byUpstream)
       if (!upstream.isDemo && upstream.credentials === undefined) await readList(host, upstream, routes);
@@ -52,8 +52,8 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
 }
 
 /**
- * Stores the state of a route's model. Some vendors do not list all models for all keys, so a model counts as missing if the list that
- * had it lacks it, or if all lists lack it and the key of that list was replaced.
+ * Stores the state of a route's model. Some vendors do not list all models for all keys. A model therefore counts as missing if the key
+ * whose list had it now gets a list without it, or if that key was replaced and all lists lack the model.
  */
 async function storeRouteState(
   { database, now }: ListHost,

@@ -2,12 +2,13 @@ import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { Retirement } from './retirements.ts';
 
+/** Path of the page that lists retirements. */
 export const retirementsPath = '/operator/retirements';
 
 /** Routes whose models are retired by their vendors. */
 export const retirements = defineResource({
   name: 'retirement',
-  summary: 'list routes whose vendor retires their model, the first end first',
+  summary: 'list routes whose vendor retires their model, the earliest end first',
   view: defineView<Retirement>('retirements')({
     route: { type: 'text', label: 'operator.route', fit: 'id', at: 'title', of: 'route' },
     state: {

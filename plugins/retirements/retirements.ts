@@ -8,9 +8,9 @@ import { retirementsSection } from './section.ts';
 /** A route whose vendor retires its model. */
 export interface Retirement {
   readonly route: string; // upstream/model
-  /** `ending` means within the days of notice, `missing` that a list that had the model lacks it. */
+  /** `ending`: ends within the days of notice. `missing`: no longer on a list that contained it. */
   readonly state: 'ending' | 'ended' | 'missing';
-  /** First day (UTC) without the model; undefined if it is only missing from the list. */
+  /** First day (UTC) without the model; undefined if the model is only missing from the list. */
   readonly endsOn: string | undefined;
   /** Epoch ms when the list was first seen without the model. */
   readonly missingSince: number | undefined;
@@ -31,18 +31,18 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** Reads routes whose model has ended or ends soon, by the vendor's list or its published dates. The earliest end is first. */
+/** Reads routes whose model has ended or ends soon, according to the vendor's list or its published dates. The earliest end is first. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
-  const routes = uniqueRoutes(catalog.models);
+  const routes = listUniqueRoutes(catalog.models);
   if (routes.length === 0) return [];
   const rows = await database.query<Row>(
     `select route, ${epoch('missing_since')} as "missingSince", ends_on as "endsOn", successor from retirement_route where route in (?)`,
     [routes.map(({ id }) => id)],
   );
   const rowsByRoute = new Map(rows.map((row) => [row.route, row]));
-  const lastNoticeDay = dayOf(now() + section(retirementsSection).notice_days * 86_400_000);
-  const today = dayOf(now());
+  const lastNoticeDay = getDay(now() + section(retirementsSection).notice_days * 86_400_000);
+  const today = getDay(now());
   const retired = routes.flatMap((route): Omit<Retirement, 'models' | 'lost'>[] => {
     const row = rowsByRoute.get(route.id);
     const publishedEnd = findModelEnd(route.model, route.upstream.vendor);
@@ -59,21 +59,22 @@ export async function readRetirements(host: RetirementHost): Promise<Retirement[
     .map((retirement) => {
       const servedModels = catalog.models.filter((model) => model.routes.some(({ id }) => id === retirement.route));
       const lostModels = servedModels.filter((model) => model.routes.every(({ id }) => retiredIds.has(id)));
-      return { ...retirement, models: namesOf(servedModels), lost: namesOf(lostModels) };
+      return { ...retirement, models: listNames(servedModels), lost: listNames(lostModels) };
     })
     .toSorted((first, second) => (first.endsOn ?? '').localeCompare(second.endsOn ?? ''));
 }
 
-function namesOf(models: readonly Model[]): string[] {
+function listNames(models: readonly Model[]): string[] {
   return models.map(({ publicName }) => publicName);
 }
 
-export function uniqueRoutes(models: readonly Model[]): Route[] {
+/** Lists the routes of all models, each once. */
+export function listUniqueRoutes(models: readonly Model[]): Route[] {
   return [...new Map(models.flatMap(({ routes }) => routes.map((route) => [route.id, route]))).values()];
 }
 
 /** Returns the day in UTC, like the days that vendors publish. */
-function dayOf(time: number): string {
+function getDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 

@@ -4,11 +4,11 @@ import { boolean, integer, object } from '#core/platform/schema.ts';
 /** `retirements` in gateway.yaml. */
 export const retirementsSection = defineSection({
   name: 'retirements',
-  schema: object({ default: {} }, 'Models that vendors retire: their lists of models are read once a day.', {
-    ask: boolean({ default: true }, 'False to read no list; published days of ends still count.'),
+  schema: object({ default: {} }, "Models that vendors retire. The vendors' lists of models are read once a day.", {
+    ask: boolean({ default: true }, 'False to read no lists. Published end dates still count.'),
     notice_days: integer(
       { minimum: 1, maximum: 365, default: 30 },
-      'Days before the end of a model from which on operators are told, and customers of a model that nothing else serves.',
+      'How many days before the end of a model operators are told. Customers are told as well if no other route serves the model.',
     ),
   }),
 });

@@ -16,13 +16,13 @@ interface VendorModel {
 
 interface VendorList {
   readonly models: readonly VendorModel[];
-  /** False if the vendor sent only a part, so absent models do not count as missing. */
+  /** False if the vendor sent only a part of the list, so that absent models do not count as missing. */
   readonly isComplete: boolean;
 }
 
 const maxListBytes = 8_388_608;
 
-/** Members of an entry that hold the end of a model and its successor, by vendor. */
+/** Members of an entry that contain the end of a model and its successor, by vendor. */
 const endMembers = [
   // Source: OpenAI API reference, "List models".
   { presets: ['openai'], end: 'shutdown_date', successor: undefined },
@@ -35,13 +35,13 @@ const endMembers = [
 /** Maximum number of keys to try, because a key may be refused or see different models. */
 export const maxKeys = 3;
 
-function keysOf({ apiKeys }: Upstream): string[] {
+function listKeys({ apiKeys }: Upstream): string[] {
   return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
 }
 
 /** Returns the digests of all keys of an upstream. */
 export function digestKeys(upstream: Upstream): string[] {
-  return keysOf(upstream).map((key) => digestKey(upstream, key));
+  return listKeys(upstream).map((key) => digestKey(upstream, key));
 }
 
 /** A vendor's list for one of the keys. */
@@ -51,35 +51,35 @@ export interface KeyList extends VendorList {
 }
 
 /**
- * Yields the lists for an upstream's keys. Each is fetched on demand, because the first list usually has all models.
+ * Yields the list for each of an upstream's keys. Lists are fetched on demand, because the first one usually has all models.
  *
  * @throws LookupFailed for the last key if all look-ups failed
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
   let hasResponse = false;
-  for (const key of keysOf(upstream).slice(0, maxKeys)) {
-    const response = await queryVendor(upstream, key, pathOf(upstream), maxListBytes).catch((error: unknown) => {
+  for (const key of listKeys(upstream).slice(0, maxKeys)) {
+    const response = await queryVendor(upstream, key, getListPath(upstream), maxListBytes).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;
     });
     if (response === undefined && failure?.status === 404) break;
     if (response === undefined) continue;
     hasResponse = true;
-    yield { ...toList(response, upstream.vendor), key: digestKey(upstream, key) };
+    yield { ...parseList(response, upstream.vendor), key: digestKey(upstream, key) };
   }
   if (!hasResponse && failure !== undefined) throw failure;
 }
 
 /** Returns the path of the list. A paginated list is requested as one page. */
-function pathOf({ formats, vendor }: Upstream): string {
+function getListPath({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
   return vendor === 'anthropic' ? '/models?limit=1000' : '/models';
 }
 
 /** Parses a list in the format of OpenAI, Anthropic, Gemini or Ollama. */
-export function toList(response: JsonObject, preset: string | undefined): VendorList {
+export function parseList(response: JsonObject, preset: string | undefined): VendorList {
   const list = response['data'] ?? response['models'];
   const members = endMembers.find(({ presets }) => presets.some((name) => name === preset));
   const models = (Array.isArray(list) ? list : []).filter(isJsonObject).flatMap((entry): VendorModel[] => {
@@ -97,7 +97,7 @@ export function toList(response: JsonObject, preset: string | undefined): Vendor
   return { models, isComplete: response['has_more'] !== true && response['nextPageToken'] === undefined };
 }
 
-/** Parses the day of a date or time, such as `2026-12-11`. Undefined if invalid or zero, which some vendors send for no date. */
+/** Parses the day of a date or time, such as `2026-12-11`; undefined if it is invalid, or zero, which some vendors send if there is no date. */
 function parseDay(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
@@ -121,19 +121,19 @@ export function findListedModel({ models }: VendorList, name: string): VendorMod
 
 /** Suggests the latest model of the same family on the list; undefined if none is later or the list has no times. */
 export function findLatestOfFamily({ models }: VendorList, name: string): string | undefined {
-  const family = familyOf(name);
+  const family = getFamily(name);
   const createdTime = models.find(({ id }) => id === name)?.created ?? 0;
   const [latest] = models
     .filter(
       ({ id, endsOn, created }) =>
-        id !== name && endsOn === undefined && created > createdTime && familyOf(id) === family,
+        id !== name && endsOn === undefined && created > createdTime && getFamily(id) === family,
     )
     .toSorted((first, second) => second.created - first.created);
   return latest?.id;
 }
 
 /** Removes versions and dates from a name, which leaves for example `claude-sonnet`. */
-function familyOf(name: string): string {
+function getFamily(name: string): string {
   return name
     .toLowerCase()
     .split(/[-_.:@]/)

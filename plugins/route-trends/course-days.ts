@@ -6,7 +6,7 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';
 
 const courseDays = 14;
-/** Hours that are read for each view. They include yesterday, so that it is complete after midnight. */
+/** Hours that are read for each view. They include yesterday, so that its counts are complete after midnight. */
 const recentHours = 48;
 /** Cache lifetime of earlier days. Only late records change them, and reading their histograms takes most of the time. */
 const maxAgeMs = 600_000;

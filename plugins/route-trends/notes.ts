@@ -4,6 +4,7 @@ import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { readTrends, type RouteTrend } from './read-trends.ts';
 import type { StepDown } from './trends.ts';
 
+/** Path of the page with a route's trend. */
 export const trendPath = '/operator/route-trends';
 
 /** Cache lifetime. Counts are by hour. */

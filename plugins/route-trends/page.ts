@@ -69,8 +69,8 @@ function describeCourse(rows: readonly TimedCounts[], by: 'hour' | 'day', reques
       label: 'route-trends.speed',
       isNumber: true,
       at: 'hide',
-      cell: (passed) => {
-        const speed = calculateSpeed(passed);
+      cell: (counts) => {
+        const speed = calculateSpeed(counts);
         return speed === undefined ? '' : format.number(Math.round(speed));
       },
     },

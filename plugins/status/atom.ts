@@ -16,12 +16,12 @@ interface FeedSource {
 
 const maxFeedEntries = 50;
 
-/** Writes `/status.atom` (RFC 4287) with one entry per incident, which is updated when the incident ends. */
-export function writeAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
+/** Renders `/status.atom` (RFC 4287) with one entry per incident, which is updated when the incident ends. */
+export function renderAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, maxFeedEntries);
   // Without entries the feed changes only once a day, so feed readers need not download it again.
-  const updated = Math.max(...entries.map(readUpdateTime), entries.length > 0 ? 0 : startOfDay(at));
+  const updated = Math.max(...entries.map(getUpdateTime), entries.length > 0 ? 0 : startOfDay(at));
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">`,
@@ -31,20 +31,20 @@ export function writeAtom({ service, baseUrl, language, t, incidents, at }: Feed
     `<author><name>${escapeXml(service)}</name></author>`,
     `<link rel="alternate" type="text/html" href="${escapeXml(page)}"/>`,
     `<link rel="self" type="application/atom+xml" href="${escapeXml(`${page}.atom?language=${language}`)}"/>`,
-    ...entries.map((incident) => writeEntry(incident, page, t)),
+    ...entries.map((incident) => renderEntry(incident, page, t)),
     '</feed>',
     '',
   ].join('\n');
 }
 
-function writeEntry(incident: Incident, page: string, t: Translate): string {
+function renderEntry(incident: Incident, page: string, t: Translate): string {
   const { id, startedAt } = incident;
   return [
     '<entry>',
     `<id>urn:uuid:${id}</id>`,
     `<title>${escapeXml(describeIncidentTitle(incident, t))}</title>`,
     `<published>${formatTime(startedAt)}</published>`,
-    `<updated>${formatTime(readUpdateTime(incident))}</updated>`,
+    `<updated>${formatTime(getUpdateTime(incident))}</updated>`,
     `<link rel="alternate" type="text/html" href="${escapeXml(`${page}#incident-${id}`)}"/>`,
     `<content type="text">${escapeXml(describeContent(incident, t))}</content>`,
     '</entry>',
@@ -64,7 +64,7 @@ function describeContent(incident: Incident, t: Translate): string {
 }
 
 /** Returns the time of an incident's latest change, epoch ms. */
-function readUpdateTime({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
+function getUpdateTime({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
   return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }
 

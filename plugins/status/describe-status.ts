@@ -16,7 +16,7 @@ const phoneDays = 45;
 const shareDigits = 2;
 const maxIncidents = 20;
 
-/** Describes the content of the page. */
+/** Describes the content of the status page. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Localizer) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
@@ -34,22 +34,22 @@ export function describeStatus(status: ServiceStatus, service: string, reader: L
       text: t(isComplete ? 'status.updated' : 'status.updated_without', { time: updated.text }),
     },
     hasHistory,
-    notice: isComplete ? undefined : describeMissing(hasHistory, t),
-    flashes: current.map((incident) => describeCurrent(incident, status, reader)),
+    notice: isComplete ? undefined : describeMissingHistory(hasHistory, t),
+    flashes: current.map((incident) => describeCurrentIncident(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader, at.getTime())),
     pages: describePages(status.page, health.length, 'status.shown', (page) => `/status?page=${page}`, reader),
-    past: past.slice(0, maxIncidents).map((incident) => describePast(incident, credited, reader)),
+    past: past.slice(0, maxIncidents).map((incident) => describePastIncident(incident, credited, reader)),
   };
 }
 
 /** Describes the notice about missing or outdated parts while the database does not respond. */
-function describeMissing(hasHistory: boolean, t: Localizer['t']) {
+function describeMissingHistory(hasHistory: boolean, t: Localizer['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };
 }
 
 /** Describes a current incident: its kind, its start, and its effect on requests. */
-function describeCurrent(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Localizer) {
+function describeCurrentIncident(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Localizer) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = describeIncidentTitle(incident, t);
   const since = t('status.since', { time: formatSince(startedAt, format, at.getTime()) });
@@ -57,17 +57,20 @@ function describeCurrent(incident: Incident, { health: models, at }: ServiceStat
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };
   }
-  const health = models.find(({ id: name }) => name === model);
-  const share = computeAnsweredShare(health?.traffic);
-  const answered = share === undefined ? undefined : format.percent(share, shareDigits);
-  const key = health === undefined || !isOnBackup(health.routes) ? 'share' : 'backup';
-  const effect =
-    answered === undefined
-      ? key === 'backup'
-        ? t('status.backup')
-        : ''
-      : t(`status.${key}_answered`, { share: answered });
+  const effect = describeEffect(
+    models.find(({ id: name }) => name === model),
+    { t, format },
+  );
   return { id, kind: kind === 'down' ? 'bad' : 'warn', title, text: `${since} ${effect}`.trim() };
+}
+
+/** Describes how an incident affects requests; '' if this is unknown. */
+function describeEffect(health: ModelStatus['health'] | undefined, { t, format }: Localizer): string {
+  const share = computeAnsweredShare(health?.traffic);
+  const isBackedUp = health !== undefined && isOnBackup(health.routes);
+  if (share === undefined) return isBackedUp ? t('status.backup') : '';
+  const values = { share: format.percent(share, shareDigits) };
+  return t(isBackedUp ? 'status.backup_answered' : 'status.share_answered', values);
 }
 
 /** Returns true if a route is out, and another route serves its requests. */
@@ -132,7 +135,7 @@ function formatDay(day: string, format: Localizer['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }
 
-function describePast(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Localizer) {
+function describePastIncident(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Localizer) {
   const { id, kind, lowestAnswered, startedAt } = incident;
   const endedAt = endOf(incident) ?? startedAt;
   const start = new Date(startedAt);

@@ -6,7 +6,7 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { noticesToJson } from '#core/web/pages/notices.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { writeAtom } from './atom.ts';
+import { renderAtom } from './atom.ts';
 import { describeStatusJson } from './json.ts';
 import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
@@ -18,8 +18,9 @@ type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkup
 
 const translator = new Translator([statusTexts]);
 
-/** Lifetime of the text for all clients, and the timeout for creating it. */
-const cacheMs = { json: 1_000, deadline: 10_000 };
+/** Lifetime of a cached text of `/status.json`, and the timeout for creating it. */
+const jsonMaxAgeMs = 1_000;
+const jsonTimeoutMs = 10_000;
 /** Maximum cached texts, one per language and page. A text has at most half a megabyte. */
 const maxTexts = 20;
 
@@ -32,16 +33,16 @@ const jsonTexts = memoizePerCatalog(() => new LRUCache<string, FreshValue<string
 export function createFeedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [
     createRoute('/status.json', async (request, h) => {
-      const language = languageOf(request);
+      const language = getLanguage(request);
       const page = findPage(request.query['page'], host().catalog.models.length).number;
-      return send(h, await getCachedJson(gateway, host(), language, page).get(), 'application/json');
+      return respond(h, await getCachedJson(gateway, host(), language, page).get(), 'application/json');
     }),
     createRoute('/status.atom', async (request, h) => {
       const { incidents, at } = await readServiceStatus(gateway, host());
       const { name, baseUrl } = host().service;
-      const language = languageOf(request);
+      const language = getLanguage(request);
       const t = translator.in(language);
-      return send(h, writeAtom({ service: name, baseUrl, language, t, incidents, at }), 'application/atom+xml');
+      return respond(h, renderAtom({ service: name, baseUrl, language, t, incidents, at }), 'application/atom+xml');
     }),
   ];
 }
@@ -52,8 +53,8 @@ function getCachedJson(gateway: StatusRegistry, host: Host, language: Language, 
   const cachedText = texts.get(key);
   if (cachedText !== undefined) return cachedText;
   const text = new FreshValue({
-    maxAgeMs: cacheMs.json,
-    timeoutMs: cacheMs.deadline,
+    maxAgeMs: jsonMaxAgeMs,
+    timeoutMs: jsonTimeoutMs,
     now: () => performance.now(),
     async read() {
       const [status, notices] = await Promise.all([
@@ -71,7 +72,7 @@ function createRoute(path: string, handler: Lifecycle.Method): ServerRoute {
   return { method: 'GET', path, options: { auth: false, state: { parse: false } }, handler };
 }
 
-function send(h: ResponseToolkit, body: string, type: string) {
+function respond(h: ResponseToolkit, body: string, type: string) {
   return h
     .response(body)
     .type(type)
@@ -79,7 +80,7 @@ function send(h: ResponseToolkit, body: string, type: string) {
     .header('access-control-allow-origin', '*');
 }
 
-function languageOf({ query }: Request): Language {
+function getLanguage({ query }: Request): Language {
   const requested: unknown = query['language'];
   return languages.find((language) => language === requested) ?? languages[0];
 }

@@ -26,6 +26,7 @@ export interface ServiceStatus {
   readonly hasHistory: boolean;
 }
 
+/** State and history of a model. */
 export interface ModelStatus {
   readonly health: ModelHealth;
   /** 90 days, oldest first, today last; empty without history. */

@@ -1,6 +1,7 @@
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
+/** The state of the service in one sentence. */
 export interface Verdict {
   /** The worst state of any model; `no_data` if no model has answered a request. */
   readonly state: ModelState;

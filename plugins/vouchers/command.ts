@@ -56,9 +56,9 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--batch <id>', 'only of this batch', parseLine)
     .action((options: { batch?: string }) => {
       const printed = context.withHost(async ({ database }) => {
-        const { iterateVouchers: allVouchers } = await loadBatches();
+        const { iterateVouchers } = await loadBatches();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
-        for await (const voucher of allVouchers(database, options.batch))
+        for await (const voucher of iterateVouchers(database, options.batch))
           context.print(
             formatCsvLine([
               voucher.batchId,

@@ -28,20 +28,20 @@ describe('failed authentications', () => {
   };
 
   it('failures up to the limit are allowed', () => {
-    expect(counted(2).secondsToWait('192.0.2.7', limits)).toBe(0);
-    expect(counted(3).secondsToWait('192.0.2.7', limits)).toBe(20);
+    expect(counted(2).getWaitSeconds('192.0.2.7', limits)).toBe(0);
+    expect(counted(3).getWaitSeconds('192.0.2.7', limits)).toBe(20);
   });
 
   it('failures are forgotten at the rate of the limit', () => {
     const failures = counted(3);
     now += 19_999;
-    expect(failures.secondsToWait('192.0.2.7', limits)).toBeCloseTo(0.001, 5);
+    expect(failures.getWaitSeconds('192.0.2.7', limits)).toBeCloseTo(0.001, 5);
     now += 1;
-    expect(failures.secondsToWait('192.0.2.7', limits)).toBe(0);
+    expect(failures.getWaitSeconds('192.0.2.7', limits)).toBe(0);
   });
 
   it('a thousand failures at once do not refuse for longer than a burst at the limit', () => {
-    expect(counted(1_000).secondsToWait('192.0.2.7', limits)).toBeLessThanOrEqual(40);
+    expect(counted(1_000).getWaitSeconds('192.0.2.7', limits)).toBeLessThanOrEqual(40);
   });
 
   it('failures are kept for a bounded number of networks', () => {
@@ -49,6 +49,6 @@ describe('failed authentications', () => {
     for (let network = 0; network < bounds.failingNetworks; network++) {
       failures.countFailure(`10.${network >> 16}.${(network >> 8) & 255}.${network & 255}`, limits);
     }
-    expect(failures.secondsToWait('192.0.2.7', limits)).toBe(0);
+    expect(failures.getWaitSeconds('192.0.2.7', limits)).toBe(0);
   });
 });

@@ -24,17 +24,17 @@ it.each([
     2,
   ],
   ['is never negative', 20, [attempt(0, 12)], 12, 0],
-] as const)('the overhead %s', (_, bodyWait, attempts, firstContentAfter, overhead) => {
+] as const)('the overhead %s', (_, bodyWaited, attempts, firstContentAfter, overhead) => {
   const delivery = { attempts: [...attempts], firstContentAfter };
-  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWait, slotWaited: undefined })).toBe(overhead);
+  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWaited, slotWaited: undefined })).toBe(overhead);
 });
 
 it('the overhead leaves out the time in which a request on a connection of its own waited for a slot', () => {
   const delivery = { attempts: [attempt(7, 4)], firstContentAfter: 11 };
-  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWait: 1, slotWaited: 5 })).toBe(2);
+  expect(calculateOverhead({ firstByteAfter: 12, delivery, bodyWaited: 1, slotWaited: 5 })).toBe(2);
 });
 
 it('the overhead of an exchange without a reply is unknown', () => {
-  const nothing = { firstByteAfter: undefined, delivery: undefined, bodyWait: undefined, slotWaited: undefined };
+  const nothing = { firstByteAfter: undefined, delivery: undefined, bodyWaited: undefined, slotWaited: undefined };
   expect(calculateOverhead(nothing)).toBeUndefined();
 });

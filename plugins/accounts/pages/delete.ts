@@ -10,10 +10,10 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** Number of newest orders that are searched for open orders. An account has few open orders. */
+/** Number of latest orders that are searched for open ones. An account has few open orders. */
 const maxRecentOrders = 50;
 
-function confirmationPhraseOf(request: PageRequest): string {
+function getConfirmationPhrase(request: PageRequest): string {
   const { email, name } = accountOf(request);
   return email ?? name;
 }
@@ -23,7 +23,7 @@ const deleteForm = defineForm({
   async submit({ confirmation }, request) {
     const { host } = request;
     const { id } = accountOf(request);
-    if (confirmation.trim().toLowerCase() !== confirmationPhraseOf(request).trim().toLowerCase())
+    if (confirmation.trim().toLowerCase() !== getConfirmationPhrase(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
     // The charges of cancelled orders cannot be paid. A payment that still arrives is flagged for the operator.
     for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
@@ -45,9 +45,9 @@ export const deletePage: Page = {
     const years = (await loadReceiptSteps(request.host.database))?.readRetentionYears(request.host);
     return {
       kept: years === undefined ? '' : request.t('accounts.delete.kept_receipts', { count: years }),
-      phrase: confirmationPhraseOf(request),
+      phrase: getConfirmationPhrase(request),
       hasEmail: accountOf(request).email !== undefined,
-      time: await describeTimeLeft(request),
+      time: await describeRemainingTime(request),
       orders: orders.flatMap((order) => describeLoss(order, request)),
     };
   },
@@ -64,7 +64,7 @@ export const deletedPage: Page = {
   show: () => ({}),
 };
 
-async function describeTimeLeft(request: PageRequest): Promise<string | undefined> {
+async function describeRemainingTime(request: PageRequest): Promise<string | undefined> {
   const { host, t, format } = request;
   const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
   const ends = (account?.periods ?? []).map(({ endsAt }) => endsAt.getTime());
@@ -83,7 +83,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Describes what happens to an order: an undecided payment, the loss of the bought code, or the cancellation. Empty if none applies. */
+/** Describes what the deletion does to an order: an undecided payment, a lost code, or a cancellation. Empty if none applies. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecidedPayments = payments.flatMap((payment) => {

@@ -6,7 +6,7 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
 /** Adds the pages where owners export their data or delete their account. */
-export function addAccountPages({ gateway }: Pick<Server, 'gateway'>): void {
+export function registerAccountPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.page(deletePage);
   gateway.page(deletedPage);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { parsePageText } from '#core/web/markdown/page-text.ts';
 import type { SiteLinks } from '#core/web/markdown/site-links.ts';
-import { type Document, documentsFor, linkOf, versionOf } from '../../../plugins/acceptance/document.ts';
+import { type Document, listDocuments, createPermanentLink, getVersion } from '../../../plugins/acceptance/document.ts';
 import { parseShownTexts, encodeShownTexts } from '../../../plugins/acceptance/store.ts';
 
 const terms = (en: string, id = '# Ketentuan\nSatu.') => ({
@@ -14,7 +14,7 @@ const first = terms('---\nversion: "1"\n---\n# Terms\nOne.');
 function read(links: SiteLinks, service: { terms?: string } = {}, language: 'en' | 'id' = 'en'): Document[] {
   const host = createTestHost();
   const reader = { host: { ...host, service: { ...host.service, ...service } }, language, isOperator: false };
-  return documentsFor(reader, () => links);
+  return listDocuments(reader, () => links);
 }
 
 const withTexts = (texts = first): SiteLinks => ({
@@ -34,14 +34,14 @@ describe('the texts that are accepted', () => {
     expect([en?.language, id?.language]).toEqual(['en', 'id']);
     expect(en?.digest).toBe(id?.digest);
     expect(edited?.digest).not.toBe(en?.digest);
-    expect(versionOf(en as Document)).toBe('1');
-    expect(linkOf(en as Document)).toBe(`/accepted/${en?.digest}`);
+    expect(getVersion(en as Document)).toBe('1');
+    expect(createPermanentLink(en as Document)).toBe(`/accepted/${en?.digest}`);
   });
 
   it('are an address where service.terms leads elsewhere, or to a page that is not from Markdown', () => {
     const [elsewhere] = read(withTexts(), { terms: 'https://example.com/terms' });
     expect(elsewhere).toMatchObject({ address: 'https://example.com/terms', texts: undefined });
-    expect(linkOf(elsewhere as Document)).toBe('https://example.com/terms');
+    expect(createPermanentLink(elsewhere as Document)).toBe('https://example.com/terms');
     expect(read({}, { terms: '/legal' })[0]?.address).toBe('http://localhost:8080/legal');
     expect(read(withTexts(), { terms: '/terms' })[0]?.address).toBeUndefined();
   });
@@ -57,7 +57,7 @@ describe('the texts that are accepted', () => {
     const host = createTestHost();
     const service = { ...host.service, terms: '/terms' };
     const readAs = (isOperator: boolean) =>
-      documentsFor({ host: { ...host, service }, language: 'en', isOperator }, (reader) =>
+      listDocuments({ host: { ...host, service }, language: 'en', isOperator }, (reader) =>
         reader.isOperator ? withTexts() : { textsAt: () => undefined },
       );
     expect([readAs(false), readAs(true).length]).toEqual([[], 1]);

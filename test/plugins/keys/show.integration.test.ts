@@ -5,7 +5,7 @@ import { entitlement, principal, rateLimitState } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { replyWithKey } from '../../../plugins/keys/describe-key.ts';
+import { createKeyReply } from '../../../plugins/keys/describe-key.ts';
 import { createExchange, createGauge, createStageHost } from '../../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
@@ -35,7 +35,7 @@ afterEach(async () => {
   await host[Symbol.asyncDispose]();
 });
 
-const read = async () => JSON.parse(String((await replyWithKey(host, exchange)).body));
+const read = async () => JSON.parse(String((await createKeyReply(host, exchange)).body));
 
 describe('GET /v1/key', () => {
   it('GET /v1/key returns balance, count, period, limits, plan, hint and renew URL, and nothing else', async () => {
@@ -89,7 +89,7 @@ describe('GET /v1/key', () => {
   });
 
   it('GET /v1/key answers with JSON and cache-control: no-store', async () => {
-    const { status, headers } = await replyWithKey(host, exchange);
+    const { status, headers } = await createKeyReply(host, exchange);
     expect([status, headers]).toEqual([
       200,
       { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
@@ -97,6 +97,6 @@ describe('GET /v1/key', () => {
   });
 
   it('GET /v1/key fails with not_supported if no stage authenticates callers', async () => {
-    await expect(replyWithKey(host, createExchange())).rejects.toMatchObject({ code: 'not_supported' });
+    await expect(createKeyReply(host, createExchange())).rejects.toMatchObject({ code: 'not_supported' });
   });
 });

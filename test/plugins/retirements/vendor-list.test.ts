@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findListedModel, findLatestOfFamily, toList } from '../../../plugins/retirements/vendor-list.ts';
+import { findListedModel, findLatestOfFamily, parseList } from '../../../plugins/retirements/vendor-list.ts';
 
 it.each([
   ['openai', { id: 'gpt-5', created: 1, shutdown_date: '2026-12-11' }, '2026-12-11', undefined],
@@ -16,14 +16,14 @@ it.each([
   ['openai', { id: 'x', shutdown_date: '0001-01-01T00:00:00Z' }, undefined, undefined],
   ['mistral', { id: 'x', deprecation: '2026-12-31', deprecation_replacement_model: 'a\0b' }, '2026-12-31', undefined],
 ])('%s says in its list when a model ends (%#)', (preset, entry, endsOn, successor) => {
-  const { models } = toList({ object: 'list', data: [entry] }, preset);
+  const { models } = parseList({ object: 'list', data: [entry] }, preset);
   expect(models).toEqual([expect.objectContaining({ id: entry.id, endsOn, successor })]);
 });
 
 it('models are found in lists of Gemini and Ollama, by their names', () => {
-  const gemini = toList({ models: [{ name: 'models/gemini-3.8-flash' }] }, 'gemini');
+  const gemini = parseList({ models: [{ name: 'models/gemini-3.8-flash' }] }, 'gemini');
   expect(findListedModel(gemini, 'gemini-3.8-flash')).toBeDefined();
-  const ollama = toList({ models: [{ name: 'llama3:latest' }] }, 'ollama-native');
+  const ollama = parseList({ models: [{ name: 'llama3:latest' }] }, 'ollama-native');
   expect([findListedModel(ollama, 'llama3')?.id, findListedModel(ollama, 'llama')]).toEqual([
     'llama3:latest',
     undefined,
@@ -31,14 +31,14 @@ it('models are found in lists of Gemini and Ollama, by their names', () => {
 });
 
 it('a list that has another page, or is no list, misses nothing', () => {
-  expect(toList({ data: [], has_more: true }, 'anthropic').isComplete).toBe(false);
-  expect(toList({ models: [], nextPageToken: 'x' }, 'gemini').isComplete).toBe(false);
-  expect(toList({ data: 'none' }, 'openai')).toEqual({ models: [], isComplete: true });
-  expect(toList({ data: [null, 1, { id: 2 }, { created: 3 }] }, 'openai').models).toEqual([]);
+  expect(parseList({ data: [], has_more: true }, 'anthropic').isComplete).toBe(false);
+  expect(parseList({ models: [], nextPageToken: 'x' }, 'gemini').isComplete).toBe(false);
+  expect(parseList({ data: 'none' }, 'openai')).toEqual({ models: [], isComplete: true });
+  expect(parseList({ data: [null, 1, { id: 2 }, { created: 3 }] }, 'openai').models).toEqual([]);
 });
 
 it('the latest model of the family is suggested, not one that ends, is older, or of another family', () => {
-  const list = toList(
+  const list = parseList(
     {
       data: [
         { id: 'claude-sonnet-4-5-20250929', created_at: '2025-09-29T00:00:00Z' },
@@ -53,6 +53,6 @@ it('the latest model of the family is suggested, not one that ends, is older, or
   expect(findLatestOfFamily(list, 'claude-sonnet-4-5-20250929')).toBe('claude-sonnet-5');
   expect(findLatestOfFamily(list, 'claude-sonnet-5')).toBeUndefined();
   expect(findLatestOfFamily(list, 'claude-haiku-4-5')).toBeUndefined();
-  const ending = toList({ data: [{ id: 'gpt-9', created: 9, shutdown_date: '2030-01-01' }] }, 'openai');
+  const ending = parseList({ data: [{ id: 'gpt-9', created: 9, shutdown_date: '2030-01-01' }] }, 'openai');
   expect(findLatestOfFamily(ending, 'gpt-5')).toBeUndefined();
 });

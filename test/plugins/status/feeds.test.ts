@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { writeAtom } from '../../../plugins/status/atom.ts';
+import { renderAtom } from '../../../plugins/status/atom.ts';
 import { describeStatusJson } from '../../../plugins/status/json.ts';
 import type { ServiceStatus } from '../../../plugins/status/service-status.ts';
 import { statusTexts } from '../../../plugins/status/texts.ts';
@@ -31,7 +31,7 @@ function incident(change: Partial<Incident> = {}): Incident {
 
 function atomOf(incidents: Incident[], service = 'Daypass'): string {
   const t = translator.in('en');
-  return writeAtom({ service, baseUrl: 'https://ai.example.com', language: 'en', t, incidents, at });
+  return renderAtom({ service, baseUrl: 'https://ai.example.com', language: 'en', t, incidents, at });
 }
 
 describe('the Atom feed', () => {

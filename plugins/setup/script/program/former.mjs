@@ -45,6 +45,7 @@ export function moveFromFormerNames(ids) {
   return true;
 }
 
+/** Returns true if one of these tools is set up under a former name. */
 export function hasFormerTools(ids) {
   return ids.some((id) => run.former.has(id));
 }

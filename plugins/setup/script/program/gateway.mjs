@@ -69,7 +69,7 @@ const curlReasons = [
 /** Quotes a value of a curl configuration file. */
 const quoteForCurl = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
-/** Ignores ~/.curlrc, whose options could print or redirect the key. Returns undefined if curl cannot start. */
+/** Sends a request by curl. Ignores ~/.curlrc, whose options could print or redirect the key. Returns undefined if curl cannot start. */
 function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   const config = [
     `url = ${quoteForCurl(url)}`,
@@ -97,7 +97,7 @@ function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   return { status: 0, body: '', partial: result.output.slice(0, end), reason, detail };
 }
 
-/** Uses a child process, because this program is synchronous. */
+/** Sends a request by this runtime, in a child process because this program is synchronous. */
 function requestByRuntime(outgoing) {
   const result = machine.spawnItself('--request', {
     input: encode(JSON.stringify(outgoing)),
@@ -131,7 +131,7 @@ function printFailure(error) {
   });
 }
 
-/** The process of askByRuntime: reads the request from its standard input, prints the answer as JSON. */
+/** Sends a request in the child process of `requestByRuntime`, and prints the response as JSON. */
 export function sendByRuntime(outgoing) {
   setTimeout(() => printResponse({ reason: 'timeout' }), outgoing.limit * 1000);
   send(outgoing, (response) => {
@@ -256,7 +256,7 @@ function certificateVariable() {
   return machine.which('curl') ? 'CURL_CA_BUNDLE' : 'NODE_EXTRA_CA_CERTS';
 }
 
-/** Returns '' for a response of the gateway itself: JSON with any status, or events. */
+/** Describes why a response is not the gateway's own; '' if it is: JSON with any status, or events. */
 function describeForeignResponse({ status, body, location = '' }) {
   const at = readOrigin();
   const content = body.replace(/^\xef\xbb\xbf/, '').replace(/^[\0- ]+/, '');

@@ -32,6 +32,7 @@ function tryLock() {
 }
 
 const readLock = (name = 'lock') => firstLine(machine.read(recordPath(name, 'pid')));
+/** Returns true if a process with this id, as text, is running. */
 export const isAlive = (pid) => /^\d+$/.test(pid) && machine.isAlive(Number(pid));
 
 /** Removes the lock of a process that has ended. Renames it first, so that a lock taken meanwhile is not lost. */

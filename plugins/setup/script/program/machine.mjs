@@ -116,7 +116,7 @@ export const machine = {
   print: (text) => writeAll(1, text),
   // The Windows launcher reads only the standard output.
   printError: (text) => writeAll(process.platform === 'win32' ? 1 : 2, text),
-  sleep: sleep,
+  sleep,
   exit: (code) => process.exit(code),
 
   /** Returns a file's content; undefined if it does not exist. With a limit, reads at most that many bytes of a pipe or terminal. */

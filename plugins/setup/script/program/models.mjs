@@ -35,6 +35,7 @@ export function describeTarget(tool, savedModel, takesSockets = () => false) {
   };
 }
 
+/** Returns true if a text of the table has the placeholder of the key. */
 export function holdsKey(text) {
   return text.includes('@KEY@');
 }

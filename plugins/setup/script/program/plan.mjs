@@ -19,6 +19,7 @@ export function planFile(tool, action, target) {
   return [plan, ...planRecorded(tool, action, target, plan.real)];
 }
 
+/** Plans the files that earlier runs wrote for an action, except for the one at the path `real`. */
 export function planRecorded(tool, action, target, real) {
   const isOther = ({ path, source }) =>
     source === formatSource(action) && !(real && isSamePath(path, real)) && machine.stat(path);
@@ -61,7 +62,7 @@ function withoutInitialElsewhere(wanted, initial, elsewhere) {
   const read = () => elsewhere.flatMap(listFilesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
     () => read().reduce((settings, text) => json.withoutPresent(settings, text, initial), wanted),
-    // An unreadable file may have them.
+    // An unreadable file may have all of them.
     () => json.withoutPresent(wanted, wanted, initial),
   );
 }
@@ -80,6 +81,7 @@ function rejectPlan(plan, { message }, verdict) {
   return Object.assign(plan, { verdict, reason: message.replace(/\.$/, '') });
 }
 
+/** Computes the content and the verdict of a plan from the present file. */
 export function computePlan(plan) {
   Object.assign(plan, {
     verdict: '',

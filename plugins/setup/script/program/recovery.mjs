@@ -41,6 +41,7 @@ function removeTemporaries(folder) {
   }
 }
 
+/** Removes temporary folders of launchers that have ended. */
 export function removeDeadFolders() {
   for (const folder of [run.home, folderOf(run.state), run.state]) {
     if (!machine.stat(folder)) continue;

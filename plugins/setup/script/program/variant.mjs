@@ -1,6 +1,8 @@
 // The variant of a tool's actions for a model, for the program and for launchers without a runtime.
 
 /**
+ * Finds the variant of a tool's actions for a model.
+ *
  * @param chosenModel name of the model; undefined for the default of the tool's format
  * @returns actions, withSockets (the actions if the gateway accepts WebSockets), and values of placeholders; undefined if no model suits
  *   the tool

@@ -1,5 +1,5 @@
 import type { ReadTimeline } from '#core/web/pages/account-timeline.ts';
-import { linkOf } from './document.ts';
+import { createPermanentLink } from './document.ts';
 import { listAcceptances } from './store.ts';
 
 /** Maximum acceptances shown, newest first. */
@@ -18,6 +18,6 @@ export const readAcceptanceTimeline: ReadTimeline = async ({ host, t }, account)
       ...(version === undefined ? [] : [t('acceptance.version', { version })]),
       t(`operator.acceptance_language.${language}`),
     ].join(', '),
-    link: { path: linkOf({ digest, address }), label: t('operator.acceptance_open') },
+    link: { path: createPermanentLink({ digest, address }), label: t('operator.acceptance_open') },
   }));
 };

@@ -24,16 +24,18 @@ export interface ReportedError {
 }
 
 /**
- * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}` and `{base_resp}`. Returns undefined if
- * the value reports no error, regardless of the status. An empty error does not count, because servers written in Go add one to each
- * reply.
+ * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}`, `{type: "error", message: {type, message}}`
+ * and `{base_resp}`. Returns undefined if the value reports no error, regardless of the status. An empty error does not count, because
+ * servers written in Go add one to each reply.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;
   const { error } = body;
   if (isJsonObject(error) && isFilled(error)) return readWrapped(body, error);
-  if (typeof error === 'string' && error !== '') return { ...toReportedError(body), message: error };
-  if (body['object'] === 'error') return toReportedError(body);
+  if (typeof error === 'string' && error !== '') return readWrapped(body, { ...body, message: error });
+  if (body['object'] === 'error') return readWrapped(body, body);
+  const { type: eventType, message: nested } = body;
+  if (eventType === 'error' && isJsonObject(nested)) return readWrapped(body, nested);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;
   if (status === undefined || status['status_code'] === 0 || status['status_code'] === undefined) return undefined;
   const code = toText(status['status_code']);
@@ -45,7 +47,7 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
 /** Reads an error that another gateway may have wrapped. The error reported by that gateway's upstream takes precedence. */
 function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   const outer = toReportedError(error);
-  const unwrapped = unwrapError(body, error);
+  const unwrapped = outer.message === undefined ? undefined : unwrapError(body, error['metadata'], outer.message);
   if (unwrapped === undefined) return outer;
   const { message = outer.message, code = outer.code } = unwrapped;
   const inner = Object.entries(unwrapped.body === undefined ? {} : readRefusal(unwrapped.body));
@@ -67,7 +69,7 @@ const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013'])
 
 /** Reads the error in a body with an error status, where a top-level `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
-  return readReportedError(body) ?? toReportedError(body ?? {});
+  return readReportedError(body) ?? readWrapped(body ?? {}, body ?? {});
 }
 
 /** True if the prompt does not fit the context. Another route may have a larger context. */

@@ -12,8 +12,16 @@ interface UnwrappedError {
 const litellmPrefix = /^litellm\.(\w+): (?:(?:litellm\.)?\w+Error: )*(?:\w+Exception(?: \w+Error)? - )?/;
 const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
-/** Location in the server's source, which FastAPI appends to a list of invalid fields. */
-const sourceLocation = /\n\n {2}File "/;
+/**
+ * Prefixes with the status of a gateway's upstream: of vLLM's agentic-api, of claude-code-router, and of OpenAI's SDK for Python, whose
+ * exceptions many gateways repeat.
+ */
+const statusPrefix =
+  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |Error code: (\d{3}) - )/;
+/** claude-code-router repeats the message. */
+const statusSuffix = /Error: Error from provider\(/;
+/** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */
+const sourceLocation = /\n\n {2}File "|\n {4}at \S/;
 /** Codes for LiteLLM exceptions whose meaning may appear only in the exception's name. */
 const litellmCodes: ReadonlyMap<string, string> = new Map([
   ['ContextWindowExceededError', 'context_length_exceeded'],
@@ -22,29 +30,81 @@ const litellmCodes: ReadonlyMap<string, string> = new Map([
 
 /**
  * Removes the text that gateways add to errors of their upstreams, and that servers add to errors of their libraries, because the meaning is
- * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2 and llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors",
- * `ProviderErrorMetadata`.
+ * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2 and
+ * llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
  *
  * @param body the whole body
+ * @param metadata of the error
  * @returns undefined if nothing was added to the error
  */
-export function unwrapError(body: JsonObject, { message, metadata }: JsonObject): UnwrappedError | undefined {
-  if (typeof message !== 'string') return undefined;
+export function unwrapError(
+  body: JsonObject,
+  metadata: JsonValue | undefined,
+  message: string,
+): UnwrappedError | undefined {
   if (isJsonObject(metadata) && 'provider_name' in metadata) return readInner(metadata['raw']);
   const portkeyPrefix = `${String(body['provider'])} error: `;
   if (message.startsWith(portkeyPrefix)) return { message: message.slice(portkeyPrefix.length) };
-  const location = sourceLocation.exec(message);
-  if (location !== null) return { message: message.slice(0, location.index) };
-  const [prefix = '', name = ''] = litellmPrefix.exec(message) ?? [];
-  if (prefix === '') return undefined;
+  return unwrapMessage(message);
+}
+
+function unwrapMessage(message: string): UnwrappedError | undefined {
+  const [prefix = '', ...statuses] = statusPrefix.exec(message) ?? [];
+  if (prefix !== '') {
+    const end = statusSuffix.exec(message)?.index ?? message.length;
+    const code = statuses.find((status) => status !== undefined);
+    return { code, ...readInner(removeSourceLocation(message.slice(prefix.length, end))) };
+  }
+  if (message.startsWith('{')) return readPrinted(message);
+  const text = removeSourceLocation(message);
+  if (text !== message) return { message: text };
+  const [litellm = '', name = ''] = litellmPrefix.exec(message) ?? [];
+  if (litellm === '') return undefined;
   const end = litellmSuffix.exec(message)?.index ?? message.length;
-  return { code: litellmCodes.get(name), ...readInner(message.slice(prefix.length, end).trim()) };
+  return { code: litellmCodes.get(name), ...readInner(message.slice(litellm.length, end).trim()) };
+}
+
+function removeSourceLocation(message: string): string {
+  return message.slice(0, sourceLocation.exec(message)?.index);
+}
+
+/** Reads an error that was printed as JSON, or as a Python dictionary: `{'message': 'Error code: 400 - {…}', 'type': 'BadRequestError'}`. */
+function readPrinted(text: string): UnwrappedError | undefined {
+  const body = parseObject(text) ?? parsePythonObject(text);
+  return body !== undefined && ('message' in body || 'error' in body) ? { body } : undefined;
 }
 
 /** Reads the upstream's body or message. An HTML page has neither. */
 function readInner(inner: JsonValue | undefined): UnwrappedError {
   if (isJsonObject(inner)) return { body: inner };
   if (typeof inner !== 'string' || inner === '' || inner.startsWith('<')) return {};
-  const body = parseObject(inner.replace(/^b'(.*)'$/s, '$1'));
+  const body = parseObject(inner.replace(/^b'(.*)'$/s, '$1')) ?? parsePythonObject(inner);
   return body === undefined ? { message: inner } : { body };
+}
+
+const pythonToken = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(None|True|False)\b/gs;
+const pythonConstants: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };
+
+/** Parses a dictionary as Python prints it. */
+function parsePythonObject(text: string): JsonObject | undefined {
+  if (!text.startsWith("{'")) return undefined;
+  const json = text.replace(pythonToken, (_token, single?: string, double?: string, constant?: string) =>
+    constant === undefined ? JSON.stringify(readPythonText(single ?? double ?? '')) : (pythonConstants[constant] ?? ''),
+  );
+  return parseObject(json);
+}
+
+const pythonEscape = /\\(?:x([\da-f]{2})|u([\da-f]{4})|(.))/gs;
+const pythonLetters: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
+
+function readPythonText(text: string): string {
+  return text.replace(pythonEscape, (_escape, byte?: string, unit?: string, letter?: string) => {
+    const code = byte ?? unit;
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    return pythonLetters.get(letter ?? '') ?? letter ?? '';
+  });
 }

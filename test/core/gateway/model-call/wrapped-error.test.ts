@@ -14,7 +14,20 @@ const refusedSchema = `1 validation error:
   File "/srv/llama_cpp/server/app.py", line 376, in create_chat_completion
     POST /v1/chat/completions`;
 
-/** Bodies of LiteLLM 1.108.7 and Portkey 1.15.2 before llama.cpp b11549, and of OpenRouter's documented form. */
+const overflow = {
+  message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+  type: 'invalid_request_error',
+  param: null,
+  code: 'context_length_exceeded',
+};
+/** As Python prints it. */
+const printedOverflow = `{'error': {'message': "${overflow.message}", 'type': '${overflow.type}', 'param': None, 'code': '${overflow.code}'}}`;
+const ofRouter = `Error from provider(v,m: 400): ${inBody(overflow)}`;
+
+/**
+ * Bodies of LiteLLM 1.108.7 and Portkey 1.15.2 before llama.cpp b11549, of agentic-api 0.9.0, claude-code-router's library 1.0.53 and lm-proxy
+ * 3.3.2 before a scripted vendor, and of OpenRouter's documented form.
+ */
 const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
   [
     'LiteLLM, Chat',
@@ -94,6 +107,67 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { message: 'Too long.', code: 'context_length_exceeded' },
   ],
   [
+    'agentic-api, in a stream',
+    {
+      type: 'error',
+      sequence_number: 0,
+      status: 400,
+      error: {
+        message: `LLM request failed (400 Bad Request): ${inBody(overflow)}`,
+        type: 'upstream_error',
+        code: 'upstream_error',
+      },
+    },
+    { message: overflow.message, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  ],
+  [
+    'agentic-api, without a body',
+    { error: { message: 'LLM request failed (503 Service Unavailable): ', type: 'upstream_error', code: 'upstream_error' } },
+    { code: '503' },
+  ],
+  [
+    'claude-code-router, which repeats it with the place in its code',
+    {
+      error: {
+        message: `${ofRouter}Error: ${ofRouter}\n    at nt (/srv/llms/dist/cjs/server.cjs:84:11421)\n    at process.processTicksAndRejections (node:internal)`,
+        type: 'api_error',
+        code: 'provider_response_error',
+      },
+    },
+    { message: overflow.message, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  ],
+  [
+    'claude-code-router, inside a stream',
+    {
+      type: 'error',
+      message: {
+        type: 'api_error',
+        message: JSON.stringify({ message: 'The server had an error', type: 'server_error', param: null, code: null }),
+      },
+    },
+    { message: 'The server had an error', type: 'server_error' },
+  ],
+  [
+    "lm-proxy, OpenAI's SDK for Python",
+    {
+      error: {
+        message: `{'message': 'Error code: 400 - ${printedOverflow.replaceAll("'", String.raw`\'`)}', 'type': 'BadRequestError'}`,
+        type: 'dict',
+      },
+    },
+    { message: overflow.message, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  ],
+  [
+    "FastAPI with OpenAI's SDK for Python",
+    { detail: `Error code: 429 - {'error': {'message': 'It\\'s \\xe0 \\u20ac\\n', 'type': None, 'code': 'insufficient_quota'}}` },
+    { message: "It's à €\n", code: 'insufficient_quota' },
+  ],
+  [
+    "OpenAI's SDK for Python, with words",
+    { error: 'Error code: 401 - Incorrect API key' },
+    { message: 'Incorrect API key', code: '401' },
+  ],
+  [
     'OpenRouter, with words',
     { error: { message: 'Provider returned error', code: 500, metadata: { provider_name: 'X', raw: noImages } } },
     { message: noImages, code: '500' },
@@ -127,6 +201,21 @@ describe('an error that another gateway has wrapped', () => {
   it('shows no place in the code of the server', () => {
     const { message } = readRefusal({ error: { message: refusedSchema, type: 'internal_server_error' } });
     expect(message).toMatch(/'json_object'"\}$/);
+  });
+
+  it('of a server in JavaScript shows no place in its code', () => {
+    const message = "Cannot read it.\n    at read (/srv/gateway/dist/server.js:1:2)";
+    expect(readRefusal({ error: { message } }).message).toBe('Cannot read it.');
+  });
+
+  it.each([
+    ['{"a": 1} is not a valid tool call'],
+    ['{"temperature": 7}'],
+    ["{'a': 1}"],
+    ['Error code: 7'],
+    ['The Error code: 400 - {}'],
+  ])('keeps words that only look printed: %s', (message) => {
+    expect(readRefusal({ error: { message } }).message).toBe(message);
   });
 
   it('about refused content is a refusal, whatever its words are', () => {

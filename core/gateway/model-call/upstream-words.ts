@@ -195,6 +195,9 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
       },
       // LiteLLM does not know whether the model has the parameter.
       { pattern: /\blitellm\.drop_params\b/, vendor: 'LiteLLM', source: '1.108.7' },
+      { pattern: /^Only 'text' content type is supported\b/, vendor: 'mlx-lm', source: '0.32.2' },
+      // Chat templates raise it, whichever server renders them.
+      { pattern: /\bconversation roles must alternate\b/i, vendor: 'several', source: 'chat templates' },
       { pattern: /^\d+ validation errors?:\s+\{'type': /, vendor: 'llama-cpp-python', source: '0.3.36' },
       // Reply to a wrong type, to a missing or empty list of messages, and to tool calls whose arguments are not JSON.
       {

@@ -80,7 +80,7 @@ export function parseRefusal(
     case 'client':
     case 'overflow':
     case 'unsupported':
-      return new Fault(kind, createClientError(status, reported, secrets), { status });
+      return new Fault(kind, createClientError(kind, status, reported, secrets), { status });
     case 'no_model':
       return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), {
         status,
@@ -150,7 +150,12 @@ function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
-function createClientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
+function createClientError(
+  kind: 'client' | 'overflow' | 'unsupported',
+  status: number,
+  reported: ReportedError,
+  secrets: readonly string[],
+): GatewayError {
   const redact = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
@@ -158,8 +163,8 @@ function createClientError(status: number, reported: ReportedError, secrets: rea
   const isServerStatus = status >= 500;
   return new GatewayError('upstream_rejected', removeSecrets(message, 4_000, secrets), {
     upstream: {
-      // Clients expect 400 for an overlong prompt.
-      status: isServerStatus || (status === 422 && isOverflow) ? 400 : status,
+      // Clients expect 400 for an overlong prompt, and a 404 to be about the model.
+      status: isServerStatus || (kind !== 'client' && (status === 404 || status === 422)) ? 400 : status,
       type: isServerStatus ? undefined : redact(reported.type),
       code: isServerStatus ? undefined : redact(reported.code),
       isContextOverflow: isOverflow,

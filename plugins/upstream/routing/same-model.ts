@@ -10,6 +10,7 @@ const vendorsWithCustomNames = new Set<string | undefined>([
   'infinity',
   'llama-cpp',
   'llama-cpp-python',
+  'mlx-lm',
   'ollama',
   'ollama-native',
   'transformers-serve',

@@ -30,6 +30,30 @@ const transformersAcceptedMembers = [
   'chat_template_kwargs',
 ];
 
+/** Members used by mlx-lm 0.32.2, without those that name files and models of its machine. It ignores OpenAI's other members. */
+const mlxAcceptedMembers = [
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'seed',
+  'stop',
+  'stream',
+  'stream_options',
+  'tools',
+  'chat_template_kwargs',
+];
+
 /** Servers that operators run. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
@@ -117,6 +141,27 @@ export const serverVendors: readonly Vendor[] = [
       reasoning: 'none',
       no_tools: false,
       refuses: ['messages.function_call'],
+    },
+  },
+  {
+    // Observed: 0.32.2. Its Completions take one prompt, and no list.
+    name: 'mlx-lm',
+    title: 'mlx-lm',
+    formats: ['chat'],
+    baseUrl: 'http://127.0.0.1:8080/v1',
+    auth: 'none',
+    capabilities: { files: false, audio: false, video: false, structured_output: 'none', parallel_tools: false },
+    quirks: {
+      single_system: true,
+      strict_calls: true,
+      reasoning: 'none',
+      forced_tools: false,
+      no_tools: false,
+      // A sequence that is part of a token does not end the reply, but its letters disappear from it.
+      stop: 0,
+      end_user: false,
+      parallel_switch: false,
+      accepts: mlxAcceptedMembers,
     },
   },
   {

@@ -500,6 +500,9 @@ describe('a server’s refusal of what it does not support', () => {
     [400, 'tiny is not a multimodal model'],
     [400, '"gemma3:latest" does not support thinking'],
     [400, 'registry.ollama.ai/library/gemma3:latest does not support tools'],
+    [404, "Only 'text' content type is supported."],
+    [404, 'Conversation roles must alternate user/assistant/user/assistant/...'],
+    [500, 'Error: Jinja Exception: Conversation roles must alternate user and assistant roles except for tool calls'],
   ])('with status %d leaves it to another route, and is a 400 for the client: %s', (status, message) => {
     const fault = refusal(status, fromServer(status, 'server_error', message));
     expect(fault).toMatchObject({ kind: 'unsupported', status, error: { code: 'upstream_rejected', message } });

@@ -65,7 +65,7 @@ it('llama-cpp-python gets a text for the null beside a call, and no schema', () 
 it('a call without arguments is written anew for servers that reject it', () => {
   const strict = vendors.filter(({ quirks }) => quirks?.strict_calls).map(({ name }) => name);
   expect(strict).toEqual(
-    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'transformers-serve']),
+    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'mlx-lm', 'transformers-serve']),
   );
 });
 
@@ -80,6 +80,7 @@ describe('a choice of tools that a server ignores', () => {
     ['ollama', 'chat', { tools: [named('look')], tool_choice: 'none' }],
     ['ollama', 'responses', { tools: [{ type: 'function', name: 'look', parameters: {} }], tool_choice: 'none' }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'none' } }],
+    ['mlx-lm', 'chat', { tools: [named('look')], tool_choice: 'none' }],
     ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: 'none', parallel_tool_calls: false }],
     ['transformers-serve', 'chat', { functions: [{ name: 'look' }], function_call: 'none' }],
   ])('leaves the tools out when it forbids calls: %s, %s', (vendor, format, members) => {
@@ -91,6 +92,7 @@ describe('a choice of tools that a server ignores', () => {
     ['ollama', 'chat', { tools: [named('look')], tool_choice: 'required' }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'any' } }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'tool', name: 'look' } }],
+    ['mlx-lm', 'chat', { tools: [named('look')], tool_choice: 'required' }],
     ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: named('look') }],
   ])('is noted when it forces a call: %s, %s', (vendor, format, members) => {
     expect(adapted(vendor, format, { messages: [hi], ...members }).notes).toContain(
@@ -117,5 +119,18 @@ describe('transformers serve', () => {
 
   it('gets no stop sequences, whose text it would leave in the answer', () => {
     expect(adapted('transformers-serve', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
+  });
+});
+
+describe('mlx-lm', () => {
+  it('gets neither the members that it ignores nor those that name files and models of its machine', () => {
+    const body = { messages: [hi], n: 2, adapters: '/srv/adapter', draft_model: 'draft', top_k: 5, logprobs: true };
+    const { body: sent, notes } = adapted('mlx-lm', 'chat', body);
+    expect(sent).toEqual({ messages: [hi], top_k: 5, logprobs: true });
+    expect(notes).toEqual(expect.arrayContaining(['dropped n', 'dropped adapters', 'dropped draft_model']));
+  });
+
+  it('gets no stop sequences, whose letters it would only remove', () => {
+    expect(adapted('mlx-lm', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
   });
 });

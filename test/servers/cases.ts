@@ -166,6 +166,29 @@ const ofServer: Readonly<Record<string, readonly Case[]>> = {
       },
     ),
   ],
+  'mlx-lm': [
+    ...answers,
+    expects('members that it ignores', '/v1/chat/completions', chat({ n: 1, store: false, top_k: 5, adapters: 'x' }), {
+      words: ['dropped adapters'],
+      without: ['dropped top_k'],
+    }),
+    expects('tool_choice none', '/v1/chat/completions', chat({ tools: [chatTool], tool_choice: 'none' }), {
+      without: ['tool_calls'],
+    }),
+    expects('a forced tool', '/v1/chat/completions', chat({ tools: [chatTool], tool_choice: 'required' }), {
+      words: ['forced tool_choice as auto'],
+    }),
+    expects('a history with calls', '/v1/chat/completions', chat({ messages: history(), tools: [chatTool] }), {}),
+    expects('a stop sequence', '/v1/messages', messages({ max_tokens: 400, stop_sequences: [...'aeiou'] }), {
+      words: ['"stop_reason":"stop_sequence"'],
+    }),
+    expects(
+      'an image for a text model',
+      '/v1/chat/completions',
+      chat({ messages: [{ role: 'user', content: picture }] }),
+      { status: 400, words: ["Only 'text' content type is supported."] },
+    ),
+  ],
   'transformers-serve': [
     ...answers,
     expects(

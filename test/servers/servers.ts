@@ -71,6 +71,21 @@ export const servers: readonly TriedServer[] = [
     }),
   },
   {
+    name: 'mlx-lm',
+    requirements: ['mlx-lm==0.32.2', 'mlx[cpu]==0.32.4'],
+    vendor: 'mlx-lm',
+    version: '0.32.2',
+    models: { chat: 'tiny-chat' },
+    basePath: '/v1',
+    launch: (python, models) => ({
+      program: join(python, '..', 'mlx_lm.server'),
+      // It loads a model by the name in the request: that of a folder beside it.
+      parameters: (port) => flags({ host: '127.0.0.1', port: String(port), model: 'tiny-chat' }),
+      folder: models,
+      ready: '/health',
+    }),
+  },
+  {
     name: 'infinity',
     requirements: ['infinity-emb[server,torch]==0.0.78'],
     vendor: 'infinity',

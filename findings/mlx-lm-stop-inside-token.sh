@@ -1,8 +1,8 @@
 #!/bin/sh
-# mlx-lm 0.32.2 (`mlx_lm.server`, here on Linux with mlx-cpu 0.32.4): a stop sequence ends an answer only where the model writes it with the
-# tokens that the tokenizer makes of it alone. Where it is a part of a longer token, as `STOP` is of ` STOP` in most vocabularies, the server
-# takes its letters out of the text and goes on: the client gets what should never have been written, without the words that would show
-# it, and pays for it. `finish_reason` is `stop`, as if the sequence had ended it.
+# mlx-lm 0.32.2 (`mlx_lm.server`, here on Linux with mlx-cpu 0.32.4): a stop sequence ends an answer only where the model writes it with
+# the tokens that the tokenizer makes of it alone. Where it is a part of a longer token, as `STOP` is of ` STOP` in most vocabularies,
+# the server takes its letters out of the text and goes on: the client gets what should never have been written, without the words
+# that would show it, and pays for it. `finish_reason` is `stop`, as if the sequence had ended it.
 #
 # Seen for the answer "before STOP after": with `stop: ["STOP"]` "before  after (stop, 4 tokens)", with `stop: [" STOP"]` "before (stop,
 # 2 tokens)". The model is made here: each token is followed by one other. Exits with 1 when that changes. Needs python3.

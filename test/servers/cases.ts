@@ -54,7 +54,7 @@ const answers: readonly Case[] = [false, true].flatMap((stream) => [
     '/v1/chat/completions',
     chat({ stream, stream_options: stream ? { include_usage: true } : undefined }),
     {
-      words: [/"prompt_tokens": ?[1-9]/, /"completion_tokens": ?[1-9]/, '"finish_reason":"length"'],
+      words: [/"prompt_tokens": ?[1-9]/, /"completion_tokens": ?[1-9]/, /"finish_reason": ?"length"/],
     },
   ),
   expects(

@@ -122,7 +122,13 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
   ],
   [
     'agentic-api, without a body',
-    { error: { message: 'LLM request failed (503 Service Unavailable): ', type: 'upstream_error', code: 'upstream_error' } },
+    {
+      error: {
+        message: 'LLM request failed (503 Service Unavailable): ',
+        type: 'upstream_error',
+        code: 'upstream_error',
+      },
+    },
     { code: '503' },
   ],
   [
@@ -159,7 +165,9 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
   ],
   [
     "FastAPI with OpenAI's SDK for Python",
-    { detail: `Error code: 429 - {'error': {'message': 'It\\'s \\xe0 \\u20ac\\n', 'type': None, 'code': 'insufficient_quota'}}` },
+    {
+      detail: `Error code: 429 - {'error': {'message': 'It\\'s \\xe0 \\u20ac\\n', 'type': None, 'code': 'insufficient_quota'}}`,
+    },
     { message: "It's à €\n", code: 'insufficient_quota' },
   ],
   [
@@ -204,7 +212,7 @@ describe('an error that another gateway has wrapped', () => {
   });
 
   it('of a server in JavaScript shows no place in its code', () => {
-    const message = "Cannot read it.\n    at read (/srv/gateway/dist/server.js:1:2)";
+    const message = 'Cannot read it.\n    at read (/srv/gateway/dist/server.js:1:2)';
     expect(readRefusal({ error: { message } }).message).toBe('Cannot read it.');
   });
 

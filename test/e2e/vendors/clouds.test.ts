@@ -13,6 +13,8 @@ import { refusalOfBedrockKey } from '../../support/sigv4.ts';
 
 const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const tokens = { entra: 0, google: 0 };
+/** The only token of Entra that Azure accepts. */
+let acceptedToken = 'entra-1';
 
 const aws = (key: string) => `{ aws: { region: eu-west-1, access_key_id: AKIDEXAMPLE, secret_access_key: "${key}" } }`;
 
@@ -61,7 +63,7 @@ beforeAll(async () => {
       if (refusal !== undefined) return deny(403, `The security token included in the request is invalid: ${refusal}`);
       return response.json(200, path.endsWith('/messages') ? message : chatAnswer);
     }
-    if (path.startsWith('/azure/')) return bearer === 'entra-1' ? response.json(200, chatAnswer) : deny(401, 'no');
+    if (path.startsWith('/azure/')) return bearer === acceptedToken ? response.json(200, chatAnswer) : deny(401, 'no');
     if (path.startsWith('/vertex/')) return bearer === 'google-1' ? response.json(200, message) : deny(401, 'no');
     return deny(404, 'not found');
   });
@@ -139,6 +141,11 @@ describe('a cloud that checks credentials', () => {
 
   it('a backup serves where a signature, or an application, is refused', async () => {
     expect(await ask('backed')).toBe('hello');
+  });
+
+  it('a token that has been revoked is replaced within the request', async () => {
+    acceptedToken = 'entra-2';
+    expect([await ask('azure'), tokens.entra]).toEqual(['hello', 2]);
   });
 
   it('without a backup, the client reads that its own key is valid, and no credential', async () => {

@@ -18,15 +18,6 @@ const common = {
   clearMocks: false,
 };
 
-// As the gateway itself resolves it, to the sources instead of a build.
-const core = join(import.meta.dirname, '..', 'core');
-const resolve = {
-  alias: [
-    { find: /^daypass$/, replacement: join(core, 'index.ts') },
-    { find: /^daypass\/testing$/, replacement: join(core, 'extension', 'testing', 'index.ts') },
-  ],
-};
-
 /**
  * Node.js loads the modules, as it does for the gateway itself: what Vitest's own runner does instead, it does for each of two thousand
  * modules again, and reads every import through an object. It would be needed for `vi.mock` alone.
@@ -57,9 +48,9 @@ export default defineConfig({
         },
       },
       {
-        resolve,
         test: {
           ...common,
+          ...native,
           name: 'services',
           include: needsServices,
           // A process of the gateway or a browser starts in many of them; on a busy machine that takes ten times as long.

@@ -8,12 +8,13 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
+import { tablesHere } from './registered.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Connection string of a PostgreSQL on which tests may create databases. */
     postgresUrl: string;
-    /** A migrated, empty database to copy from, with the tables of jobs. */
+    /** A migrated, empty database to copy from, with the tables of plugins and jobs. */
     templateDatabase: string;
   }
 }
@@ -43,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export interface TestPostgres extends AsyncDisposable {
   /** Connection string of a PostgreSQL on which databases may be created. */
   readonly url: string;
-  /** A migrated, empty database to copy from, with the tables of jobs. */
+  /** A migrated, empty database to copy from, with the tables of plugins and jobs: a gateway on a copy has nothing to migrate. */
   readonly templateDatabase: string;
   /** Restarts the server, which is away for a time meanwhile; undefined where it is not ours. @param absence ms */
   readonly restart?: ((absence: number) => Promise<void>) | undefined;
@@ -77,6 +78,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<TestP
     log,
     mode: 'command',
     isShared: true,
+    tables: await tablesHere(),
   });
   await opened[Symbol.asyncDispose]();
   await createJobTables(opened.url);

@@ -151,7 +151,7 @@ describe('daypass doctor', () => {
         'gateway skipped',
         'mail ok',
         // The tables of plugins.
-        'migrations warning',
+        'migrations ok',
         decodesBrotli() ? 'node ok' : 'node warning',
         'payments ok',
         redisUrl === undefined ? 'redis skipped' : 'redis ok',
@@ -314,7 +314,7 @@ describe('daypass doctor finds', () => {
     expect(advice).toBe('Correct user and password in DATABASE_URL.');
   });
 
-  it('migrations that another version has made, and a database without any', async () => {
+  it('migrations that are pending, those that another version has made, and a database without any', async () => {
     await using gateway = await startGateway({ yaml: served });
     await gateway.database.query(
       `insert into migration (name, executed_at) values ('Migration20991231000000_future', now())`,
@@ -329,6 +329,10 @@ describe('daypass doctor finds', () => {
       expect(await findingOn(gateway.database.url)).toEqual([
         'warning: the database has 1 that this version does not: Migration20991231000000_future',
       ]);
+      const [last] = await gateway.database.query<{ name: string }>(
+        `delete from migration where name = (select max(name) from migration where name like '%/%') returning name`,
+      );
+      expect(await findingOn(gateway.database.url)).toEqual([`warning: 1 wait: ${last?.name}`]);
       expect(await findingOn(empty)).toEqual(['skipped: the first start creates the tables']);
     } finally {
       await dropDatabase(empty);

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { beforeEach, onTestFinished } from 'vitest';
 import type { Model, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { adapter, type Delivery, delivery, type Principal, principal } from '#core/gateway/facts.ts';
@@ -94,6 +94,13 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
   return route as Route;
 }
 
+/** Routes to `u0`, `u1` and so on, at these addresses. */
+export function routesTo(...places: readonly (string | { readonly url: string })[]): Route[] {
+  return places.map((place, index) =>
+    routeTo(upstreamAt(typeof place === 'string' ? place : place.url, { name: `u${index}` })),
+  );
+}
+
 /** An exchange that `format` has prepared for these routes, tried in this order. */
 export function exchangeFor(
   routes: readonly Route[],
@@ -171,6 +178,7 @@ export interface RelayFixture {
  * test is over.
  *
  * @param log where the lines of its log go
+ * @param target becomes the fixture
  */
 export function createRelayFixture(
   options: Partial<RelayOptions> = {},
@@ -178,6 +186,7 @@ export function createRelayFixture(
   exposure: RouteExposure = 'hidden',
   { quarantineMs = 0 }: ConnectionsOptions = {},
   queue?: QueueParts,
+  target: RelayFixture = {} as RelayFixture,
 ): RelayFixture {
   const connections = new Connections({ log: createLogger(log), quarantineMs });
   onTestFinished(() => connections[Symbol.asyncDispose]());
@@ -197,18 +206,18 @@ export function createRelayFixture(
   const budget = new RetryBudget(0.1);
   const failures = new FailureLog(() => fixture.now);
   const first = Promise.withResolvers<Reply>();
-  const fixture: RelayFixture = {
+  const fixture: RelayFixture = Object.assign(target, {
     firstReply: first.promise,
     health,
     budget,
-    demoted: new Set(),
+    demoted: new Set<string>(),
     secret: undefined,
     sessions: new CallSessions({ secret: () => fixture.secret, monotonic: () => fixture.now }),
-    settled: ({ url }) => connections.getPool(url, options.connectTimeout ?? 1).close(),
+    settled: ({ url }: { readonly url: string }) => connections.getPool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     step: 0,
     keys,
-    relay: async (exchange) => {
+    relay: async (exchange: Exchange) => {
       const reply = await new Relay(
         {
           options: {
@@ -239,8 +248,24 @@ export function createRelayFixture(
       first.resolve(reply);
       return reply;
     },
-  };
+  });
   return fixture;
+}
+
+type RelayParameters = Parameters<typeof createRelayFixture>;
+
+export interface UsedRelay extends RelayFixture {
+  /** Gives the test another relay, with these options. */
+  reopen(options?: Partial<RelayOptions>, log?: (line: string) => void): void;
+}
+
+/** Opens a relay for each test of the file. */
+export function useRelay(...[options, log, exposure, connections]: RelayParameters): UsedRelay {
+  const relay = {
+    reopen: (other, otherLog) => void createRelayFixture(other, otherLog, undefined, undefined, undefined, relay),
+  } as UsedRelay;
+  beforeEach(() => void createRelayFixture(options, log, exposure, connections, undefined, relay));
+  return relay;
 }
 
 /** The attempts as one line each: route, outcome, status. */

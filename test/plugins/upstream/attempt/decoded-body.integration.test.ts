@@ -8,7 +8,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { runAsNode } from '../../../support/as-node.ts';
@@ -17,21 +17,17 @@ import {
   answer,
   attemptsOf,
   content,
-  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayFixture,
   refusalOf,
   routeTo,
   serve,
   textOf,
   upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 const codings: readonly [string, (text: string) => Buffer][] = [
   ['gzip', gzipSync],

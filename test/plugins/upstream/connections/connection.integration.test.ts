@@ -4,21 +4,19 @@ import { createUpstream, type FaultyUpstream, type Handler } from '../../../supp
 import {
   answer,
   attemptsOf,
-  createRelayFixture,
   exchangeFor,
-  type RelayFixture,
   refusalOf,
   routeTo,
   serve,
   textOf,
   upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let fixture: RelayFixture;
-let lines: string[];
+const lines: string[] = [];
+const fixture = useRelay({}, (line) => lines.push(line), 'hidden', { quarantineMs: 20 });
 beforeEach(() => {
-  lines = [];
-  fixture = createRelayFixture({}, (line) => lines.push(line), 'hidden', { quarantineMs: 20 });
+  lines.length = 0;
 });
 
 const body = JSON.stringify(answer);
@@ -58,7 +56,7 @@ describe('interim responses', () => {
   });
 
   it('interim responses leave the connection usable', async () => {
-    fixture = createRelayFixture();
+    fixture.reopen();
     await using upstream = await createUpstream(async (request, response) => {
       response.raw(interim('100 Continue'));
       await serve(request, response);
@@ -180,7 +178,7 @@ describe('an answer that no request asked for', () => {
   });
 
   it('an answer that no request asked for gives each later request a connection of its own, and is logged once', async () => {
-    fixture = createRelayFixture({}, (line) => lines.push(line));
+    fixture.reopen({}, (line) => lines.push(line));
     await using upstream = await createTwofoldUpstream('same read');
     for (let count = 0; count < 4; count++) {
       await ask(upstream.url, `prompt ${count}`);

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
-import { createRelayFixture, exchangeFor, type RelayFixture, routeTo, serve, upstreamAt } from '../fixture.ts';
+import { exchangeFor, routeTo, serve, upstreamAt, useRelay } from '../fixture.ts';
 
 const minute = 60_000;
 
-let fixture: RelayFixture;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  fixture = createRelayFixture();
 });
+const fixture = useRelay();
 afterEach(() => {
   vi.useRealTimers();
 });

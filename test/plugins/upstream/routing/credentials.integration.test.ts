@@ -1,13 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import { listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import { createRelayFixture, exchangeFor, type RelayFixture, refusalOf, routeTo, upstreamAt } from '../fixture.ts';
+import { exchangeFor, refusalOf, routeTo, upstreamAt, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 describe('the secrets that errors of an upstream never show', () => {
   const message =

@@ -2,31 +2,30 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   breakingOff,
-  createRelayFixture,
   cut,
   exchangeFor,
-  type RelayFixture,
   refusalOf,
   refuse,
+  routesTo,
   routeTo,
   serve,
   textOf,
   upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let lines: string[];
-let fixture: RelayFixture;
+const lines: string[] = [];
+// Each line names the request; the rest is what the tests are about.
+const fixture = useRelay({}, (line) => lines.push(line.slice(25).trim().replace(' for req_test', '')));
 beforeEach(() => {
-  lines = [];
-  // Each line names the request; the rest is what the tests are about.
-  fixture = createRelayFixture({}, (line) => lines.push(line.slice(25).trim().replace(' for req_test', '')));
+  lines.length = 0;
 });
 
 /** Sends requests to two routes that do this. */
 async function ask(handlers: readonly [Handler, Handler], count = 1): Promise<void> {
   await using first = await createUpstream(handlers[0]);
   await using second = await createUpstream(handlers[1]);
-  const routes = [first, second].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+  const routes = routesTo(first, second);
   for (let sent = 0; sent < count; sent++) {
     const exchange = exchangeFor(routes, { account: `account ${sent}` });
     await fixture.relay(exchange).catch(() => undefined);

@@ -1,31 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { availabilityOf } from '#core/business/model-health/trouble.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  answer,
-  attemptsOf,
-  createRelayFixture,
-  exchangeFor,
-  type RelayFixture,
-  routeTo,
-  upstreamAt,
-} from '../fixture.ts';
+import { answer, attemptsOf, exchangeFor, routesTo, routeTo, upstreamAt, useRelay } from '../fixture.ts';
 
 const serve: Handler = (_request, response) => response.json(200, answer);
 const notThere: Handler = (_request, response) =>
   response.json(404, { error: { message: 'The model `m` does not exist', code: 'model_not_found' } });
 
-let fixture: RelayFixture;
-let lines: string[];
+const lines: string[] = [];
+const fixture = useRelay({}, (line) => lines.push(line));
 beforeEach(() => {
-  lines = [];
-  fixture = createRelayFixture({}, (line) => lines.push(line));
+  lines.length = 0;
 });
 
-const routesOver = (...upstreams: FaultyUpstream[]) =>
-  upstreams.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
 const askOver = async (...upstreams: FaultyUpstream[]): Promise<string[]> => {
-  const exchange = exchangeFor(routesOver(...upstreams));
+  const exchange = exchangeFor(routesTo(...upstreams));
   await fixture.relay(exchange).catch(() => undefined);
   return attemptsOf(exchange);
 };
@@ -74,7 +63,7 @@ describe('a route that does not have the model', () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await Promise.all([askOver(first, second), askOver(first, second), askOver(first, second)]);
-    expect(fixture.health.status(routesOver(first, second))).toEqual([
+    expect(fixture.health.status(routesTo(first, second))).toEqual([
       {
         route: 'u0/model-there',
         state: 'no_model',
@@ -94,9 +83,9 @@ describe('a route that does not have the model', () => {
     await using second = await createUpstream(serve);
     await askOver(first, second);
     fixture.now += 60_000;
-    const state = () => fixture.health.status(routesOver(first, second))[0]?.state;
+    const state = () => fixture.health.status(routesTo(first, second))[0]?.state;
     expect(state()).toBe('half_open');
-    expect(availabilityOf(fixture.health.status(routesOver(first, second))[0])).toBe('unproven');
+    expect(availabilityOf(fixture.health.status(routesTo(first, second))[0])).toBe('unproven');
     await askOver(first, second);
     expect(state()).toBe('closed');
   });

@@ -1,32 +1,16 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  attemptsOf,
-  createRelayFixture,
-  cut,
-  exchangeFor,
-  refusalOf,
-  refuse,
-  type RelayFixture,
-  routeTo,
-  serve,
-  upstreamAt,
-} from '../fixture.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { attemptsOf, cut, exchangeFor, refusalOf, refuse, routesTo, serve, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 /** Fails requests that say so, like a server that some bodies crash. */
 const fragile =
   (fail: Handler): Handler =>
   (request, response) =>
     (JSON.stringify(request.json()).includes('bad') ? fail : serve)(request, response);
-const routesTo = (...upstreams: readonly FaultyUpstream[]) =>
-  upstreams.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
 const ask = (routes: readonly Route[], account: string, prompt = 'good') =>
   fixture.relay(exchangeFor(routes, { account, prompt })).then(
     ({ status }) => status,
@@ -89,7 +73,7 @@ describe('a vendor that tells one customer to come back much later', () => {
 
 describe('a lone customer whose primary hangs', () => {
   it('waits for it twice, then after half a minute, a minute and so on', async () => {
-    fixture = createRelayFixture({ firstByteTimeout: 0.05 });
+    fixture.reopen({ firstByteTimeout: 0.05 });
     await using hanging = await createUpstream(() => undefined);
     await using backup = await createUpstream(serve);
     const routes = routesTo(hanging, backup);

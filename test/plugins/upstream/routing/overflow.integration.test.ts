@@ -1,16 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  answer,
-  attemptsOf,
-  createRelayFixture,
-  exchangeFor,
-  refusalOf,
-  type RelayFixture,
-  routeTo,
-  upstreamAt,
-} from '../fixture.ts';
+import { answer, attemptsOf, exchangeFor, refusalOf, routeTo, upstreamAt, useRelay } from '../fixture.ts';
 
 const serve: Handler = (_request, response) => response.json(200, answer);
 const error = { message: 'prompt is too long: 9 tokens', type: 'invalid_request_error' };
@@ -19,10 +10,7 @@ const tooLarge: Handler = (_request, response) => response.json(413, { error: { 
 const tooLongInside: Handler = (_request, response) => response.json(200, { error });
 const down: Handler = (_request, response) => response.json(503, { error: { message: 'down' } });
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 const exchangeOver = (...upstreams: readonly (readonly [FaultyUpstream, Route['maxInputTokens']])[]) =>
   exchangeFor(

@@ -1,22 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  attemptsOf,
-  createRelayFixture,
-  cut,
-  exchangeFor,
-  type RelayFixture,
-  refusalOf,
-  refuse,
-  routeTo,
-  serve,
-  upstreamAt,
-} from '../fixture.ts';
+import { attemptsOf, cut, exchangeFor, refusalOf, refuse, routeTo, serve, upstreamAt, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 describe('keys', () => {
   it('keys are used in turn', async () => {
@@ -173,7 +159,7 @@ describe('keys', () => {
 
   it('keys that are refused are logged once for each cooldown, without showing one', async () => {
     const lines: string[] = [];
-    fixture = createRelayFixture({}, (line) => lines.push(line));
+    fixture.reopen({}, (line) => lines.push(line));
     await using upstream = await createUpstream((_request, response) =>
       response.json(401, { error: { message: 'Incorrect API key provided:\n topsecretvendorkey' } }),
     );
@@ -206,7 +192,7 @@ describe('a connection that was closed while idle', () => {
   });
 
   it('a connection that was closed while idle does not count as an attempt', async () => {
-    fixture = createRelayFixture({ maxAttempts: 1 });
+    fixture.reopen({ maxAttempts: 1 });
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { finishGraceMs } from '../../../../plugins/upstream/attempt/contract.ts';
@@ -9,22 +9,19 @@ import {
   attemptsOf,
   breakingOff,
   content,
-  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayFixture,
   refusalOf,
   refuse,
+  routesTo,
   routeTo,
   serve,
   textOf,
   upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -98,7 +95,7 @@ const relayedAfterRefusal = async (then: Handler) => {
   });
   await using backup = await createUpstream(refusedAs('Unsupported parameter: seed'));
   await using spare = await createUpstream(serve);
-  const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+  const there = routesTo(first, backup, spare);
   const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
   const relayed = fixture.relay(exchange).catch((error: unknown) => error);
   await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
@@ -143,7 +140,7 @@ describe('a backup that rejects the request', () => {
 
 describe('deadlines', () => {
   it('give up a route that does not begin to respond', async () => {
-    fixture = createRelayFixture({ firstByteTimeout: 0.1 });
+    fixture.reopen({ firstByteTimeout: 0.1 });
     await using upstream = await createUpstream(() => undefined);
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
     expect(error.code).toBe('upstream_timeout');
@@ -151,7 +148,7 @@ describe('deadlines', () => {
   });
 
   it('give up a stream that only pings', async () => {
-    fixture = createRelayFixture({ progressTimeout: 0.2 });
+    fixture.reopen({ progressTimeout: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.sse();
       const timer = setInterval(() => void response.write(': ping\n\n'), 10);
@@ -162,7 +159,7 @@ describe('deadlines', () => {
   });
 
   it('give up a whole answer that stops half-way', async () => {
-    fixture = createRelayFixture({ idleTimeout: 0.1 });
+    fixture.reopen({ idleTimeout: 0.1 });
     await using upstream = await createUpstream((_request, response) =>
       response.head(200, { 'content-type': 'application/json' }),
     );
@@ -171,7 +168,7 @@ describe('deadlines', () => {
   });
 
   it('give up a whole answer that is not complete at the deadline', async () => {
-    fixture = createRelayFixture({ deadline: 0.2 });
+    fixture.reopen({ deadline: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.head(200, { 'content-type': 'application/json' });
       const timer = setInterval(() => void response.write(' '), 10);
@@ -185,7 +182,7 @@ describe('deadlines', () => {
     ['a whole answer', 'application/json', ' ', false],
     ['a stream', 'text/event-stream', ': ping\n\n', true],
   ])('leave time for the backup while %s drips', async (_name, type, drop, isStream) => {
-    fixture = createRelayFixture({ deadline: 2 });
+    fixture.reopen({ deadline: 2 });
     await using upstream = await createUpstream((request, response) => {
       response.head(200, { 'content-type': type });
       const timer = setInterval(() => void response.write(drop), 10);
@@ -199,7 +196,7 @@ describe('deadlines', () => {
   });
 
   it('are all for one route when the backup is out of service', async () => {
-    fixture = createRelayFixture({ deadline: 2 });
+    fixture.reopen({ deadline: 2 });
     fixture.health.options.failures = 1;
     const late = Promise.withResolvers<void>();
     await using upstream = await createUpstream(async (_request, response) => {
@@ -219,7 +216,7 @@ describe('deadlines', () => {
   });
 
   it('break off a stream that falls silent after it began', async () => {
-    fixture = createRelayFixture({ idleTimeout: 0.1 });
+    fixture.reopen({ idleTimeout: 0.1 });
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
     const reply = await fixture.relay(exchange);
@@ -234,7 +231,7 @@ describe('deadlines', () => {
   });
 
   it('give up a connection that does not open', async () => {
-    fixture = createRelayFixture({ connectTimeout: 0.1 });
+    fixture.reopen({ connectTimeout: 0.1 });
     // TEST-NET-1 (RFC 5737): either nobody answers, or the system says at once that there is no way.
     const exchange = exchangeFor([routeTo(upstreamAt('http://192.0.2.1'))]);
     expect((await refusalOf(fixture.relay(exchange))).code).toMatch(/^upstream_(timeout|failed)$/);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { delivery } from '#core/gateway/facts.ts';
 import { ClientGone } from '#core/platform/errors/table.ts';
@@ -9,29 +9,26 @@ import {
   answer,
   attemptsOf,
   content,
-  createRelayFixture,
   cut,
   exchangeFor,
   finish,
-  type RelayFixture,
   refusalOf,
   refuse,
   refused,
+  routesTo,
   routeTo,
   serve,
   textOf,
   upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 /** What the client is told when one route after the other does this. */
 const told = async (...handlers: Handler[]) => {
   await using upstream = await createUpstream(handlers);
-  const there = handlers.map((_handler, index) => routeTo(upstreamAt(upstream.url, { name: `u${index}` })));
+  const there = routesTo(...handlers.map(() => upstream.url));
   return await refusalOf(fixture.relay(exchangeFor(there)));
 };
 
@@ -259,7 +256,7 @@ it('no attempt on record names the host or an address of its upstream', async ()
     `http://localhost:${await closedPort()}`,
     'http://vendor.invalid',
   ];
-  const exchange = exchangeFor(unreachable.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` }))));
+  const exchange = exchangeFor(routesTo(...unreachable));
   await fixture.relay(exchange).catch(() => undefined);
   const { attempts } = exchange.get(delivery);
   expect(attempts.map(({ error }) => error)).toEqual([

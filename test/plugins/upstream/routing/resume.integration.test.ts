@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
@@ -7,20 +7,15 @@ import {
   attemptsOf,
   breakingOff,
   content,
-  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayFixture,
   refusalOf,
-  routeTo,
+  routesTo,
   textOf,
-  upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 const ending =
   (said: string): Handler =>
@@ -30,7 +25,7 @@ const ending =
   };
 
 const exchangeOver = (urls: readonly string[]): Exchange => {
-  const routes = urls.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+  const routes = routesTo(...urls);
   return exchangeFor(routes, { isStream: true, resume: true });
 };
 const said = (stream: string) => [...stream.matchAll(/"content":"([^"]+)"/g)].map(([, text]) => text).join('');
@@ -44,7 +39,7 @@ it('a continuation comes from the next route', async () => {
 });
 
 it('a continuation is one of the attempts that a request may have', async () => {
-  fixture = createRelayFixture({ maxAttempts: 1 });
+  fixture.reopen({ maxAttempts: 1 });
   await using first = await createUpstream(breakingOff('It was ', fixture));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
@@ -54,7 +49,7 @@ it('a continuation is one of the attempts that a request may have', async () => 
 });
 
 it('a continuation is requested however long the answer took until then', async () => {
-  fixture = createRelayFixture({ deadline: 60 });
+  fixture.reopen({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(breakingOff('It was ', { firstReply: gate.promise }));
   await using second = await createUpstream(ending('night.'));
@@ -68,7 +63,7 @@ it('a continuation is requested however long the answer took until then', async 
 });
 
 it('a continuation is not requested when the deadline had passed before the answer began', async () => {
-  fixture = createRelayFixture({ deadline: 60 });
+  fixture.reopen({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(async (request, response) => {
     await gate.promise;
@@ -125,7 +120,7 @@ it('a text too long to be continued breaks off', async () => {
 });
 
 it('a reader that destroys the body closes the upstream that is silent', async () => {
-  fixture = createRelayFixture({ idleTimeout: 600 });
+  fixture.reopen({ idleTimeout: 600 });
   await using first = await createUpstream((_request, response) => response.sse(content('a')));
   const exchange = exchangeOver([first.url, first.url]);
   const body = (await fixture.relay(exchange)).body as Readable;

@@ -1,24 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createUpstream } from '../../../support/faulty-upstream.ts';
-import {
-  attemptsOf,
-  createRelayFixture,
-  exchangeFor,
-  type RelayFixture,
-  refusalOf,
-  refuse,
-  routeTo,
-  serve,
-  upstreamAt,
-} from '../fixture.ts';
+import { attemptsOf, exchangeFor, refusalOf, refuse, routesTo, serve, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
-const routesTo = (...urls: readonly string[]) =>
-  urls.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
 const busy = (status: number, seconds: number) => refuse(status, { 'retry-after': String(seconds) });
 const waitOf = async (routes: ReturnType<typeof routesTo>) => {
   const { code, details } = await refusalOf(fixture.relay(exchangeFor(routes)));

@@ -2,22 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  content,
-  createRelayFixture,
-  exchangeFor,
-  finish,
-  refuse,
-  type RelayFixture,
-  routeTo,
-  serve,
-  textOf,
-  upstreamAt,
-} from '../fixture.ts';
+import { content, exchangeFor, finish, refuse, routeTo, serve, textOf, upstreamAt, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
+const fixture = useRelay();
 beforeEach(() => {
-  fixture = createRelayFixture();
   fixture.secret = 'of the installation';
 });
 
@@ -122,7 +110,7 @@ describe('a conversation of 38 turns over three routes with two keys each', () =
     await using second = await createUpstream(serve);
     const routes = equal(first, second);
     for (let turn = 0; turn < 10; turn++) {
-      fixture = createRelayFixture();
+      fixture.reopen();
       fixture.secret = 'of the installation';
       await ask(routes, turn);
     }

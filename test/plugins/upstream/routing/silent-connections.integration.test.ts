@@ -3,22 +3,9 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 import { createTlsUpstream, trustTestCertificate } from '../../../support/tls-upstream.ts';
-import {
-  answer,
-  attemptsOf,
-  createRelayFixture,
-  exchangeFor,
-  type RelayFixture,
-  refusalOf,
-  routeTo,
-  serve,
-  upstreamAt,
-} from '../fixture.ts';
+import { answer, attemptsOf, exchangeFor, refusalOf, routeTo, serve, upstreamAt, useRelay } from '../fixture.ts';
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture({ firstByteTimeout: 0.5 });
-});
+const fixture = useRelay({ firstByteTimeout: 0.5 });
 
 /** An upstream behind a proxy, and so many open connections to it. */
 async function warm(connections: number) {
@@ -63,7 +50,7 @@ describe('open connections that have gone silent', () => {
   });
 
   it('are replaced although the request may not be repeated', async () => {
-    fixture = createRelayFixture({ firstByteTimeout: 0.5, maxAttempts: 1 });
+    fixture.reopen({ firstByteTimeout: 0.5, maxAttempts: 1 });
     await using there = await warm(2);
     there.proxy.freeze();
     expect((await refusalOf(fixture.relay(exchangeFor([there.route])))).code).toBe('upstream_timeout');

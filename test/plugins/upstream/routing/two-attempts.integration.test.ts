@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { ClientGone } from '#core/platform/errors/table.ts';
@@ -10,35 +10,27 @@ import {
   attemptsOf,
   breakingOff,
   content,
-  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayFixture,
   refusalOf,
-  routeTo,
+  routesTo,
   serve,
   textOf,
-  upstreamAt,
+  useRelay,
 } from '../fixture.ts';
 
 /** Attempts of one origin that wait for their connection before another one asks the next route as well. */
 const scouts = 10;
 
-let fixture: RelayFixture;
+const fixture = useRelay({ connectTimeout: 30 });
 let restoreTrust: () => void;
 beforeAll(() => {
   restoreTrust = trustTestCertificate();
 });
 afterAll(() => restoreTrust());
-beforeEach(() => {
-  fixture = createRelayFixture({ connectTimeout: 30 });
-});
 
 /** What the record will say: the route that served, and the attempts. */
 const recordOf = (exchange: Exchange) => [exchange.get(delivery).servedBy, ...attemptsOf(exchange)];
-
-const routesTo = (...urls: readonly string[]) =>
-  urls.map((url, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
 
 /** An upstream whose connections open once told so, and a queue of requests that wait for theirs. */
 async function createDoubtfulUpstream() {

@@ -1,17 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { delivery } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
-import {
-  answer,
-  attemptsOf,
-  createRelayFixture,
-  exchangeFor,
-  refusalOf,
-  type RelayFixture,
-  routeTo,
-  upstreamAt,
-} from '../fixture.ts';
+import { answer, attemptsOf, exchangeFor, refusalOf, routesTo, routeTo, upstreamAt, useRelay } from '../fixture.ts';
 
 const serve: Handler = (_request, response) => response.json(200, answer);
 const down: Handler = (_request, response) => response.json(503, { error: { message: 'down' } });
@@ -32,16 +23,10 @@ const limited: Handler = (request, response) =>
     ? response.json(400, { error: { message: tooMany, type: 'BadRequestError', param: 'max_tokens', code: 400 } })
     : response.json(200, answer);
 
-let fixture: RelayFixture;
-beforeEach(() => {
-  fixture = createRelayFixture();
-});
+const fixture = useRelay();
 
 const exchangeOver = (urls: readonly { readonly url: string }[], members: JsonObject = {}) =>
-  exchangeFor(
-    urls.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` }))),
-    { members },
-  );
+  exchangeFor(routesTo(...urls), { members });
 
 describe('a request that a server does not support', () => {
   it.each([

@@ -1,9 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startOrder } from '#core/business/payments/checkout.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
-import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { type PaymentEvidence, PaymentError } from '#core/business/payments/payment-provider.ts';
 import { processNotification } from '#core/business/payments/process-notification.ts';
@@ -12,25 +10,11 @@ import { settle } from '#core/business/payments/settle.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { getInboxQueue } from '#core/business/payments/work-queue.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase, silentLog } from '../../../support/database.ts';
-import { FakeProvider } from './fake-provider.ts';
-import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+import { silentLog } from '../../../support/database.ts';
+import { createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+import { useShopWithOrder } from './use-shop.ts';
 
-let database: Database;
-let fake: FakeProvider;
-let host: PaymentHost;
-let accountId: string;
-let order: Order;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
-beforeEach(async () => {
-  fake = new FakeProvider();
-  host = createPaymentHost(database, [fake.provider]);
-  accountId = await createBuyer(database);
-  order = await startOrder(host, accountId, 7);
-});
+const shop = useShopWithOrder();
 
 let events = 0;
 
@@ -44,11 +28,11 @@ interface Sent {
 }
 
 const notify = ({
-  reference = referenceOf(order),
+  reference = referenceOf(shop.order),
   key = `event-${++events}`,
   secret = 'right',
   evidence,
-  to = host,
+  to = shop.host,
   provider = 'fake',
 }: Sent = {}) =>
   receiveNotification(to, provider, {
@@ -57,35 +41,34 @@ const notify = ({
     query: new URLSearchParams(),
   });
 const movements = async () =>
-  (await Array.fromAsync(listMovements(database, { accountId }))).map(({ amount }) => amount);
-const reread = async () => (await readOrder(database, { id: order.id })) as Order;
-const stored = (reference = referenceOf(order)) =>
-  database.query<{ id: string; outcome: string | null; tries: number; is_open: boolean }>(
+  (await Array.fromAsync(listMovements(shop.database, { accountId: shop.accountId }))).map(({ amount }) => amount);
+const stored = (reference = referenceOf(shop.order)) =>
+  shop.database.query<{ id: string; outcome: string | null; tries: number; is_open: boolean }>(
     `select id::text, outcome, tries, next_try_at is not null as is_open from payment_notification
      where reference = ? order by id`,
     [reference],
   );
 const makeDue = () =>
-  database.query('update payment_notification set next_try_at = clock_timestamp() where next_try_at is not null');
+  shop.database.query('update payment_notification set next_try_at = clock_timestamp() where next_try_at is not null');
 
 /** As Xendit does, the provider reads each charge by its own name, and refuses the name of one for another. */
 const second = async (state: PaymentEvidence['state']) => {
-  const reference = referenceOf(order);
+  const reference = referenceOf(shop.order);
   const about = { reference, providerReference: `U-${reference}` };
-  fake.connection.readNotification = () => ({ ...about, eventKey: `second ${reference}` });
-  fake.connection.status = async (charge) => {
-    if (charge.providerReference !== about.providerReference) return fake.evidence(reference);
+  shop.fake.connection.readNotification = () => ({ ...about, eventKey: `second ${reference}` });
+  shop.fake.connection.status = async (charge) => {
+    if (charge.providerReference !== about.providerReference) return shop.fake.evidence(reference);
     const paid = { paymentId: `P-${reference}`, paid: { amount: 95_000, currency: 'IDR' } };
     return { ...about, state, ...(state === 'paid' && paid), raw: {} };
   };
   await notify();
-  await getInboxQueue(host).waitUntilIdle();
-  return reread();
+  await getInboxQueue(shop.host).waitUntilIdle();
+  return shop.reread();
 };
 
 describe('a notification of a second charge for a reference, which was not shown', () => {
   it('is for the operator when that charge was paid, is in the books, and gives no days', async () => {
-    const subject = `P-${referenceOf(order)}`;
+    const subject = `P-${referenceOf(shop.order)}`;
     expect(await second('paid')).toMatchObject({
       state: 'pending',
       payments: [{ paymentId: subject, amount: 95_000, outcome: 'wrong_reference' }],
@@ -93,26 +76,28 @@ describe('a notification of a second charge for a reference, which was not shown
     });
     expect(await stored()).toMatchObject([{ outcome: 'foreign', is_open: false }]);
     expect(await movements()).toEqual([95_000]);
-    expect((await listOpenFlags(database, 100)).flags.find((flag) => flag.subject === subject)?.money?.amount).toBe(
-      95_000,
-    );
-    expect((await timeHeld(database, accountId)).periods).toBe(0);
+    expect(
+      (await listOpenFlags(shop.database, 100)).flags.find((flag) => flag.subject === subject)?.money?.amount,
+    ).toBe(95_000);
+    expect((await timeHeld(shop.database, shop.accountId)).periods).toBe(0);
   });
 
   it('is paid back from that charge, which closes its flag, beside the payment of the charge that was shown', async () => {
     const [payment] = (await second('paid')).payments;
-    fake.pay(referenceOf(order));
-    await settle(host, 'fake', fake.evidence(referenceOf(order)));
-    expect((await reread()).state).toBe('paid');
-    const asked = vi.fn<NonNullable<typeof fake.connection.refund>>(() => Promise.resolve({ state: 'done', raw: {} }));
-    fake.connection.refund = asked;
-    await refundPayment(host, payment?.id ?? '', { reason: 'paid twice', isManual: false });
+    shop.fake.pay(referenceOf(shop.order));
+    await settle(shop.host, 'fake', shop.fake.evidence(referenceOf(shop.order)));
+    expect((await shop.reread()).state).toBe('paid');
+    const asked = vi.fn<NonNullable<typeof shop.fake.connection.refund>>(() =>
+      Promise.resolve({ state: 'done', raw: {} }),
+    );
+    shop.fake.connection.refund = asked;
+    await refundPayment(shop.host, payment?.id ?? '', { reason: 'paid twice', isManual: false });
     expect(asked.mock.calls[0]?.[0]).toMatchObject({
-      providerReference: `U-${referenceOf(order)}`,
-      paymentId: `P-${referenceOf(order)}`,
+      providerReference: `U-${referenceOf(shop.order)}`,
+      paymentId: `P-${referenceOf(shop.order)}`,
       amount: 95_000,
     });
-    expect(await reread()).toMatchObject({ state: 'paid', flags: [{ resolvedAt: expect.any(Date) as Date }] });
+    expect(await shop.reread()).toMatchObject({ state: 'paid', flags: [{ resolvedAt: expect.any(Date) as Date }] });
     expect((await movements()).toSorted()).toEqual([-95_000, 95_000, 95_000]);
   });
 
@@ -120,162 +105,168 @@ describe('a notification of a second charge for a reference, which was not shown
     await second('paid');
     await second('paid');
     expect(await movements()).toEqual([95_000]);
-    const refunds = [{ id: `rfd-${order.code}`, amount: 95_000, state: 'done' as const }];
-    const reference = referenceOf(order);
+    const refunds = [{ id: `rfd-${shop.order.code}`, amount: 95_000, state: 'done' as const }];
+    const reference = referenceOf(shop.order);
     const back = { reference, providerReference: `U-${reference}`, paymentId: `P-${reference}`, refunds, raw: {} };
-    await settle(host, 'fake', { ...back, state: 'refunded', paid: { amount: 95_000, currency: 'IDR' } });
+    await settle(shop.host, 'fake', { ...back, state: 'refunded', paid: { amount: 95_000, currency: 'IDR' } });
     expect(await movements()).toEqual([95_000, -95_000]);
-    expect(await reread()).toMatchObject({ state: 'pending', flags: [{ resolvedAt: expect.any(Date) as Date }] });
+    expect(await shop.reread()).toMatchObject({ state: 'pending', flags: [{ resolvedAt: expect.any(Date) as Date }] });
   });
 
   it('that names no payment is not taken for the payment of the charge that was shown', async () => {
-    const reference = referenceOf(order);
+    const reference = referenceOf(shop.order);
     const paid = { amount: 95_000, currency: 'IDR' };
     const shown = { reference, providerReference: `T-${reference}`, state: 'paid', paid, raw: {} } as const;
-    await settle(host, 'fake', { ...shown, providerReference: `U-${reference}` });
-    await settle(host, 'fake', shown);
-    expect((await reread()).payments.map(({ outcome, paymentId }) => [outcome, paymentId])).toEqual([
+    await settle(shop.host, 'fake', { ...shown, providerReference: `U-${reference}` });
+    await settle(shop.host, 'fake', shown);
+    expect((await shop.reread()).payments.map(({ outcome, paymentId }) => [outcome, paymentId])).toEqual([
       ['wrong_reference', `charge:U-${reference}`],
       ['activated', `charge:${reference}`],
     ]);
   });
 
   it('settles the charge that was shown when nothing was paid for the other', async () => {
-    fake.pay(referenceOf(order));
+    shop.fake.pay(referenceOf(shop.order));
     expect(await second('expired')).toMatchObject({ state: 'paid', flags: [] });
   });
 
   it('settles the charge that was shown when the provider refuses to read the other', async () => {
-    const { status } = fake.connection;
-    fake.pay(referenceOf(order));
-    fake.connection.readNotification = () => ({
-      reference: referenceOf(order),
+    const { status } = shop.fake.connection;
+    shop.fake.pay(referenceOf(shop.order));
+    shop.fake.connection.readNotification = () => ({
+      reference: referenceOf(shop.order),
       providerReference: 'U',
       eventKey: 'refused',
     });
-    fake.connection.status = (charge, signal) =>
+    shop.fake.connection.status = (charge, signal) =>
       charge.providerReference === 'U'
         ? Promise.reject(new PaymentError('rejected', 'another'))
         : status(charge, signal);
     await notify();
-    await getInboxQueue(host).waitUntilIdle();
-    expect((await reread()).state).toBe('paid');
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect((await shop.reread()).state).toBe('paid');
   });
 });
 
 describe('an authentic notification', () => {
   it('is answered with 200, and its order activated by a status read', async () => {
-    fake.pay(referenceOf(order));
+    shop.fake.pay(referenceOf(shop.order));
     expect((await notify()).status).toBe(200);
-    await getInboxQueue(host).waitUntilIdle();
-    expect((await reread()).state).toBe('paid');
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect((await shop.reread()).state).toBe('paid');
     expect(await stored()).toMatchObject([{ outcome: 'paid', is_open: false }]);
   });
 
   it('proves nothing by itself: what the status says counts', async () => {
     await notify();
-    await getInboxQueue(host).waitUntilIdle();
-    expect((await reread()).state).toBe('pending');
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect((await shop.reread()).state).toBe('pending');
   });
 
   it('that covers everything needs no status read', async () => {
-    fake.pay(referenceOf(order));
-    await notify({ evidence: { ...fake.evidence(referenceOf(order)), paidAt: new Date('2026-01-02T03:04:05Z') } });
-    await getInboxQueue(host).waitUntilIdle();
-    expect(await reread()).toMatchObject({ state: 'paid', paidAt: new Date('2026-01-02T03:04:05Z') });
-    expect(fake.calls).not.toContain('status');
+    shop.fake.pay(referenceOf(shop.order));
+    await notify({
+      evidence: { ...shop.fake.evidence(referenceOf(shop.order)), paidAt: new Date('2026-01-02T03:04:05Z') },
+    });
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect(await shop.reread()).toMatchObject({ state: 'paid', paidAt: new Date('2026-01-02T03:04:05Z') });
+    expect(shop.fake.calls).not.toContain('status');
   });
 
   it('that lists a refund needs no status read either, and dates the refund by the time that it states', async () => {
-    fake.listsRefunds = true;
-    fake.pay(referenceOf(order));
-    await notify({ evidence: fake.evidence(referenceOf(order)) });
-    await getInboxQueue(host).waitUntilIdle();
-    fake.giveBack(referenceOf(order), order.price);
-    const { refunds = [], ...evidence } = fake.evidence(referenceOf(order));
+    shop.fake.listsRefunds = true;
+    shop.fake.pay(referenceOf(shop.order));
+    await notify({ evidence: shop.fake.evidence(referenceOf(shop.order)) });
+    await getInboxQueue(shop.host).waitUntilIdle();
+    shop.fake.giveBack(referenceOf(shop.order), shop.order.price);
+    const { refunds = [], ...evidence } = shop.fake.evidence(referenceOf(shop.order));
     const at = new Date(Date.now() - 86_400_000);
     await notify({ evidence: { ...evidence, refunds: refunds.map((one) => ({ ...one, at })) } });
-    await getInboxQueue(host).waitUntilIdle();
-    const all = await Array.fromAsync(listMovements(database, { accountId }));
-    expect(all.find(({ amount }) => amount < 0)).toMatchObject({ amount: -order.price, at });
-    expect(fake.calls).not.toContain('status');
+    await getInboxQueue(shop.host).waitUntilIdle();
+    const all = await Array.fromAsync(listMovements(shop.database, { accountId: shop.accountId }));
+    expect(all.find(({ amount }) => amount < 0)).toMatchObject({ amount: -shop.order.price, at });
+    expect(shop.fake.calls).not.toContain('status');
   });
 
   it('is answered as its provider expects', async () => {
     const acknowledgement = { status: 200, body: '{"success":true}', contentType: 'application/json' };
-    Object.assign(fake.connection, { acknowledgement });
+    Object.assign(shop.fake.connection, { acknowledgement });
     expect(await notify()).toEqual(acknowledgement);
   });
 
   it('that comes a hundred times over two instances activates once', async () => {
-    const other = createPaymentHost(database, [fake.provider]);
-    fake.pay(referenceOf(order));
+    const other = createPaymentHost(shop.database, [shop.fake.provider]);
+    shop.fake.pay(referenceOf(shop.order));
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => notify({ key: `same ${order.id}`, to: n % 2 === 0 ? host : other })),
+      Array.from({ length: 100 }, (_, n) =>
+        notify({ key: `same ${shop.order.id}`, to: n % 2 === 0 ? shop.host : other }),
+      ),
     );
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    await getInboxQueue(host).waitUntilIdle();
+    await getInboxQueue(shop.host).waitUntilIdle();
     await getInboxQueue(other).waitUntilIdle();
-    expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
+    expect(await timeHeld(shop.database, shop.accountId)).toMatchObject({ periods: 1 });
     expect(await stored()).toHaveLength(1);
   });
 
   it('replayed later changes nothing', async () => {
-    fake.pay(referenceOf(order));
-    await notify({ key: `replay ${order.id}` });
-    await getInboxQueue(host).waitUntilIdle();
-    fake.end(referenceOf(order), 'pending');
-    await notify({ key: `replay ${order.id}` });
+    shop.fake.pay(referenceOf(shop.order));
+    await notify({ key: `replay ${shop.order.id}` });
+    await getInboxQueue(shop.host).waitUntilIdle();
+    shop.fake.end(referenceOf(shop.order), 'pending');
+    await notify({ key: `replay ${shop.order.id}` });
     await notify();
-    await getInboxQueue(host).waitUntilIdle();
-    expect((await reread()).state).toBe('paid');
-    expect(await timeHeld(database, accountId)).toMatchObject({ periods: 1 });
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect((await shop.reread()).state).toBe('paid');
+    expect(await timeHeld(shop.database, shop.accountId)).toMatchObject({ periods: 1 });
   });
 
   it('is processed by a sweep when its instance has died', async () => {
-    fake.pay(referenceOf(order));
+    shop.fake.pay(referenceOf(shop.order));
     const { promise: died, resolve: die } = Promise.withResolvers<void>();
-    fake.before = () => {
+    shop.fake.before = () => {
       die();
       return new Promise(() => undefined);
     };
     await notify();
     await died;
-    fake.before = () => undefined;
+    shop.fake.before = () => undefined;
     await makeDue();
-    await sweepPayments(createPaymentHost(database, [fake.provider]));
-    expect((await reread()).state).toBe('paid');
+    await sweepPayments(createPaymentHost(shop.database, [shop.fake.provider]));
+    expect((await shop.reread()).state).toBe('paid');
   });
 
   it('is kept while the provider does not respond, and tried again', async () => {
-    fake.pay(referenceOf(order));
-    fake.fail('status', new PaymentError('unknown', 'HTTP 500'));
+    shop.fake.pay(referenceOf(shop.order));
+    shop.fake.fail('status', new PaymentError('unknown', 'HTTP 500'));
     await notify();
-    await getInboxQueue(host).waitUntilIdle();
-    expect((await reread()).state).toBe('pending');
-    expect(host.enqueued.at(-1)).toMatchObject({ name: 'process-notification' });
-    fake.failures.clear();
+    await getInboxQueue(shop.host).waitUntilIdle();
+    expect((await shop.reread()).state).toBe('pending');
+    expect(shop.host.enqueued.at(-1)).toMatchObject({ name: 'process-notification' });
+    shop.fake.failures.clear();
     await makeDue();
-    await processNotification(host, (await stored())[0]?.id ?? '');
-    expect((await reread()).state).toBe('paid');
+    await processNotification(shop.host, (await stored())[0]?.id ?? '');
+    expect((await shop.reread()).state).toBe('paid');
   });
 
   it('whose news the status does not show yet brings the next check forward', async () => {
-    await database.query(
+    await shop.database.query(
       "update payment_attempt set next_check_at = clock_timestamp() + interval '1 min' where order_id = ?",
-      [order.id],
+      [shop.order.id],
     );
     await notify();
-    await getInboxQueue(host).waitUntilIdle();
-    const [check] = await database.query<{ delay: number }>(
+    await getInboxQueue(shop.host).waitUntilIdle();
+    const [check] = await shop.database.query<{ delay: number }>(
       'select extract(epoch from next_check_at - clock_timestamp())::float8 as delay from payment_attempt where order_id = ?',
-      [order.id],
+      [shop.order.id],
     );
     expect(check?.delay).toBeLessThan(6);
   });
 
   it('with characters that PostgreSQL rejects is still stored', async () => {
-    expect((await notify({ key: `nul \0 \ud800 ${order.id}`, reference: `${referenceOf(order)}\0` })).status).toBe(200);
+    expect(
+      (await notify({ key: `nul \0 \ud800 ${shop.order.id}`, reference: `${referenceOf(shop.order)}\0` })).status,
+    ).toBe(200);
   });
 });
 
@@ -291,7 +282,7 @@ describe('a notification is refused', () => {
 
   it('with 403 when it cannot be read', async () => {
     const broken = { headers: { 'x-secret': 'right' }, body: Buffer.from('{'), query: new URLSearchParams() };
-    expect((await receiveNotification(host, 'fake', broken)).status).toBe(403);
+    expect((await receiveNotification(shop.host, 'fake', broken)).status).toBe(403);
   });
 
   it('with 404 when there is no such provider', async () => {
@@ -299,7 +290,7 @@ describe('a notification is refused', () => {
   });
 
   it('with 503 when its provider has no secret here', async () => {
-    const unconfigured = createPaymentHost(database, [{ ...fake.provider, connect: failToConnect }]);
+    const unconfigured = createPaymentHost(shop.database, [{ ...shop.fake.provider, connect: failToConnect }]);
     const lines: string[] = [];
     Object.assign(unconfigured, { log: { ...silentLog, error: (line: string) => lines.push(line) } });
     for (let times = 0; times < 20; times++) expect((await notify({ to: unconfigured })).status).toBe(503);
@@ -311,19 +302,19 @@ describe('a notification is refused', () => {
     ['fails', () => Promise.reject(new Error('ECONNREFUSED'))],
     ['hangs', () => new Promise<never>(() => undefined)],
   ])('with 503 when the database %s', async (_, storeFirst) => {
-    const down = createPaymentHost(Object.assign(Object.create(database), { storeFirst }), [fake.provider]);
+    const down = createPaymentHost(Object.assign(Object.create(shop.database), { storeFirst }), [shop.fake.provider]);
     expect((await notify({ to: down })).status).toBe(503);
   });
 
   it('with 200 only when the database has committed it', async () => {
     // The commit waits for a lock that the test holds.
-    await database.query(`create function wait_at_commit() returns trigger language plpgsql as
+    await shop.database.query(`create function wait_at_commit() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock(4711); return null; end $$`);
-    await database.query(`create constraint trigger wait_at_commit after insert on payment_notification
+    await shop.database.query(`create constraint trigger wait_at_commit after insert on payment_notification
       deferrable initially deferred for each row execute function wait_at_commit()`);
     const end = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const held = database.fork().transactional(async (transaction) => {
+    const held = shop.database.fork().transactional(async (transaction) => {
       await transaction.execute('select pg_advisory_xact_lock(4711)');
       begun.resolve();
       await end.promise;
@@ -333,7 +324,7 @@ describe('a notification is refused', () => {
       let isAnswered = false;
       const answer = notify().finally(() => (isAnswered = true));
       await vi.waitFor(async () => {
-        const waiting = await database.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+        const waiting = await shop.database.query(`select from pg_locks where locktype = 'advisory' and not granted`);
         expect(waiting).toHaveLength(1);
       });
       expect(isAnswered).toBe(false);
@@ -344,7 +335,7 @@ describe('a notification is refused', () => {
     } finally {
       end.resolve();
       await held;
-      await database.query('drop function wait_at_commit cascade');
+      await shop.database.query('drop function wait_at_commit cascade');
     }
   });
 
@@ -352,7 +343,7 @@ describe('a notification is refused', () => {
     const end = Promise.withResolvers<void>();
     const held = Array.from({ length: 10 }, () => {
       const begun = Promise.withResolvers<void>();
-      const ended = database.fork().transactional(async (transaction) => {
+      const ended = shop.database.fork().transactional(async (transaction) => {
         await transaction.execute('select 1');
         begun.resolve();
         await end.promise;
@@ -381,15 +372,15 @@ describe('a notification of an unknown order', () => {
       raw: null,
     };
     await notify({ reference, evidence });
-    await getInboxQueue(host).waitUntilIdle();
+    await getInboxQueue(shop.host).waitUntilIdle();
     expect(await stored(reference)).toMatchObject([{ outcome: null, is_open: true }]);
-    await database.query('update payment_attempt set reference = ?, provider_reference = null where order_id = ?', [
-      reference,
-      order.id,
-    ]);
+    await shop.database.query(
+      'update payment_attempt set reference = ?, provider_reference = null where order_id = ?',
+      [reference, shop.order.id],
+    );
     await makeDue();
-    await sweepPayments(host);
-    expect((await reread()).state).toBe('paid');
+    await sweepPayments(shop.host);
+    expect((await shop.reread()).state).toBe('paid');
   });
 
   it.each([
@@ -397,9 +388,9 @@ describe('a notification of an unknown order', () => {
     ['lists nothing for a charge that is not paid', false, 0],
   ])('after ten minutes %s, and keeps no buyer waiting', async (_title, isPaid, listed) => {
     const reference = `OTHER-${events}.1`;
-    const evidence = fake.evidence(referenceOf(order));
+    const evidence = shop.fake.evidence(referenceOf(shop.order));
     const paid = { amount: 12_000, currency: 'IDR' };
-    fake.connection.status = () =>
+    shop.fake.connection.status = () =>
       Promise.resolve({
         ...evidence,
         reference,
@@ -407,19 +398,19 @@ describe('a notification of an unknown order', () => {
         ...(isPaid && { state: 'paid' as const, paid, paymentId: `P-${reference}` }),
       });
     await notify({ reference });
-    await getInboxQueue(host).waitUntilIdle();
-    await database.query(
+    await getInboxQueue(shop.host).waitUntilIdle();
+    await shop.database.query(
       "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
       [reference],
     );
-    expect(await readOldestUnconfirmed(database)).toBeUndefined();
+    expect(await readOldestUnconfirmed(shop.database)).toBeUndefined();
     await makeDue();
-    await sweepPayments(host);
-    const { flags } = await listOpenFlags(database, 100, 'no order');
+    await sweepPayments(shop.host);
+    const { flags } = await listOpenFlags(shop.database, 100, 'no order');
     const own = flags.filter(({ subject }) => subject === `fake/P-${reference}`);
     expect(own).toHaveLength(listed);
     if (isPaid) expect(own).toMatchObject([{ kind: 'not_in_books', order: undefined, money: paid }]);
-    const told = await database.query<{ count: number }>(
+    const told = await shop.database.query<{ count: number }>(
       `select count(*)::int as count from account_event where name = 'payment.unknown' and payload ->> 'provider' = 'fake'`,
     );
     expect(told[0]?.count).toBeLessThanOrEqual(1);
@@ -428,13 +419,13 @@ describe('a notification of an unknown order', () => {
   it('is dropped after ten minutes, with a log line', async () => {
     const reference = `ORD-NOBODY${events}.1`;
     await notify({ reference });
-    await getInboxQueue(host).waitUntilIdle();
-    await database.query(
+    await getInboxQueue(shop.host).waitUntilIdle();
+    await shop.database.query(
       "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
       [reference],
     );
     await makeDue();
-    await sweepPayments(host);
+    await sweepPayments(shop.host);
     expect(await stored(reference)).toMatchObject([{ outcome: 'unknown_order', is_open: false }]);
   });
 });
@@ -442,16 +433,16 @@ describe('a notification of an unknown order', () => {
 describe('a notification that cannot be processed', () => {
   it('is given up after a day of tries, whatever is wrong with it', async () => {
     const paid = { amount: 1e30, currency: 'IDR' };
-    await notify({ evidence: { ...fake.evidence(referenceOf(order)), state: 'paid', paid } });
-    await getInboxQueue(host).waitUntilIdle();
+    await notify({ evidence: { ...shop.fake.evidence(referenceOf(shop.order)), state: 'paid', paid } });
+    await getInboxQueue(shop.host).waitUntilIdle();
     expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
-    await database.query("update payment_notification set received_at = received_at - interval '25 hours'");
+    await shop.database.query("update payment_notification set received_at = received_at - interval '25 hours'");
     await makeDue();
-    await sweepPayments(host);
+    await sweepPayments(shop.host);
     expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
-    await database.query('update payment_notification set tries = 100');
+    await shop.database.query('update payment_notification set tries = 100');
     await makeDue();
-    await sweepPayments(host);
+    await sweepPayments(shop.host);
     expect(await stored()).toMatchObject([{ outcome: 'given_up', is_open: false }]);
   });
 });
@@ -465,17 +456,17 @@ describe('a burst', () => {
     let statements = 0;
     const storeFirst: Database['storeFirst'] = (sql, parameters) => {
       if (sql.includes('insert into payment_notification')) statements++;
-      return database.storeFirst(sql, parameters);
+      return shop.database.storeFirst(sql, parameters);
     };
-    const to = createPaymentHost(Object.assign(Object.create(database), { storeFirst }), [fake.provider]);
+    const to = createPaymentHost(Object.assign(Object.create(shop.database), { storeFirst }), [shop.fake.provider]);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
-        notify({ to, key: `burst ${order.id} ${n}`, reference: `ORD-BURST${n}.1` }),
+        notify({ to, key: `burst ${shop.order.id} ${n}`, reference: `ORD-BURST${n}.1` }),
       ),
     );
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     expect(statements).toBeLessThanOrEqual(21);
-    const [{ count } = { count: 0 }] = await database.query<{ count: number }>(
+    const [{ count } = { count: 0 }] = await shop.database.query<{ count: number }>(
       "select count(*)::int as count from payment_notification where reference like 'ORD-BURST%'",
     );
     expect(count).toBe(1_000);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { cancelOrder, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { describeCode } from '#core/business/payments/order-codes.ts';
@@ -6,48 +6,35 @@ import { listOrders, type Order, type OrderFilter, readOrder } from '#core/busin
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../../support/database.ts';
-import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf, timeHeld } from './fixture.ts';
+import { useShopWithOrder } from './use-shop.ts';
 
 const day = 24 * 60 * 60; // s
 
-let database: Database;
-let fake: FakeProvider;
-let host: Host;
-let accountId: string;
-let order: Order;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
-beforeEach(async () => {
-  fake = new FakeProvider();
-  host = createPaymentHost(database, [fake.provider]);
-  accountId = await createBuyer(database);
-  order = await startOrder(host, accountId, 7);
-});
+const shop = useShopWithOrder();
 
-const reread = async (id = order.id) => (await readOrder(database, { id })) as Order;
-const settleNow = (evidence: PaymentEvidence) => settle(host, 'fake', evidence);
-const stated = (change: Partial<PaymentEvidence> = {}) => ({ ...fake.evidence(referenceOf(order)), ...change });
+const reread = async (id = shop.order.id) => (await readOrder(shop.database, { id })) as Order;
+const settleNow = (evidence: PaymentEvidence) => settle(shop.host, 'fake', evidence);
+const stated = (change: Partial<PaymentEvidence> = {}) => ({
+  ...shop.fake.evidence(referenceOf(shop.order)),
+  ...change,
+});
 const paid = (change: Partial<PaymentEvidence> = {}) => {
-  fake.pay(referenceOf(order));
+  shop.fake.pay(referenceOf(shop.order));
   return stated(change);
 };
 /** An id that no payment of another test has: it would be foreign here. */
-const named = (number: number) => `py-${order.code}-${number}`;
-const events = async (name: string, id = order.id) =>
-  database.query("select 1 from account_event where name = ? and payload->>'orderId' = ?", [name, id]);
+const named = (number: number) => `py-${shop.order.code}-${number}`;
+const events = async (name: string, id = shop.order.id) =>
+  shop.database.query("select 1 from account_event where name = ? and payload->>'orderId' = ?", [name, id]);
 
 async function bring(state: Order['state']): Promise<void> {
-  if (state === 'cancelled') await cancelOrder(host, order.id);
+  if (state === 'cancelled') await cancelOrder(shop.host, shop.order.id);
   else if (state === 'refunded') await settleNow(paid());
   if (state !== 'created' && state !== 'cancelled')
     await settleNow(state === 'paid' ? paid() : stated({ state: state as PaymentState }));
-  if (state === 'created') await database.query("update plan_order set state = 'created' where id = ?", [order.id]);
+  if (state === 'created')
+    await shop.database.query("update plan_order set state = 'created' where id = ?", [shop.order.id]);
   expect((await reread()).state).toBe(state);
 }
 
@@ -87,16 +74,22 @@ describe('evidence moves an order', () => {
     await bring(from);
     await settleNow(state === 'paid' ? paid() : stated({ state }));
     expect((await reread()).state).toBe(to);
-    expect((await timeHeld(database, accountId)).periods).toBeLessThanOrEqual(1);
+    expect((await timeHeld(shop.database, shop.accountId)).periods).toBeLessThanOrEqual(1);
   });
 });
 
 describe('a payment in full', () => {
   it('adds the days, the limits and the events, once', async () => {
-    expect(await settleNow(paid())).toEqual({ outcome: 'paid', orderId: order.id, accountId });
-    expect(await settleNow(paid())).toEqual({ outcome: 'unchanged', orderId: order.id, accountId });
-    expect(await timeHeld(database, accountId)).toEqual({ seconds: 7 * day, periods: 1 });
-    expect((await findAccount(database, accountId)).periods).toMatchObject([{ label: 'week', limits: { limit: 5 } }]);
+    expect(await settleNow(paid())).toEqual({ outcome: 'paid', orderId: shop.order.id, accountId: shop.accountId });
+    expect(await settleNow(paid())).toEqual({
+      outcome: 'unchanged',
+      orderId: shop.order.id,
+      accountId: shop.accountId,
+    });
+    expect(await timeHeld(shop.database, shop.accountId)).toEqual({ seconds: 7 * day, periods: 1 });
+    expect((await findAccount(shop.database, shop.accountId)).periods).toMatchObject([
+      { label: 'week', limits: { limit: 5 } },
+    ]);
     expect(await events('order.paid')).toHaveLength(1);
     expect((await reread()).payments).toMatchObject([{ outcome: 'activated', amount: 95_000 }]);
   });
@@ -104,7 +97,7 @@ describe('a payment in full', () => {
   it('activates once when forty processes settle it at once', async () => {
     const evidence = paid();
     await Promise.all(Array.from({ length: 40 }, () => settleNow(evidence)));
-    expect(await timeHeld(database, accountId)).toEqual({ seconds: 7 * day, periods: 1 });
+    expect(await timeHeld(shop.database, shop.accountId)).toEqual({ seconds: 7 * day, periods: 1 });
     expect(await events('order.paid')).toHaveLength(1);
   });
 
@@ -117,32 +110,32 @@ describe('a payment in full', () => {
       ),
     );
     expect((await reread()).state).toBe('paid');
-    expect(await timeHeld(database, accountId)).toEqual({ seconds: 7 * day, periods: 1 });
+    expect(await timeHeld(shop.database, shop.accountId)).toEqual({ seconds: 7 * day, periods: 1 });
   });
 
   it('of two orders of one account in the same instant adds both', async () => {
-    const other = await startOrder(host, accountId, 30);
-    fake.pay(referenceOf(other));
-    const evidence = [paid(), fake.evidence(referenceOf(other))];
+    const other = await startOrder(shop.host, shop.accountId, 30);
+    shop.fake.pay(referenceOf(other));
+    const evidence = [paid(), shop.fake.evidence(referenceOf(other))];
     await Promise.all(Array.from({ length: 10 }, (_, n) => settleNow(evidence[n % 2] as PaymentEvidence)));
-    expect(await timeHeld(database, accountId)).toEqual({ seconds: 37 * day, periods: 2 });
+    expect(await timeHeld(shop.database, shop.accountId)).toEqual({ seconds: 37 * day, periods: 2 });
   });
 
   it('of a renewal begins at the end of the last period', async () => {
     await settleNow(paid());
-    order = await startOrder(host, accountId, 30);
+    shop.order = await startOrder(shop.host, shop.accountId, 30);
     await settleNow(paid());
-    const [first, second] = (await findAccount(database, accountId)).periods;
+    const [first, second] = (await findAccount(shop.database, shop.accountId)).periods;
     expect(second?.startsAt).toEqual(first?.endsAt);
   });
 
   it('says that a plan has started only after a time without one', async () => {
     await settleNow(paid());
-    order = await startOrder(host, accountId, 1);
+    shop.order = await startOrder(shop.host, shop.accountId, 1);
     await settleNow(paid());
-    const started = await database.query(
+    const started = await shop.database.query(
       "select 1 from account_event where name = 'plan.started' and payload->>'accountId' = ?",
-      [accountId],
+      [shop.accountId],
     );
     expect(started).toHaveLength(1);
   });
@@ -153,7 +146,7 @@ describe('a payment in full', () => {
       await bring(state);
       await settleNow(paid());
       expect(await reread()).toMatchObject({ state: 'paid', isLate: true });
-      expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+      expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
     },
   );
 
@@ -166,7 +159,7 @@ describe('a payment in full', () => {
 });
 
 it('a payment of a deleted account is kept and flagged', async () => {
-  await database.query('update account set deleted_at = now() where id = ?', [accountId]);
+  await shop.database.query('update account set deleted_at = now() where id = ?', [shop.accountId]);
   await settleNow(paid());
   expect(await reread()).toMatchObject({ state: 'paid', flags: [{ kind: 'deleted_account' }] });
 });
@@ -184,14 +177,14 @@ describe('a payment that is not what was ordered', () => {
     expect(payments).toMatchObject([{ outcome: kind, ...money }]);
     expect(flags).toMatchObject([{ kind }]);
     expect(await events('order.flagged')).toHaveLength(1);
-    expect((await timeHeld(database, accountId)).periods).toBe(0);
+    expect((await timeHeld(shop.database, shop.accountId)).periods).toBe(0);
   });
 
   it('does not keep a later one from activating', async () => {
     await settleNow(paid({ paid: { amount: 1, currency: 'IDR' } }));
     await settleNow(paid({ paymentId: named(2) }));
     expect((await reread()).state).toBe('paid');
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 
   it('without an amount activates nothing and is flagged', async () => {
@@ -228,7 +221,7 @@ describe('a payment that the provider names later', () => {
       Array.from({ length: 40 }, (_, n) => settleNow(n % 2 ? withoutName() : paid({ paymentId: named(1) }))),
     );
     expect((await reread()).payments).toHaveLength(1);
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 });
 
@@ -239,17 +232,17 @@ describe('a second payment of one order', () => {
     const { payments, flags } = await reread();
     expect(payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
     expect(flags).toMatchObject([{ kind: 'second_payment', subject: named(2) }]);
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 
   it('is recognised on an earlier attempt', async () => {
-    const first = referenceOf(order);
+    const first = referenceOf(shop.order);
     await settleNow(stated({ state: 'expired' }));
-    order = await renewCharge(host, order.id);
-    expect(referenceOf(order)).not.toBe(first);
+    shop.order = await renewCharge(shop.host, shop.order.id);
+    expect(referenceOf(shop.order)).not.toBe(first);
     await settleNow(paid());
-    fake.pay(first);
-    await settleNow(fake.evidence(first));
+    shop.fake.pay(first);
+    await settleNow(shop.fake.evidence(first));
     expect((await reread()).payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
   });
 
@@ -258,7 +251,7 @@ describe('a second payment of one order', () => {
     await settleNow(stated({ paymentId: named(2), state: 'refunded' }));
     const { state, payments } = await reread();
     expect([state, payments.map(({ outcome }) => outcome)]).toEqual(['paid', ['activated', 'returned']]);
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 
   it('can be refunded without ending what the first one bought', async () => {
@@ -266,25 +259,25 @@ describe('a second payment of one order', () => {
     await settleNow(paid({ paymentId: named(2) }));
     await settleNow(stated({ paymentId: named(2), state: 'refunded' }));
     expect((await reread()).state).toBe('paid');
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 });
 
 describe('an earlier attempt', () => {
   it('does not end its order by running out', async () => {
-    const first = referenceOf(order);
+    const first = referenceOf(shop.order);
     await settleNow(stated({ state: 'expired' }));
-    order = await renewCharge(host, order.id);
-    await settleNow({ ...fake.evidence(first), state: 'expired' });
+    shop.order = await renewCharge(shop.host, shop.order.id);
+    await settleNow({ ...shop.fake.evidence(first), state: 'expired' });
     expect((await reread()).state).toBe('pending');
   });
 
   it('activates when it is paid', async () => {
-    const first = referenceOf(order);
+    const first = referenceOf(shop.order);
     await settleNow(stated({ state: 'expired' }));
-    await renewCharge(host, order.id);
-    fake.pay(first);
-    await settleNow(fake.evidence(first));
+    await renewCharge(shop.host, shop.order.id);
+    shop.fake.pay(first);
+    await settleNow(shop.fake.evidence(first));
     expect((await reread()).state).toBe('paid');
   });
 });
@@ -292,9 +285,9 @@ describe('an earlier attempt', () => {
 describe('a refund', () => {
   it('ends what is left of the order, and leaves later orders their full length', async () => {
     await settleNow(paid());
-    const next = await startOrder(host, accountId, 30);
-    fake.pay(referenceOf(next));
-    await settleNow(fake.evidence(referenceOf(next)));
+    const next = await startOrder(shop.host, shop.accountId, 30);
+    shop.fake.pay(referenceOf(next));
+    await settleNow(shop.fake.evidence(referenceOf(next)));
     await settleNow(stated({ state: 'refunded' }));
     const { period } = await reread(next.id);
     expect((period?.endsAt.getTime() ?? 0) - (period?.startsAt.getTime() ?? 0)).toBe(30 * day * 1_000);
@@ -306,21 +299,21 @@ describe('a refund', () => {
     await settleNow(stated({ state: 'refunded' }));
     await settleNow(stated({ state: 'refunded' }));
     const { refunds } = await reread();
-    expect(refunds).toMatchObject([{ key: `${order.code}-R1`, amount: 95_000, currency: 'IDR', state: 'done' }]);
+    expect(refunds).toMatchObject([{ key: `${shop.order.code}-R1`, amount: 95_000, currency: 'IDR', state: 'done' }]);
   });
 
   it('that arrives before its payment prevents the activation', async () => {
     await settleNow(paid({ state: 'refunded' }));
     await settleNow(paid());
     expect((await reread()).state).toBe('refunded');
-    expect((await timeHeld(database, accountId)).periods).toBe(0);
+    expect((await timeHeld(shop.database, shop.accountId)).periods).toBe(0);
   });
 
   it('that arrives forty times ends it once', async () => {
     await settleNow(paid());
-    await startOrder(host, accountId, 30);
+    await startOrder(shop.host, shop.accountId, 30);
     await Promise.all(Array.from({ length: 40 }, () => settleNow(stated({ state: 'refunded' }))));
-    const entries = await database.query('select 1 from plan_period where order_id = ?', [order.id]);
+    const entries = await shop.database.query('select 1 from plan_period where order_id = ?', [shop.order.id]);
     expect(entries).toHaveLength(2);
   });
 });
@@ -331,7 +324,7 @@ describe('a dispute', () => {
     await settleNow(stated({ state: 'disputed' }));
     await settleNow(stated({ state: 'disputed' }));
     expect((await reread()).flags).toMatchObject([{ kind: 'disputed' }]);
-    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBe(7 * day);
   });
 
   it('by a denial after the payment is flagged as reversed', async () => {
@@ -349,27 +342,31 @@ describe('evidence about something else', () => {
   });
 
   it('from another provider does not reach the order', async () => {
-    expect(await settle(host, 'other', paid())).toEqual({ outcome: 'unknown_order' });
+    expect(await settle(shop.host, 'other', paid())).toEqual({ outcome: 'unknown_order' });
     expect((await reread()).state).toBe('pending');
   });
 
   it('with the reference of one charge and the payment of another activates nothing', async () => {
-    const other = await startOrder(host, await createBuyer(database), 7);
-    fake.pay(referenceOf(other));
-    const stolen = { ...fake.evidence(referenceOf(other)), reference: referenceOf(order) };
+    const other = await startOrder(shop.host, await createBuyer(shop.database), 7);
+    shop.fake.pay(referenceOf(other));
+    const stolen = { ...shop.fake.evidence(referenceOf(other)), reference: referenceOf(shop.order) };
     expect((await settleNow(stolen)).outcome).toBe('foreign');
     expect((await reread()).state).toBe('pending');
     expect((await reread()).flags).toMatchObject([{ kind: 'wrong_reference' }]);
   });
 
   it('of a charge that was never shown, with a payment of another order, enters neither payment nor refund', async () => {
-    const other = await startOrder(host, await createBuyer(database), 7);
-    fake.pay(referenceOf(other));
-    await settleNow(fake.evidence(referenceOf(other)));
-    const refunds = [{ id: `rf-${order.code}`, amount: 95_000, state: 'done' as const }];
-    const unshown = { providerReference: `U-${referenceOf(order)}`, paymentId: `T-${referenceOf(other)}`, refunds };
+    const other = await startOrder(shop.host, await createBuyer(shop.database), 7);
+    shop.fake.pay(referenceOf(other));
+    await settleNow(shop.fake.evidence(referenceOf(other)));
+    const refunds = [{ id: `rf-${shop.order.code}`, amount: 95_000, state: 'done' as const }];
+    const unshown = {
+      providerReference: `U-${referenceOf(shop.order)}`,
+      paymentId: `T-${referenceOf(other)}`,
+      refunds,
+    };
     expect((await settleNow(paid(unshown))).outcome).toBe('foreign');
-    const payments = [await reread(), await readOrder(database, { id: other.id })].map((one) => [
+    const payments = [await reread(), await readOrder(shop.database, { id: other.id })].map((one) => [
       one?.payments.length,
       one?.refunds.length,
     ]);
@@ -380,50 +377,50 @@ describe('evidence about something else', () => {
   });
 
   it('with a payment id that paid another order activates nothing', async () => {
-    const other = await startOrder(host, await createBuyer(database), 7);
-    fake.pay(referenceOf(other));
-    await settleNow(fake.evidence(referenceOf(other)));
+    const other = await startOrder(shop.host, await createBuyer(shop.database), 7);
+    shop.fake.pay(referenceOf(other));
+    await settleNow(shop.fake.evidence(referenceOf(other)));
     expect((await settleNow(paid({ paymentId: `T-${referenceOf(other)}` }))).outcome).toBe('foreign');
-    expect((await timeHeld(database, accountId)).periods).toBe(0);
+    expect((await timeHeld(shop.database, shop.accountId)).periods).toBe(0);
   });
 });
 
 const ids = async (filter: OrderFilter) =>
-  (await listOrders(database, { accountId, ...filter }, undefined, 10)).orders.map(({ id }) => id);
+  (await listOrders(shop.database, { accountId: shop.accountId, ...filter }, undefined, 10)).orders.map(({ id }) => id);
 
 describe('the list of orders', () => {
   it('pages through the orders of an account, newest first', async () => {
-    const others = [await startOrder(host, accountId, 1), await startOrder(host, accountId, 30)];
-    const first = await listOrders(database, { accountId }, undefined, 2);
-    const second = await listOrders(database, { accountId }, first.next, 2);
+    const others = [await startOrder(shop.host, shop.accountId, 1), await startOrder(shop.host, shop.accountId, 30)];
+    const first = await listOrders(shop.database, { accountId: shop.accountId }, undefined, 2);
+    const second = await listOrders(shop.database, { accountId: shop.accountId }, first.next, 2);
     expect([...first.orders, ...second.orders].map(({ id }) => id)).toEqual(
-      [order, ...others].map(({ id }) => id).toReversed(),
+      [shop.order, ...others].map(({ id }) => id).toReversed(),
     );
     expect(second.next).toBeUndefined();
-    expect((await listOrders(database, { accountId }, undefined, 3)).next).toBeUndefined();
+    expect((await listOrders(shop.database, { accountId: shop.accountId }, undefined, 3)).next).toBeUndefined();
   });
 
   it('finds those that are flagged, and those of a state and a time', async () => {
     await settleNow(paid({ paid: { amount: 1, currency: 'IDR' } }));
-    expect(await ids({ isFlagged: true })).toEqual([order.id]);
+    expect(await ids({ isFlagged: true })).toEqual([shop.order.id]);
     expect(await ids({ isFlagged: false })).toEqual([]);
-    expect(await ids({ state: 'pending', since: new Date(Date.now() - 3_600_000) })).toEqual([order.id]);
+    expect(await ids({ state: 'pending', since: new Date(Date.now() - 3_600_000) })).toEqual([shop.order.id]);
     expect(await ids({ until: new Date(Date.now() - 3_600_000) })).toEqual([]);
   });
 
   it('reads an order by its code for its owner only', async () => {
-    const code = order.code.toLowerCase();
-    expect((await readOrder(database, { code }, accountId))?.id).toBe(order.id);
-    expect(await readOrder(database, { code }, await createBuyer(database))).toBeUndefined();
-    expect(await readOrder(database, { id: 'no id' })).toBeUndefined();
+    const code = shop.order.code.toLowerCase();
+    expect((await readOrder(shop.database, { code }, shop.accountId))?.id).toBe(shop.order.id);
+    expect(await readOrder(shop.database, { code }, await createBuyer(shop.database))).toBeUndefined();
+    expect(await readOrder(shop.database, { id: 'no id' })).toBeUndefined();
   });
 });
 
 /** The last attempt of the order, as it is on record. */
 const readAttempt = async () => {
-  const [row] = await database.query<{ state: string; charge: string; is_checked: boolean }>(
+  const [row] = await shop.database.query<{ state: string; charge: string; is_checked: boolean }>(
     'select state, charge, next_check_at is not null as is_checked from payment_attempt where reference = ?',
-    [referenceOf(order)],
+    [referenceOf(shop.order)],
   );
   return row;
 };
@@ -446,7 +443,9 @@ describe('what a provider has stated', () => {
     ['pending', 'created'],
     ['unknown', 'unknown'],
   ] as const)('%s about a charge of unknown outcome makes it %s', async (state, charge) => {
-    await database.query(`update payment_attempt set charge = 'unknown' where reference = ?`, [referenceOf(order)]);
+    await shop.database.query(`update payment_attempt set charge = 'unknown' where reference = ?`, [
+      referenceOf(shop.order),
+    ]);
     await settleNow(stated({ state }));
     expect((await readAttempt())?.charge).toBe(charge);
   });
@@ -455,7 +454,7 @@ describe('what a provider has stated', () => {
     const paidAt = new Date('2026-01-02T03:04:05Z');
     await settleNow(paid({ state: 'refunded', paidAt }));
     expect((await reread()).paidAt).toEqual(paidAt);
-    order = await startOrder(host, accountId, 1);
+    shop.order = await startOrder(shop.host, shop.accountId, 1);
     await settleNow(stated({ state: 'expired', paidAt }));
     expect((await reread()).paidAt).toBeUndefined();
   });
@@ -463,29 +462,29 @@ describe('what a provider has stated', () => {
 
 describe('a gift where no plugin makes codes', () => {
   it('is not sold', async () => {
-    const shop = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
-    await expect(startOrder(shop, accountId, 7, { isGift: true })).rejects.toMatchObject({ kind: 'no_gifts' });
+    const giftHost = createPaymentHost(shop.database, [shop.fake.provider], { payments: { gifts: true } });
+    await expect(startOrder(giftHost, shop.accountId, 7, { isGift: true })).rejects.toMatchObject({ kind: 'no_gifts' });
   });
 
   it('that is paid nevertheless gives its buyer the days, which a refund takes back', async () => {
-    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await shop.database.query('update plan_order set is_gift = true where id = ?', [shop.order.id]);
     await settleNow(paid());
-    expect(await timeHeld(database, accountId)).toEqual({ seconds: 7 * day, periods: 1 });
+    expect(await timeHeld(shop.database, shop.accountId)).toEqual({ seconds: 7 * day, periods: 1 });
     expect(await reread()).toMatchObject({ state: 'paid', gift: undefined, period: { startsAt: expect.any(Date) } });
-    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
-    expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
+    await refundOrder(shop.host, shop.order.id, { reason: 'asked for', isManual: true });
+    expect((await timeHeld(shop.database, shop.accountId)).seconds).toBeLessThan(60);
   });
 
   it('that is paid nevertheless is flagged until it is refunded', async () => {
-    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await shop.database.query('update plan_order set is_gift = true where id = ?', [shop.order.id]);
     await settleNow(paid());
     expect((await reread()).flags).toMatchObject([{ kind: 'gift_without_code', resolvedAt: undefined }]);
-    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
+    await refundOrder(shop.host, shop.order.id, { reason: 'asked for', isManual: true });
     expect((await reread()).flags).toMatchObject([{ resolvedAt: expect.any(Date) }]);
   });
 
   it('that is paid nevertheless is not called unpaid', async () => {
-    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await shop.database.query('update plan_order set is_gift = true where id = ?', [shop.order.id]);
     const reader = { t: (key: string) => key, format: { time: () => ({ text: '' }) } };
     expect(describeCode(await reread(), reader)).toBe('operator.gift.unpaid');
     await settleNow(paid());
@@ -493,21 +492,21 @@ describe('a gift where no plugin makes codes', () => {
   });
 
   it('cannot be charged again once it has expired', async () => {
-    await database.query(`update plan_order set is_gift = true, state = 'expired' where id = ?`, [order.id]);
-    const shop = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
-    await expect(renewCharge(shop, order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
+    await shop.database.query(`update plan_order set is_gift = true, state = 'expired' where id = ?`, [shop.order.id]);
+    const giftHost = createPaymentHost(shop.database, [shop.fake.provider], { payments: { gifts: true } });
+    await expect(renewCharge(giftHost, shop.order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
   });
 
   it('and whose code was made earlier loses it with a refund, so that nobody redeems it later', async () => {
     await settleNow(paid());
-    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
-    await database.query(
+    await shop.database.query('update plan_order set is_gift = true where id = ?', [shop.order.id]);
+    await shop.database.query(
       `insert into voucher (id, order_id, sha256, hint, expires_at)
        values (gen_random_uuid(), ?, sha256(?::text::bytea), 'ABCD', clock_timestamp() + interval '1 day')`,
-      [order.id, order.id],
+      [shop.order.id, shop.order.id],
     );
     expect((await reread()).gift?.state).toBe('open');
-    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
+    await refundOrder(shop.host, shop.order.id, { reason: 'asked for', isManual: true });
     expect((await reread()).gift?.state).toBe('revoked');
   });
 });

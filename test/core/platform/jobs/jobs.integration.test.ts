@@ -1,69 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { UnrecoverableJobError, type Jobs } from '#core/platform/jobs/jobs.ts';
-import { type JobQueue, openJobs, type OpenJobsOptions } from '#core/platform/jobs/open.ts';
-import { createPoolConfig, createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import { describe, expect, it, vi } from 'vitest';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { UnrecoverableJobError } from '#core/platform/jobs/jobs.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
-import { createSilentPort, holdClosedPort } from '../../../support/dead-ends.ts';
 import { redisUrl } from '../../../support/redis.ts';
-import { createTcpProxy, type TcpProxy } from '../../../support/tcp-proxy.ts';
-
-/** Where jobs lie, and a way to open what lies there; each test has jobs of its own. */
-interface PlaceOptions extends Partial<OpenJobsOptions> {
-  /** Left out: true. */
-  readonly isWorking?: boolean;
-}
-
-interface Place extends AsyncDisposable {
-  /** Removes everything that is in the store. */
-  wipe(): Promise<void>;
-  open(definitions: readonly JobDefinition[], options?: PlaceOptions): Promise<Jobs>;
-}
-
-const host = { instance: 'of the test' } as Host;
-const attention = { description: 'of a test' };
-const anyData = { type: 'object', properties: {} } as const;
-/** For the queue and PostgreSQL, which report no event, on a busy machine. */
-const patience = { timeout: 15_000 };
-
-let database: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
-
-function openerOf(places: Partial<OpenJobsOptions>): Place['open'] {
-  return async (definitions, { isWorking = true, ...options } = {}) => {
-    const jobs = openJobs({
-      databaseUrl: database.url,
-      redisUrl: undefined,
-      definitions: new Map(definitions.map((definition) => [definition.name, definition])),
-      host: () => host,
-      log: silentLog,
-      ...places,
-      ...options,
-    });
-    if (isWorking) jobs.work();
-    return jobs;
-  };
-}
-
-/** Opens a queue that is up: BullMQ creates its tables first, which may take longer than a job may be kept waiting. */
-function readyOpenerOf(places: Partial<OpenJobsOptions>): Place['open'] {
-  const open = openerOf(places);
-  return async (...given) => {
-    const jobs = await open(...given);
-    await vi.waitFor(() => jobs.state(), patience);
-    return jobs;
-  };
-}
+import { anyData, attention, createMarker, host, patience, type Place, readyOpenerOf, watched } from './fixture.ts';
 
 async function placeInPostgres(): Promise<Place> {
   const own = await createTestDatabase();
@@ -79,13 +21,6 @@ async function placeInPostgres(): Promise<Place> {
   };
 }
 
-/** BullMQ has not created its tables there yet. */
-async function createDatabaseWithoutJobs(): Promise<Database> {
-  const created = await createTestDatabase();
-  await created.query('DROP SCHEMA bullmq CASCADE');
-  return created;
-}
-
 async function placeInRedis(): Promise<Place> {
   const prefix = `test:${randomUUID()}`;
   const wipe = async () => {
@@ -99,29 +34,6 @@ async function placeInRedis(): Promise<Place> {
 
 if (redisUrl === undefined)
   console.warn('!! the Redis half of test/core/platform/jobs DOES NOT RUN: there is no Redis !!');
-
-/** A job that a test can watch. */
-function watched(name: string, run: (data: JsonObject, times: number) => unknown, more: Partial<JobDefinition> = {}) {
-  const runs: JsonObject[] = [];
-  const definition: JobDefinition = {
-    ...attention,
-    name,
-    data: anyData,
-    backoff: 0.01,
-    ...more,
-    async run(data) {
-      runs.push(data);
-      await run(data, runs.length);
-    },
-  };
-  return { definition, runs };
-}
-
-/** Runs after everything that was added before it has begun. */
-function createMarker() {
-  const { promise: reached, resolve } = Promise.withResolvers<void>();
-  return { reached, definition: watched('marker', () => resolve()).definition };
-}
 
 /** Seconds of the wall clock. */
 const secondNow = () => Math.floor(Date.now() / 1000);
@@ -140,7 +52,7 @@ describe.each([
 ] as const)('jobs in $backend', ({ backend, isMissing, create }) => {
   const run = it.skipIf(isMissing);
 
-  run('run with their data and the host', async () => {
+  run('jobs run with their data and the host', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<unknown[]>();
     const definition: JobDefinition = {
@@ -155,7 +67,7 @@ describe.each([
     expect(await ran.promise).toEqual([{ name: 'é "?', list: [1, null] }, host]);
   });
 
-  run('are reported with what waits and what was given up', async () => {
+  run('jobs are reported with what waits and what was given up', async () => {
     await using place = await create();
     const failed = Promise.withResolvers<void>();
     const { definition } = watched(
@@ -178,7 +90,7 @@ describe.each([
     }, patience);
   });
 
-  run('wait for a process that runs them', async () => {
+  run('jobs wait for a process that runs them', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<void>();
     const { definition } = watched('later', () => ran.resolve());
@@ -190,7 +102,7 @@ describe.each([
     expect(tooEarly).not.toHaveBeenCalled();
   });
 
-  run('run by their schedule, again and again', async () => {
+  run('jobs run by their schedule, again and again', async () => {
     await using place = await create();
     const twice = Promise.withResolvers<void>();
     const { definition } = watched('tick', (_data, times) => times === 2 && twice.resolve(), {
@@ -200,7 +112,7 @@ describe.each([
     await twice.promise;
   });
 
-  run('are scheduled again after the store has lost everything', async () => {
+  run('jobs are scheduled again after the store has lost everything', async () => {
     await using place = await create();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let isWiped = false;
@@ -212,7 +124,7 @@ describe.each([
     await after.promise;
   });
 
-  run.each([-3_600_000, -30 * 86_400_000])('go on after the clock was set back by %i ms', async (step) => {
+  run.each([-3_600_000, -30 * 86_400_000])('jobs go on after the clock was set back by %i ms', async (step) => {
     await using place = await create();
     using clock = shiftClock();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -235,7 +147,7 @@ describe.each([
     await vi.waitFor(() => expect(jobs.schedules.lateSince.size).toBe(0), patience);
   });
 
-  run('go on when the gateway is started after the clock was set back', async () => {
+  run('jobs go on when the gateway is started after the clock was set back', async () => {
     await using place = await create();
     using clock = shiftClock();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -251,7 +163,7 @@ describe.each([
     await after.promise;
   });
 
-  run('with a cron pattern go on after the clock was set back to times at which they ran', async () => {
+  run('jobs with a cron pattern go on after the clock was set back to times at which they ran', async () => {
     await using place = await create();
     using clock = shiftClock();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -270,7 +182,7 @@ describe.each([
     await after.promise;
   });
 
-  run('with a cron pattern go on after the clock was set back to times at which they failed', async () => {
+  run('jobs with a cron pattern go on after the clock was set back to times at which they failed', async () => {
     await using place = await create();
     using clock = shiftClock();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -298,7 +210,7 @@ describe.each([
     expect((await jobs.state()).failed).not.toEqual([]);
   });
 
-  run('that missed thousands of runs, because the clock was set forward, run once for all of them', async () => {
+  run('jobs that missed thousands of runs, because the clock was set forward, run once for all of them', async () => {
     await using place = await create();
     using clock = shiftClock();
     const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -320,7 +232,7 @@ describe.each([
   });
 
   run(
-    'with long periods are no longer late once they are scheduled anew, though their next run is far off',
+    'jobs with long periods are no longer late once they are scheduled anew, though their next run is far off',
     async () => {
       await using place = await create();
       using clock = shiftClock();
@@ -339,7 +251,7 @@ describe.each([
     },
   );
 
-  run('that are not fetched, because nobody works, are reported as late', async () => {
+  run('jobs that are not fetched, because nobody works, are reported as late', async () => {
     await using place = await create();
     const began = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -359,27 +271,30 @@ describe.each([
     await vi.waitFor(() => expect(jobs.schedules.lateSince.size).toBe(0), patience);
   });
 
-  run('are left alone by a version that does not know them, or gives them at other times or other data', async () => {
-    await using place = await create();
-    const warn = vi.fn<(message: string) => void>();
-    const log = { ...silentLog, warn, error: warn };
-    const others = [
-      [watched('other', () => undefined, { schedule: { every: 0.05 } }).definition],
-      [watched('tick', () => undefined, { schedule: { every: 3600 } }).definition],
-      [watched('tick', () => undefined, { schedule: { every: 0.05 }, data: { type: 'object' } }).definition],
-    ];
-    const ran = Promise.withResolvers<void>();
-    const { definition } = watched('tick', (_data, times) => times === 40 && ran.resolve(), {
-      schedule: { every: 0.05 },
-    });
-    await using _first = await place.open([definition], { log });
-    await using running = new AsyncDisposableStack();
-    for (const definitions of others) running.use(await place.open(definitions, { log }));
-    await ran.promise;
-    expect(warn).not.toHaveBeenCalled();
-  });
+  run(
+    'jobs are left alone by a version that does not know them, or gives them at other times or other data',
+    async () => {
+      await using place = await create();
+      const warn = vi.fn<(message: string) => void>();
+      const log = { ...silentLog, warn, error: warn };
+      const others = [
+        [watched('other', () => undefined, { schedule: { every: 0.05 } }).definition],
+        [watched('tick', () => undefined, { schedule: { every: 3600 } }).definition],
+        [watched('tick', () => undefined, { schedule: { every: 0.05 }, data: { type: 'object' } }).definition],
+      ];
+      const ran = Promise.withResolvers<void>();
+      const { definition } = watched('tick', (_data, times) => times === 40 && ran.resolve(), {
+        schedule: { every: 0.05 },
+      });
+      await using _first = await place.open([definition], { log });
+      await using running = new AsyncDisposableStack();
+      for (const definitions of others) running.use(await place.open(definitions, { log }));
+      await ran.promise;
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
 
-  run('are run by a version that has the same jobs, in whatever order', async () => {
+  run('jobs are run by a version that has the same jobs, in whatever order', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<void>();
     const [one, two] = [watched('one', () => ran.resolve()), watched('two', () => undefined)];
@@ -389,7 +304,7 @@ describe.each([
     await ran.promise;
   });
 
-  run('are retried until they succeed', async () => {
+  run('jobs are retried until they succeed', async () => {
     await using place = await create();
     const succeeded = Promise.withResolvers<void>();
     const error = vi.fn<(message: string, error?: unknown) => void>();
@@ -412,7 +327,7 @@ describe.each([
     );
   });
 
-  run('wait for the seconds of their backoff before the second attempt', async () => {
+  run('jobs wait for the seconds of their backoff before the second attempt', async () => {
     await using place = await create();
     const times: number[] = [];
     const retried = Promise.withResolvers<void>();
@@ -433,7 +348,7 @@ describe.each([
     expect(second - first).toBeGreaterThanOrEqual(350);
   });
 
-  run('are given up after their last attempt, and do not block others', async () => {
+  run('jobs are given up after their last attempt, and do not block others', async () => {
     await using place = await create();
     const given = Promise.withResolvers<void>();
     const error = vi.fn<(message: string) => void>((message) => message.includes('attempt 2 of 2') && given.resolve());
@@ -447,7 +362,7 @@ describe.each([
     expect(runs).toHaveLength(2);
   });
 
-  run('are not retried when that is useless', async () => {
+  run('jobs are not retried when that is useless', async () => {
     await using place = await create();
     const failed = Promise.withResolvers<string>();
     const { definition, runs } = watched('useless', () => {
@@ -464,7 +379,7 @@ describe.each([
     expect(runs).toHaveLength(1);
   });
 
-  run('are refused when their data does not fit', async () => {
+  run('jobs are refused when their data does not fit', async () => {
     await using place = await create();
     const { definition, runs } = watched('strict', () => undefined, {
       data: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false },
@@ -476,13 +391,13 @@ describe.each([
     expect(runs).toEqual([]);
   });
 
-  run('are refused when nobody knows them', async () => {
+  run('jobs are refused when nobody knows them', async () => {
     await using place = await create();
     await using jobs = await place.open([], { isWorking: false });
     await expect(jobs.add('unknown', {})).rejects.toThrow('Job "unknown" not found');
   });
 
-  run('are one when they have one id', async () => {
+  run('jobs are one when they have one id', async () => {
     await using place = await create();
     const { definition, runs } = watched('once', () => undefined);
     const marker = createMarker();
@@ -494,7 +409,7 @@ describe.each([
     expect(runs).toHaveLength(1);
   });
 
-  run('come no earlier than they should', async () => {
+  run('jobs come no earlier than they should', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<number>();
     const { definition } = watched('late', () => ran.resolve(Date.now()));
@@ -504,7 +419,7 @@ describe.each([
     expect(await ran.promise).toBeGreaterThanOrEqual(added + 299);
   });
 
-  run('are accepted with a delay that is not a whole number of milliseconds', async () => {
+  run('jobs are accepted with a delay that is not a whole number of milliseconds', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<void>();
     const { definition } = watched('later', () => ran.resolve());
@@ -513,7 +428,7 @@ describe.each([
     await ran.promise;
   });
 
-  run('that are running are waited for when the process stops', async () => {
+  run('jobs that are running are waited for when the process stops', async () => {
     await using place = await create();
     const began = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -553,196 +468,3 @@ it.concurrent('a job that never ends does not keep the gateway from stopping', a
   await began.promise;
   await jobs[Symbol.asyncDispose]();
 }, 60_000);
-
-describe.concurrent('a queue that is away', () => {
-  const { definition } = watched('any', () => undefined, { schedule: { every: 60 } });
-
-  it.each([
-    ['in PostgreSQL', 'refuses', (port: number) => ({ databaseUrl: `postgres://x:y@127.0.0.1:${port}/z` })],
-    ['in PostgreSQL', 'never answers', (port: number) => ({ databaseUrl: `postgres://x:y@127.0.0.1:${port}/z` })],
-    ['in Redis', 'refuses', (port: number) => ({ redisUrl: `redis://127.0.0.1:${port}` })],
-    ['in Redis', 'never answers', (port: number) => ({ redisUrl: `redis://127.0.0.1:${port}` })],
-  ] as const)('%s that %s takes no job, and does not keep the gateway waiting', async (_place, how, at) => {
-    await using silent = how === 'refuses' ? await holdClosedPort() : await createSilentPort();
-    const warn = vi.fn<(message: string) => void>();
-    const open = openerOf(at(silent.port));
-    const jobs = await open([definition], { log: { ...silentLog, warn } });
-    for (let count = 0; count < 2; count++) {
-      await expect(jobs.add('any', {})).rejects.toBeInstanceOf(Error);
-    }
-    await jobs[Symbol.asyncDispose]();
-    expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
-  });
-
-  it.skipIf(redisUrl === undefined)('in Redis, gets its schedules when it is there at last', async () => {
-    const prefix = `test:${randomUUID()}`;
-    const ticked = Promise.withResolvers<void>();
-    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 60 } });
-    const closed = await holdClosedPort();
-    const { port } = closed;
-    const way = new URL(redisUrl ?? '');
-    way.hostname = '127.0.0.1';
-    way.port = String(port);
-    const jobs = await openerOf({ redisUrl: way.href, prefix })([tick.definition]);
-    await expect(jobs.add('tick', {})).rejects.toBeInstanceOf(Error);
-    await closed[Symbol.asyncDispose]();
-    await using _way = await startWay(port, redisUrl ?? '');
-    await ticked.promise;
-    await jobs[Symbol.asyncDispose]();
-    const client = new Redis(redisUrl ?? '');
-    const keys = await client.keys(`${prefix}*`);
-    if (keys.length > 0) await client.del(...keys);
-    client.disconnect();
-  });
-
-  it('in PostgreSQL, gets its schedules and runs jobs when it is there at last', async () => {
-    await using own = await createDatabaseWithoutJobs();
-    await using proxy = await proxyTo(own.url);
-    proxy.turn('cut');
-    const ticked = Promise.withResolvers<void>();
-    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 60 } });
-    await using jobs = await openerOf({ databaseUrl: proxy.url })([tick.definition]);
-    await expect(jobs.add('tick', {})).rejects.toBeInstanceOf(Error);
-    proxy.turn('open');
-    await ticked.promise;
-  });
-
-  it.each([1, 2, 3, 4, 6, 8, 12, 16])(
-    'in PostgreSQL, is used again after it was lost at its answer %i',
-    async (answer) => {
-      await using own = await createDatabaseWithoutJobs();
-      await using proxy = await proxyTo(own.url);
-      const { definition: marker, reached } = createMarker();
-      proxy.cutAfter(answer);
-      await using jobs = await openerOf({ databaseUrl: proxy.url })([marker]);
-      await proxy.isCut;
-      proxy.turn('open');
-      await vi.waitFor(() => jobs.add('marker', {}), { timeout: 15_000 });
-      await reached;
-    },
-  );
-
-  it('in PostgreSQL, leaves no connection of a failed attempt open', async () => {
-    await using own = await createDatabaseWithoutJobs();
-    // BullMQ connects and is refused its tables.
-    await own.query('CREATE SCHEMA bullmq');
-    await own.query('CREATE TABLE bullmq.migration (unexpected int)');
-    const jobs = await openerOf({ databaseUrl: own.url })([definition], { isWorking: false });
-    for (let count = 0; count < 5; count++) await expect(jobs.add('any', {})).rejects.toThrow(/column|relation/);
-    await vi.waitFor(async () => {
-      const open = await own.query(
-        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'daypass-jobs'",
-      );
-      expect(open).toEqual([]);
-    }, patience);
-    await jobs[Symbol.asyncDispose]();
-  });
-
-  it('in PostgreSQL, logs a refused job and keeps its schedules coming', async () => {
-    await using place = await createTestDatabase();
-    const ran = Promise.withResolvers<void>();
-    const warnings: string[] = [];
-    const { definition: first } = watched('first', () => undefined, { schedule: { every: 3600 } });
-    const { definition: second } = watched('second', () => ran.resolve(), { schedule: { every: 3600 } });
-    const options = {
-      databaseUrl: place.url,
-      log: { ...silentLog, warn: (message: string) => warnings.push(message) },
-      isWorking: false,
-    };
-    await using jobs = (await readyOpenerOf(options)([first, second], options)) as JobQueue;
-    const blocker = new pg.Client(place.url);
-    await blocker.connect();
-    await blocker.query('begin; lock table bullmq.job in access exclusive mode');
-    jobs.work();
-    const blocked = 'select 1 from pg_locks where not granted';
-    await vi.waitFor(async () => expect(await place.query(blocked)).not.toEqual([]), patience);
-    await expect(jobs.add('first', { text: '\0' })).rejects.toThrow(/Unicode|UTF8/);
-    await blocker.query('commit');
-    await blocker.end();
-    await ran.promise;
-    expect(warnings).toEqual([expect.stringMatching(/^the job queue failed: .*(Unicode|UTF8)/)]);
-  });
-
-  it('in PostgreSQL, does not take a job after its caller was refused', async () => {
-    await using own = await createDatabaseWithoutJobs();
-    await using proxy = await proxyTo(own.url);
-    const late = watched('late', () => undefined).definition;
-    const { definition: marker } = createMarker();
-    const jobs = await openerOf({ databaseUrl: proxy.url })([late, marker], { isWorking: false });
-    proxy.turn('stall');
-    await expect(jobs.add('late', {})).rejects.toThrow('the job queue did not respond within 2000 ms');
-    proxy.turn('open');
-    await vi.waitFor(() => jobs.add('marker', {}), { timeout: 15_000 });
-    // Ends with the queries in flight.
-    await jobs[Symbol.asyncDispose]();
-    expect(await own.query('SELECT name FROM bullmq.job')).toEqual([{ name: 'marker' }]);
-  });
-});
-
-/** A proxy to the PostgreSQL of this URL, and the URL through it. */
-async function proxyTo(databaseUrl: string): Promise<TcpProxy & { readonly url: string }> {
-  const url = new URL(databaseUrl);
-  const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
-  url.host = `127.0.0.1:${proxy.port}`;
-  return { ...proxy, url: url.href };
-}
-
-/** Makes a Redis reachable on this port. */
-async function startWay(from: number, to: string): Promise<AsyncDisposable> {
-  const { hostname, port } = new URL(to);
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const onward = connect(Number(port === '' ? 6379 : port), hostname);
-    for (const end of [socket, onward]) sockets.add(end.on('error', () => undefined));
-    socket.pipe(onward).pipe(socket);
-  }).listen(from, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-it('a cron pattern that cannot be read is refused with the name of its job', async () => {
-  const job = { ...watched('tick', () => {}).definition, schedule: { pattern: '99 * * * *' } };
-  await expect(openerOf({})([job])).rejects.toThrow('job "tick": the cron pattern "99 * * * *" is not valid');
-});
-
-describe('the connections of jobs to PostgreSQL', () => {
-  it('keep a listener for errors whatever BullMQ removes', () => {
-    const { Client } = createPoolConfig(database.url);
-    const client = new Client();
-    client.removeAllListeners('notification');
-    client.removeAllListeners('error');
-    client.removeAllListeners();
-    expect(client.listenerCount('error')).toBe(1);
-  });
-
-  it('end no process when the server ends the one that listens while the worker closes it', async () => {
-    for (let time = 0; time < 30; time++) {
-      const own = createPostgresKit(database.url, `closing-${time}`);
-      const worker = own.openWorker(async () => undefined);
-      worker.on('error', () => undefined);
-      await worker.waitUntilReady();
-      await database.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [
-        `closing-${time}`,
-      ]);
-      await worker.close();
-    }
-  });
-
-  it('end no process when they break while BullMQ holds them between two queries', async () => {
-    const pool = new pg.Pool(createPoolConfig(database.url));
-    const held = await pool.connect();
-    // Not `once`: it would listen for errors itself.
-    const ended = new Promise<void>((resolve) => held.on('end', resolve));
-    const { rows } = await held.query<{ pid: number }>('select pg_backend_pid() as pid');
-    await database.query('select pg_terminate_backend(?::int)', [rows[0]?.pid]);
-    await ended;
-    await expect(held.query('select 1')).rejects.toThrow();
-    held.release(true);
-    await pool.end();
-  });
-});

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { CommandFailed } from '#core/extension/commands/command.ts';
-import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { accountCommand } from '../../../plugins/accounts/account/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { hostOn, runOneCommand } from '../../support/run-one-command.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
 let database: Database;
@@ -27,28 +25,7 @@ beforeEach(async () => {
 });
 
 /** Runs `daypass account …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
-async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
-  const lines: string[] = [];
-  let error = '';
-  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('daypass').exitOverride().configureOutput(write);
-  accountCommand.define(program.command('account'), {
-    withHost: async (work) => {
-      await using host = createTestHost({ database });
-      return await work(host);
-    },
-    print: (line) => lines.push(line),
-  });
-  try {
-    await program.parseAsync(['account', ...words], { from: 'user' });
-    return { exitCode: 0, output: lines.join('\n'), error };
-  } catch (thrown) {
-    const output = lines.join('\n');
-    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
-  }
-}
+const gateway = (...words: string[]) => runOneCommand(accountCommand, hostOn(database), words);
 
 async function gatewayJson(...words: string[]) {
   const { exitCode, output, error } = await gateway(...words);

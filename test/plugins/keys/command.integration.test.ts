@@ -1,12 +1,11 @@
-import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { isApiKey } from '#core/business/accounts/api-key.ts';
-import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { keyCommand } from '../../../plugins/keys/command.ts';
 import { createStageHost } from '../../core/business/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { runOneCommand } from '../../support/run-one-command.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -17,25 +16,7 @@ afterAll(async () => {
 });
 
 /** Runs `daypass key …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
-async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
-  const lines: string[] = [];
-  let error = '';
-  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('daypass').exitOverride().configureOutput(write);
-  keyCommand.define(program.command('key'), {
-    withHost: (work) => work(createStageHost(database)),
-    print: (line) => lines.push(line),
-  });
-  try {
-    await program.parseAsync(['key', ...words], { from: 'user' });
-    return { exitCode: 0, output: lines.join('\n'), error };
-  } catch (thrown) {
-    const output = lines.join('\n');
-    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
-  }
-}
+const gateway = (...words: string[]) => runOneCommand(keyCommand, (work) => work(createStageHost(database)), words);
 
 async function gatewayJson(...words: string[]) {
   const { exitCode, output, error } = await gateway(...words, '--json');

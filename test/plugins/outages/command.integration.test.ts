@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { CommandFailed } from '#core/extension/commands/command.ts';
-import { createTestHost } from '#core/extension/testing/index.ts';
+import type { Command } from '#core/extension/commands/command.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { defineOutageCredit, defineOutageGrant } from '../../../plugins/outages/command.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { hostOn, runOneCommand } from '../../support/run-one-command.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
 let database: Database;
@@ -23,30 +22,16 @@ beforeEach(async () => {
   ({ accountId } = await createAccount(database, 'dp', { name: 'Ani', email, period }));
 });
 
+/** What outages add to it. */
+const account: Command = {
+  name: 'account',
+  define(parser, context) {
+    for (const define of [defineOutageGrant, defineOutageCredit]) define(parser, context);
+  },
+};
+
 /** Runs `daypass account …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
-async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
-  const lines: string[] = [];
-  let error = '';
-  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('account').exitOverride().configureOutput(write);
-  for (const define of [defineOutageGrant, defineOutageCredit])
-    define(program, {
-      withHost: async (work) => {
-        await using host = createTestHost({ database });
-        return await work(host);
-      },
-      print: (line) => lines.push(line),
-    });
-  try {
-    await program.parseAsync(words, { from: 'user' });
-    return { exitCode: 0, output: lines.join('\n'), error };
-  } catch (thrown) {
-    const output = lines.join('\n');
-    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    return { exitCode: 2, output, error };
-  }
-}
+const gateway = (...words: string[]) => runOneCommand(account, hostOn(database), words);
 
 async function daysLeft(): Promise<number> {
   const { periods } = await findAccount(database, accountId);

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { addDays } from '#core/business/accounts/ledger.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
-import { CommandFailed } from '#core/extension/commands/command.ts';
-import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { registeredHere } from '../../support/registered.ts';
+import { hostOn, runOneCommand } from '../../support/run-one-command.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
 /** With the subcommands of other plugins. */
@@ -77,30 +75,12 @@ const flag = () =>
     .transactional((transaction) => flagOrder(transaction, { orderId: id, accountId }, 'second_payment', 'p2'));
 
 /** Runs `daypass orders …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
-async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
-  const lines: string[] = [];
-  let error = '';
-  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
-  const program = new Parser('daypass').exitOverride().configureOutput(write);
-  ordersCommand.define(program.command('orders'), {
-    withHost: async (work) => {
-      await using host = createTestHost({ database });
-      const providers = [bank.provider].map((one) => [one.name, one] as const);
-      keepProviders(host, new Map(providers));
-      return await work(host);
-    },
-    print: (line) => lines.push(line),
-  });
-  try {
-    await program.parseAsync(['orders', ...words], { from: 'user' });
-    return { exitCode: 0, output: lines.join('\n'), error };
-  } catch (thrown) {
-    const output = lines.join('\n');
-    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
-  }
-}
+const gateway = (...words: string[]) =>
+  runOneCommand(
+    ordersCommand,
+    hostOn(database, (host) => keepProviders(host, new Map([[bank.provider.name, bank.provider]]))),
+    words,
+  );
 
 const codesIn = ({ output }: { output: string }) => [...output.matchAll(/ORD-[\dA-F]{8}/g)].map(([found]) => found);
 

@@ -1,0 +1,46 @@
+import { Command as Parser, CommanderError } from 'commander';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+
+export interface CommandResult {
+  /** 0, 1 failed, 2 usage, 3 not found. */
+  readonly exitCode: number;
+  readonly output: string;
+  readonly error: string;
+}
+
+/** Runs `daypass NAME WORDS` with this command alone, without a gateway.yaml. */
+export async function runOneCommand(
+  command: Command,
+  withHost: CommandContext['withHost'],
+  words: readonly string[],
+): Promise<CommandResult> {
+  const lines: string[] = [];
+  let error = '';
+  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
+  const program = new Parser('daypass').exitOverride().configureOutput(write);
+  command.define(program.command(command.name), { withHost, print: (line) => lines.push(line) });
+  try {
+    await program.parseAsync([command.name, ...words], { from: 'user' });
+    return { exitCode: 0, output: lines.join('\n'), error };
+  } catch (thrown) {
+    const output = lines.join('\n');
+    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
+  }
+}
+
+/** Opens a host on this database for each command. @param prepare runs before the command does */
+export function hostOn(
+  database: Database,
+  prepare: (host: Host) => void = () => undefined,
+): CommandContext['withHost'] {
+  return async (work) => {
+    await using host = createTestHost({ database });
+    prepare(host);
+    return await work(host);
+  };
+}

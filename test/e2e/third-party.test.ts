@@ -15,7 +15,7 @@ import { readBody } from '../support/read-body.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
-// Every gateway is a process here: the test runner would load plugins differently.
+// Every gateway is a process here, which loads plugins as an operator's does.
 vi.setConfig({ testTimeout: 180_000 });
 
 let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;

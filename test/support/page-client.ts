@@ -61,6 +61,13 @@ export class PageClient {
   }
 }
 
+/** A client in which the account of this address is signed in; its first sign-in makes the account. */
+export async function signInAt(origin: string, email: string): Promise<PageClient> {
+  const client = new PageClient(origin);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
+  return client;
+}
+
 interface SentRequest {
   readonly method?: 'POST';
   readonly fields?: Record<string, string>;

@@ -8,7 +8,7 @@ import {
 import { announcementCommand } from '../../../plugins/announcements/command.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { PageClient, signInAt } from '../../support/page-client.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
 const operator = 'ops@example.com';
@@ -25,11 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 const announced = {
   kind: 'note',

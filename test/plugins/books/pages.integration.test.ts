@@ -9,7 +9,7 @@ import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createPaymentHost } from '../../core/business/payments/fixture.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { PageClient, signInAt } from '../../support/page-client.ts';
 import { caseFactor } from '../../support/runs.ts';
 
 const operator = 'ops@example.com';
@@ -45,11 +45,7 @@ beforeEach(() => {
   bankName = provider.name;
   (getPaymentProviders(gateway.gateway.host) as Map<string, PaymentProvider>).set(bankName, provider);
 });
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 /** Orders that were paid at noon in Jakarta. @returns their codes */
 async function addPayments(on: string, count: number): Promise<string[]> {

@@ -9,7 +9,7 @@ import { type ActionPage, describeActionPages } from '../../support/action-pages
 import { runCommand } from '../../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 import { answer } from '../upstream/fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -43,11 +43,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 async function ask(): Promise<number> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {

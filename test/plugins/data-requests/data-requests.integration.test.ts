@@ -17,7 +17,7 @@ import { runCommand } from '../../support/command-line.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 import { createOperatorToken } from '../../support/operator-token.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 
 const operator = 'ops@example.com';
 const path = '/account/data-requests';
@@ -41,11 +41,7 @@ afterAll(async () => {
   await mail?.[Symbol.asyncDispose]();
 });
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 async function idOf(email: string): Promise<string> {
   const [row] = await gateway.database.query<{ id: string }>('select id from account where email = ?', [email]);

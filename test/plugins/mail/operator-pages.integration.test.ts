@@ -5,7 +5,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 
 const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
@@ -22,11 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 async function paidOrder(): Promise<Order> {
   const { host } = gateway.gateway;

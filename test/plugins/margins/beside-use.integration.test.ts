@@ -4,7 +4,7 @@ import { marginReadings } from '../../../plugins/margins/margin-readings.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
 import { createOperatorToken } from '../../support/operator-token.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 
 /** A rupiah for a token: what requests cost can be counted. */
 const yaml = (cost: string) => `${wholePipeline}
@@ -47,11 +47,7 @@ async function sellLastMonth(): Promise<void> {
   );
 }
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 /** The text of a page, whose margins have been read: the first reading of a span may take longer than a page waits. */
 async function textOf(client: PageClient, path: string): Promise<string> {

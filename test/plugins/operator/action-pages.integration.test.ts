@@ -14,7 +14,7 @@ import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthe
 import { plugin } from '../../../plugins/operator/index.ts';
 import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { hiddenFields, PageClient } from '../../support/page-client.ts';
+import { hiddenFields, type PageClient, signInAt } from '../../support/page-client.ts';
 import { redeemCode } from '../../support/redeem-code.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
@@ -39,11 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 const account = async (slug: string, state: (id: string) => Promise<unknown>): Promise<Subject> => {
   const email = `${crypto.randomUUID()}@example.com`;

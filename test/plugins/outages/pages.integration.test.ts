@@ -5,7 +5,7 @@ import { grantDays } from '#core/business/accounts/ledger.ts';
 import { findOutage } from '../../../plugins/outages/credit.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 
 const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
@@ -22,11 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 /** Days that an account holds from now on. */
 async function daysOf(id: string): Promise<number> {

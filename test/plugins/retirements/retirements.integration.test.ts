@@ -4,7 +4,7 @@ import { readRetirements } from '../../../plugins/retirements/retirements.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../support/page-client.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -39,11 +39,7 @@ beforeEach(async () => {
   await gateway.database.query(`delete from account_event where name = 'model.retiring'`);
 });
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 const list =
   (...data: readonly object[]): Handler =>

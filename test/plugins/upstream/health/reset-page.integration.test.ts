@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeActionPages } from '../../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../../support/gateway.ts';
-import { PageClient } from '../../../support/page-client.ts';
+import { type PageClient, signInAt } from '../../../support/page-client.ts';
 import { listToldActions } from '../../../support/told-actions.ts';
 
 const operator = 'ops@example.com';
@@ -14,11 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-async function signIn(email: string): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
-  return client;
-}
+const signIn = (email: string) => signInAt(gateway.url, email);
 
 const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 20 });
 

@@ -1,5 +1,6 @@
 import type { Answer } from '../conformance/conversation.ts';
 import { upstreams } from '../conformance/upstreams/index.ts';
+import { callYaml } from '../support/call-yaml.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import type { TextFormat } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
@@ -126,17 +127,5 @@ function writeYaml(url: string): string {
       modelLines.push(`  ${layout}-${kind}: { routes: [${routes.join(', ')}] }`);
     }
   }
-  return `
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 1000 }
-  - format
-  - upstream
-  - log
-upstreams:
-${upstreamLines.join('\n')}
-models:
-${modelLines.join('\n')}
-`;
+  return callYaml(upstreamLines, modelLines);
 }

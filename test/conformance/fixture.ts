@@ -1,3 +1,4 @@
+import { callYaml } from '../support/call-yaml.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
@@ -121,19 +122,7 @@ function writeYaml(url: string): string {
       }
     }
   }
-  return `
-balances: { ask: false }
+  return `balances: { ask: false }
 retirements: { ask: false }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 1000 }
-  - format
-  - upstream
-  - log
-upstreams:
-${upstreamLines.join('\n')}
-models:
-${modelLines.join('\n')}
-`;
+${callYaml(upstreamLines, modelLines)}`;
 }

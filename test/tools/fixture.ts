@@ -3,6 +3,7 @@ import { revokeDays } from '#core/business/accounts/ledger.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { listRequests, exportPageSize } from '#core/gateway/records/read-requests.ts';
 import { vendorOf } from '../conformance/fixture.ts';
+import { callYaml } from '../support/call-yaml.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
@@ -118,18 +119,6 @@ function writeYaml(url: string, baseUrl = '', removed = ''): string {
   const models = names.map((name) => `  over-${name}: { ${limits}, routes: [up-${name}/there] }`);
   for (const name of failing)
     if (!removed.endsWith(name)) models.push(`  ${name}: { ${limits}, routes: [up-${name}/there] }`);
-  return `
-service: { base_url: "${baseUrl}" }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 1000 }
-  - format
-  - upstream
-  - log
-upstreams:
-${upstreams.join('\n')}
-models:
-${models.join('\n')}
-`;
+  return `service: { base_url: "${baseUrl}" }
+${callYaml(upstreams, models)}`;
 }

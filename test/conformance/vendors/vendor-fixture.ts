@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { JsonObject } from '#core/platform/json.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
+import { callYaml } from '../../support/call-yaml.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../../support/faulty-upstream.ts';
 import { textFormats } from '../../support/formats.ts';
 import { openGatewayHome } from '../../support/gateway-home.ts';
@@ -228,19 +229,7 @@ export function writeYaml(url: string): string {
     add(modelElsewhere(format), `format: ${format}, base_url: "${url}/elsewhere"`, elsewhere.model);
   }
   // The vendors' other endpoints are not scripted.
-  return `
-balances: { ask: false }
+  return `balances: { ask: false }
 retirements: { ask: false }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 1000 }
-  - format
-  - upstream
-  - log
-upstreams:
-${upstreamLines.join('\n')}
-models:
-${modelLines.join('\n')}
-`;
+${callYaml(upstreamLines, modelLines)}`;
 }

@@ -1,3 +1,4 @@
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './slowest-first.ts';
@@ -6,6 +7,8 @@ import { caseFactor as factor } from './support/runs.ts';
 const needsServices = ['**/*.integration.test.ts', 'e2e/**/*.test.ts'];
 // Workers inherit it: tests name the permissions that new files get.
 process.umask(0o022);
+// For what the global set-up loads, as in `support/native-modules.mjs`.
+enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
 const common = {
   root: import.meta.dirname,
   // Of a test that hangs. Others wait for processes, or try thousands of inputs, for ten times as long on a busy machine.

@@ -131,7 +131,7 @@ describe('an upstream with end_user: hash', () => {
     const id = String(sent['safety_identifier']);
     expect((await chat('gpt')).sent['safety_identifier']).toBe(id);
     expect((await findAccountByHandle(gateway.gateway.host, id.toUpperCase())).id).toBe(gateway.accountId);
-    const found = (words: string) => listAccounts(gateway.database, { searchText: words, limit: 9 });
+    const found = (words: string) => listAccounts(gateway.database, { words, limit: 9 });
     expect((await found(id)).map(({ id: account }) => account)).toEqual([gateway.accountId]);
     expect(await found(`${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`)).toEqual([]);
   });

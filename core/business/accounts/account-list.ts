@@ -27,7 +27,7 @@ export type AccountState = (typeof accountStates)[number];
 
 interface AccountQuery {
   /** Part of the name or email address in any case, an id, a key hint, or the account's pseudonym at vendors. */
-  readonly searchText?: string | undefined;
+  readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
   readonly after?: string | undefined; // id of the last account on the previous page
   readonly limit: number;
@@ -36,7 +36,7 @@ interface AccountQuery {
 /** Lists accounts, newest first. */
 export async function listAccounts(
   database: Queries,
-  { searchText: words, state, after, limit }: AccountQuery,
+  { words, state, after, limit }: AccountQuery,
 ): Promise<AccountSummary[]> {
   const accountId =
     words !== undefined && isEndUserId(words) ? await findAccountByEndUserId(database, words) : undefined;

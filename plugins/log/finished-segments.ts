@@ -2,7 +2,7 @@ import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { type Disk, ignoreSilence } from './disk/contract.ts';
+import { type Disk, ignoreUnresponsive } from './disk/contract.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
@@ -15,7 +15,7 @@ export interface FinishedSegment {
 }
 
 const noteIntervalMs = 10_000;
-/** Maximum wait for a silent disk on shutdown, if the database is down as well. */
+/** Maximum wait for an unresponsive disk on shutdown, if the database is down as well. */
 const diskTimeoutMs = 3_000;
 
 /** Segments of this instance that wait for the database, oldest first. Up to a bound, their files stay open until they are shipped. */
@@ -41,9 +41,9 @@ export class FinishedSegments {
     return this.#segments[0];
   }
 
-  /** Oldest segment that can be read now. While the disk is silent, only segments in memory can be read. */
+  /** Oldest segment that can be read now. While the disk is unresponsive, only segments in memory can be read. */
   get nextReadable(): FinishedSegment | undefined {
-    return this.#disk.isSilent ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
+    return this.#disk.isUnresponsive ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
 
   get count(): number {
@@ -52,7 +52,7 @@ export class FinishedSegments {
 
   /** Number of segments that can be shipped now. */
   get readableCount(): number {
-    if (!this.#disk.isSilent) return this.#segments.length;
+    if (!this.#disk.isUnresponsive) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;
   }
 
@@ -68,7 +68,9 @@ export class FinishedSegments {
     const { segment } = finished;
     const openCount = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
     if (openCount >= bounds.openSegments)
-      runInBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(ignoreSilence));
+      runInBackground(this.#log, 'closing a file of the journal', () =>
+        segment.closeIfIntact().catch(ignoreUnresponsive),
+      );
     this.#segments.push(finished);
     this.#bytes += segment.bytes;
   }
@@ -95,7 +97,7 @@ export class FinishedSegments {
   /**
    * Writes the oldest segment without a file to the folder again.
    *
-   * @throws DiskSilent
+   * @throws DiskUnresponsive
    */
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
@@ -110,7 +112,7 @@ export class FinishedSegments {
   /** Closes all segments and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
     // Lines that exist only in memory justify the wait.
-    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.waitForAnswer(diskTimeoutMs);
+    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.waitForResponse(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = await this.#ensureOnDisk(segment);
       if (failure !== undefined && !this.#segmentsShippedElsewhere.includes(segment))
@@ -126,7 +128,7 @@ export class FinishedSegments {
       const result = (await segment.isIntact()) || (await this.#restore(segment));
       return typeof result === 'string' ? result : undefined;
     } catch (error) {
-      // Lines in a file are safe even if the disk does not answer.
+      // Lines in a file are safe even if the disk does not respond.
       return isInMemory ? (error as Error).message : undefined;
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runInBackground } from '#core/platform/background.ts';
 import { parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { type Disk, ignoreSilence } from './disk/contract.ts';
+import { type Disk, ignoreUnresponsive } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 
 /*
@@ -27,6 +27,7 @@ interface Owner {
   readonly pidSpace: string; // machine and pid namespace
 }
 
+/** Callbacks of a lock. */
 export interface LockEvents {
   /**
    * Prepares the folder before the lock is taken again.
@@ -69,17 +70,17 @@ export class InstanceLock implements AsyncDisposable {
    */
   constructor(parts: LockParts) {
     this.#parts = parts;
-    this.#path = lockPath(parts.folder, parts.instance);
+    this.#path = createLockPath(parts.folder, parts.instance);
     operations.writeNew(this.#path, renderLock());
     const touch = () => runInBackground(parts.log, 'keeping the lock of the journal', () => this.touch());
     this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 
-  /** Releases the lock. If the disk is silent, the lock stays, and the next start detects that this process is gone. */
+  /** Releases the lock. If the disk is unresponsive, the lock stays, and the next start detects that this process is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isReleased = true;
-    await this.#parts.disk.run('remove', this.#path).catch(ignoreSilence);
+    await this.#parts.disk.run('remove', this.#path).catch(ignoreUnresponsive);
   }
 
   /** Touches the lock, or takes it again. */
@@ -89,7 +90,7 @@ export class InstanceLock implements AsyncDisposable {
     try {
       await this.#touchOrRetake();
     } catch (error) {
-      ignoreSilence(error);
+      ignoreUnresponsive(error);
     } finally {
       this.#isTouching = false;
     }
@@ -130,15 +131,16 @@ export class InstanceWatch {
     this.#folder = folder;
   }
 
+  /** Returns true if the instance is dead, see above. */
   async isDead(instance: string): Promise<boolean> {
-    const lock = await this.#disk.run('readText', lockPath(this.#folder, instance));
+    const lock = await this.#disk.run('readText', createLockPath(this.#folder, instance));
     return lock === undefined || hasOwnerExited(lock.text) || this.#observe(instance, lock.touchedAt);
   }
 
   /** Removes the lock of an instance after all its segments were shipped. */
   async removeLock(instance: string): Promise<void> {
     this.#observations.delete(instance);
-    await this.#disk.run('remove', lockPath(this.#folder, instance));
+    await this.#disk.run('remove', createLockPath(this.#folder, instance));
   }
 
   /** @returns true if the lock was observed for `deadAfterMs` without a touch */
@@ -151,7 +153,7 @@ export class InstanceWatch {
   }
 }
 
-function lockPath(folder: string, instance: string): string {
+function createLockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 

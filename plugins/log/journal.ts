@@ -2,7 +2,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { guardListener, noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { type Disk, DiskSilent } from './disk/contract.ts';
+import { type Disk, DiskUnresponsive } from './disk/contract.ts';
 import type { UnwrittenLines } from './disk/ring.ts';
 import { FinishedSegments } from './finished-segments.ts';
 import { FlushSchedule } from './flush-schedule.ts';
@@ -15,6 +15,7 @@ import type { OwnSegment } from './own-segment.ts';
 import { lineStart } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener, type SegmentOpenerParts } from './segment-opener.ts';
 
+/** Options of `Journal`. */
 export interface JournalOptions extends SegmentOpenerParts {
   /** Size at which a segment is finished; default: 4 MiB. */
   readonly segmentBytes?: number;
@@ -46,7 +47,7 @@ const restoreAfterMs = 3_000;
  * - A request that reaches its upstream within one turn has one line, which includes the members of `enter`. Replies do not wait for other
  *   `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
  *   as much as a few writes.
- * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk answers.
+ * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk responds.
  * - There is no fsync, so a machine that loses power loses its last seconds.
  * - Size or age finishes a segment. The next segment starts with the `begin` lines of the requests in flight, so that a finished segment
  *   can be shipped and deleted on its own.
@@ -91,9 +92,9 @@ export class Journal implements AsyncDisposable {
     this.#opener = new SegmentOpener(options);
     this.#segment = this.#opener.createFirst();
     this.#writer = new LineWriter(this.#segment, (error) => this.#replaceSink(error));
-    disk.onSilent = () => this.#continueInMemory(new DiskSilent());
+    disk.onUnresponsive = () => this.#continueInMemory(new DiskUnresponsive());
     disk.onFailure = (error, unwritten) => this.#moveUnwritten(error, unwritten);
-    disk.onAnswer = () => this.#onDiskAnswer();
+    disk.onResponse = () => this.#onDiskResponse();
   }
 
   /** Starts to record a request, unless the journal is full. */
@@ -105,7 +106,7 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the `begin` line of the request is in its file, so that a crash does not lose the request, or when the disk is silent.
+   * Resolves when the `begin` line of the request is in its file, so that a crash does not lose the request, or when the disk is unresponsive.
    * Undefined if no wait is needed. Never rejects.
    */
   whenWritten(exchange: Exchange): Promise<void> | undefined {
@@ -201,7 +202,7 @@ export class Journal implements AsyncDisposable {
    * @returns true if missing files were found since the last check
    */
   async checkFiles(): Promise<boolean> {
-    if (this.#isClosed || this.#disk.isSilent) return false;
+    if (this.#isClosed || this.#disk.isUnresponsive) return false;
     try {
       const segment = this.#segment;
       const isIntact = await segment.isIntact();
@@ -211,7 +212,7 @@ export class Journal implements AsyncDisposable {
       }
       if (this.oldestAgeMs > restoreAfterMs && this.#opener.trouble === undefined) await this.finished.restoreOldest();
     } catch (error) {
-      if (!(error instanceof DiskSilent)) throw error;
+      if (!(error instanceof DiskUnresponsive)) throw error;
     }
     return this.#missingFiles.takeFinding();
   }
@@ -333,7 +334,7 @@ export class Journal implements AsyncDisposable {
     this.#continueIn(this.#opener.openMemory());
   }
 
-  #onDiskAnswer(): void {
+  #onDiskResponse(): void {
     this.#missingFiles.checkPending();
     this.onFinished();
   }
@@ -407,7 +408,7 @@ export class Journal implements AsyncDisposable {
   async #canOverrun(): Promise<boolean> {
     const segment = this.#segment;
     const failingMs = performance.now() - (this.#opener.trouble?.since ?? 0);
-    if (segment.isInMemory || this.#disk.isSilent || failingMs >= overrunMs) return false;
+    if (segment.isInMemory || this.#disk.isUnresponsive || failingMs >= overrunMs) return false;
     return segment.isIntact().catch(() => false);
   }
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { type Disk, DiskSilent } from './disk/contract.ts';
-import { partOf } from './disk/files.ts';
+import { type Disk, DiskUnresponsive } from './disk/contract.ts';
+import { createPartPath } from './disk/files.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { parseLockName, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
@@ -14,7 +14,7 @@ export interface Leftover {
   readonly instance: string;
   readonly segments: LeftoverSegment[]; // oldest first
   readonly bytes: number;
-  isInterruptedShipped: boolean;
+  hasShippedInterrupted: boolean;
 }
 
 interface SegmentFile {
@@ -61,7 +61,7 @@ export class Leftovers {
   /**
    * Finds the leftovers of all dead instances; empty if the folder is missing.
    *
-   * @throws DiskSilent
+   * @throws DiskUnresponsive
    */
   async findAll(): Promise<Leftover[]> {
     if (!this.#isObstacleNew) this.#obstacle = undefined;
@@ -73,7 +73,7 @@ export class Leftovers {
     for (const instance of locked)
       if (instance !== this.#ownInstance && !byInstance.has(instance) && (await this.#isDead(instance)))
         await this.removeLock(instance);
-    // Closes the opened files if the disk stops answering during the search.
+    // Closes the opened files if the disk stops responding during the search.
     using openSegments = new DisposableStack();
     let openCount = 0;
     const leftovers: Leftover[] = [];
@@ -86,7 +86,7 @@ export class Leftovers {
         segments.push(openSegments.use(await LeftoverSegment.open(this.#disk, path, isKeptOpen)));
       }
       const bytes = segmentFiles.reduce((sum, segment) => sum + segment.bytes, 0);
-      leftovers.push({ instance, segments, bytes, isInterruptedShipped: false });
+      leftovers.push({ instance, segments, bytes, hasShippedInterrupted: false });
     }
     openSegments.move();
     return leftovers;
@@ -128,8 +128,8 @@ export class Leftovers {
   }
 
   #reportUnnamed(path: string, error: Error): void {
-    if (error instanceof DiskSilent) throw error;
-    this.reportObstacle(logReason('log.reason.unnamed', { path: partOf(path), error: error.message }));
+    if (error instanceof DiskUnresponsive) throw error;
+    this.reportObstacle(logReason('log.reason.unnamed', { path: createPartPath(path), error: error.message }));
   }
 
   async #listFiles() {
@@ -158,7 +158,7 @@ export class Leftovers {
     try {
       return await this.#watch.isDead(instance);
     } catch (error) {
-      if (error instanceof DiskSilent) throw error;
+      if (error instanceof DiskUnresponsive) throw error;
       this.reportObstacle(logReason('log.reason.lock', { instance, error: String(error) }));
       return false;
     }

@@ -12,7 +12,7 @@ export class Losses implements Disposable {
   #latestAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param subject lost items with participle, such as `requests not recorded` */
+  /** @param subject name of the losses in the log, such as `requests not recorded` */
   constructor(log: Logger, subject: string) {
     this.#log = log;
     this.#subject = subject;
@@ -28,6 +28,7 @@ export class Losses implements Disposable {
     return this.#total === 0 ? undefined : { reason: this.#reason, lostAt: this.#latestAt };
   }
 
+  /** Counts losses. */
   add(reason: string, count = 1): void {
     if (count === 0) return;
     this.#total += count;

@@ -42,6 +42,7 @@ export class MemoryBlocks {
     return block?.subarray(blockOffset, blockOffset + length) ?? Buffer.alloc(0);
   }
 
+  /** Returns a copy of all bytes. */
   copy(): Buffer {
     return Buffer.concat(this.#blocks, this.#usedBytes);
   }

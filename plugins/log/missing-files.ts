@@ -10,7 +10,7 @@ export class MissingFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
   readonly #reportThrottle = new Throttle(reportIntervalMs);
-  /** Segment that was replaced while the disk was silent, so that its file could not be checked. */
+  /** Segment that was replaced while the disk was unresponsive, so that its file could not be checked. */
   #uncheckedSegment: OwnSegment | undefined;
   #wereMissing = false;
 
@@ -19,10 +19,10 @@ export class MissingFiles {
     this.#log = log;
   }
 
-  /** Checks whether the file of a replaced segment is still at its path, now or when the disk answers again. */
+  /** Checks whether the file of a replaced segment is still at its path, now or when the disk responds again. */
   check(segment: OwnSegment): void {
     if (segment.isInMemory) return;
-    if (this.#disk.isSilent) {
+    if (this.#disk.isUnresponsive) {
       this.#uncheckedSegment = segment;
       return;
     }
@@ -34,7 +34,7 @@ export class MissingFiles {
     );
   }
 
-  /** Repeats the pending check once the disk answers again. */
+  /** Repeats the pending check once the disk responds again. */
   checkPending(): void {
     const segment = this.#uncheckedSegment;
     this.#uncheckedSegment = undefined;

@@ -70,7 +70,7 @@ export class OwnSegment implements Segment, LineSink {
   /**
    * Resolves with true while the file is at its path, so that a crash loses no lines.
    *
-   * @throws DiskSilent
+   * @throws DiskUnresponsive
    */
   async isIntact(): Promise<boolean> {
     return this.#identity !== undefined && this.#disk.run('isAt', this.path, this.#identity);
@@ -139,7 +139,7 @@ export class OwnSegment implements Segment, LineSink {
     this.close();
   }
 
-  /** Removes the file, even if it is just being restored. If the disk is silent, the file is removed once the disk answers. */
+  /** Removes the file, even if it is just being restored. If the disk is unresponsive, the file is removed once the disk responds. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
     await this.#restoration?.catch(() => undefined);

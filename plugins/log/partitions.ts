@@ -28,6 +28,7 @@ export interface Retention {
 /** Key of the retention for `host.keep`. */
 export const retentionKey = 'log/retention';
 
+/** Creates the initial retention, see `retentionKey`. */
 export function createRetention(): Retention {
   return { keepDays: undefined };
 }
@@ -41,7 +42,7 @@ export const partitionJob: JobDefinition = {
     const { keepDays } = host.keep(retentionKey, createRetention);
     const today = startOfDay(host.now());
     // Dropping is final, so the earlier of both clocks counts. A clock that is ahead must not drop partitions.
-    const safeToday = Math.min(today, startOfDay(await databaseTimeMs(host.database)));
+    const safeToday = Math.min(today, startOfDay(await readDatabaseTimeMs(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {
       for (let ahead = -1; ahead <= daysAhead; ahead++)
@@ -59,7 +60,7 @@ function startOfDay(time: number): Day {
   return time - (time % dayMs);
 }
 
-async function databaseTimeMs(database: Database): Promise<number> {
+async function readDatabaseTimeMs(database: Database): Promise<number> {
   const [row] = await database.query<{ now: string }>('SELECT floor(extract(epoch FROM now()) * 1000)::text AS now');
   return Number(row?.now);
 }
@@ -71,17 +72,17 @@ export async function ensurePartition(
   table: RecordTable = 'request_log',
 ): Promise<void> {
   if ((await listPartitionNames(database, table)).includes(formatPartitionName(table, start))) return;
-  await database.query(renderCreation(table, start));
+  await database.query(createPartitionSql(table, start));
 }
 
 /** Creates a missing partition and protects it from dropping until the transaction ends. Fails if a lock is not free within a second. */
 export async function protectPartition(transaction: EntityManager, start: Day, table: RecordTable): Promise<void> {
-  await transaction.execute(renderCreation(table, start));
+  await transaction.execute(createPartitionSql(table, start));
 }
 
-function renderCreation(table: RecordTable, start: Day): string {
+function createPartitionSql(table: RecordTable, start: Day): string {
   const name = formatPartitionName(table, start);
-  return withLock(`
+  return withLockSql(`
       IF NOT EXISTS (${selectPartitions(table)} AND child.relname = '${name}') THEN
         CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE);
         ALTER TABLE ${table} ATTACH PARTITION ${name}
@@ -97,7 +98,7 @@ export async function dropPartitionsBefore(
 ): Promise<string[]> {
   const firstName = formatPartitionName(table, firstDay);
   const names = (await listPartitionNames(database, table)).filter((name) => name < firstName);
-  for (const name of names) await database.query(withLock(`DROP TABLE IF EXISTS ${name};`));
+  for (const name of names) await database.query(withLockSql(`DROP TABLE IF EXISTS ${name};`));
   return names.map((name) => name.slice(-8));
 }
 
@@ -115,7 +116,7 @@ function formatPartitionName(table: RecordTable, start: Day): string {
  * Wraps statements so that they run in one transaction and on one instance at a time. A wait for a lock ends after a second, because all
  * later queries would queue behind it. The job runs again later.
  */
-function withLock(statements: string): string {
+function withLockSql(statements: string): string {
   return `DO $$ BEGIN
     PERFORM set_config('lock_timeout', '1s', true);
     PERFORM pg_advisory_xact_lock(hashtext('request_log partitions'));

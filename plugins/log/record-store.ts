@@ -38,7 +38,7 @@ const selectedValues = Object.entries(columns).map(([name, { type }]) =>
  * Inserts rows and updates counts in one statement, and therefore in one transaction. Rows are inserted and accounts are locked in the
  * order of their keys, because two instances that ship at the same time could otherwise deadlock.
  */
-const insertRecords = `
+const insertRecordsSql = `
   WITH inserted AS (
     INSERT INTO request_log (instance, ${columnNames.join(', ')})
     SELECT ?, ${selectedValues.join(', ')} FROM json_to_recordset(?::json) AS line (${inputColumns.join(', ')})
@@ -53,7 +53,7 @@ const insertRecords = `
   )
   UPDATE account SET request_count = account.request_count + locked.requests FROM locked WHERE account.id = locked.id`;
 
-const insertBodies = `
+const insertBodiesSql = `
   INSERT INTO request_content (started_at, id, part, is_cut, body)
   SELECT ${startedAtTimestamp}, id, part, is_cut, convert_from(decode(body, 'base64'), 'UTF8')
   FROM json_to_recordset(?::json) AS line (started_at bigint, id text, part text, is_cut boolean, body text)
@@ -63,6 +63,7 @@ const insertBodies = `
 const startedAtPattern = /"started_at":(\d{12,13})[,}]/;
 const dayMs = 86_400_000;
 
+/** Stores records in PostgreSQL. */
 export class PostgresRecordStore implements RecordStore {
   readonly #database: Database;
 
@@ -71,11 +72,11 @@ export class PostgresRecordStore implements RecordStore {
   }
 
   async insert(instance: string, records: readonly string[]): Promise<void> {
-    await this.#insertLines('request_log', insertRecords, records, [instance]);
+    await this.#insertLines('request_log', insertRecordsSql, records, [instance]);
   }
 
   async insertContent(lines: readonly string[]): Promise<void> {
-    await this.#insertLines('request_content', insertBodies, lines);
+    await this.#insertLines('request_content', insertBodiesSql, lines);
   }
 
   addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void> {
@@ -84,7 +85,7 @@ export class PostgresRecordStore implements RecordStore {
 
   /** Inserts an empty list. PostgreSQL checks permissions, locks and read-only transactions even for an empty list. */
   async probe(): Promise<void> {
-    await this.#database.query(insertRecords, ['', '[]']);
+    await this.#database.query(insertRecordsSql, ['', '[]']);
   }
 
   async #insertLines(

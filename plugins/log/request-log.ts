@@ -18,6 +18,7 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 
 const defaultStopDeadlineMs = 5_000;
 
+/** Options of `RequestLog`. */
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
   /** Default: a disk with its own thread. */
   readonly disk?: Disk & Partial<AsyncDisposable>;
@@ -27,9 +28,9 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk
   readonly spoolBytes?: number | undefined;
   /** Returns epoch ms; default: the system clock. */
   readonly now?: () => number;
-  /** Ms between two checks of the journal's files; default: one second. */
+  /** Interval of the checks of the journal's files; default: one second. */
   readonly checkIntervalMs?: number;
-  /** Ms for which records are shipped on shutdown; the remaining records wait for the next start. Default: five seconds. */
+  /** Time for which records are shipped on shutdown. The remaining records wait for the next start. Default: five seconds. */
   readonly stopDeadlineMs?: number;
 }
 
@@ -80,7 +81,7 @@ export class RequestLog implements AsyncDisposable {
       leftovers: this.leftovers,
       store,
       rejected: new RejectedLines(disk, join(path, 'rejected'), log, (reason) => this.journal.countLoss(reason)),
-      isSilent: () => disk.isSilent,
+      isDiskUnresponsive: () => disk.isUnresponsive,
       log,
     });
     this.unauthenticated = new UnauthenticatedCounts({ add: (counts) => store.addUnauthenticated(counts), log, now });

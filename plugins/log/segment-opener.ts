@@ -9,7 +9,7 @@ import { OwnSegment } from './own-segment.ts';
 import { formatSegmentName } from './segment.ts';
 
 const retryAfterMs = 1_000;
-/** Time without a failure after which a trouble ends. A shorter time would not do, because a full disk accepts a few lines now and then. */
+/** Time without a failure after which a trouble ends. A shorter time would not suffice, because a full disk accepts a few lines at times. */
 const defaultRecoveryMs = 10_000;
 /** Bytes that the disk must accept before files are used again. */
 const requiredFreeBytes = 64 * 1024;
@@ -20,6 +20,7 @@ export interface JournalTrouble {
   readonly since: number; // `performance.now()` ms; start of the trouble
 }
 
+/** Dependencies of `SegmentOpener`. */
 export interface SegmentOpenerParts {
   readonly disk: Disk;
   readonly folder: JournalFolder;
@@ -61,7 +62,7 @@ export class SegmentOpener {
   /** Opens the next segment in a file; undefined if it cannot be created now. */
   async openFile(): Promise<OwnSegment | undefined> {
     const { disk, folder } = this.#parts;
-    if (disk.isSilent || performance.now() < this.#failedAt + retryAfterMs) return undefined;
+    if (disk.isUnresponsive || performance.now() < this.#failedAt + retryAfterMs) return undefined;
     try {
       await folder.recreate(disk);
       const path = this.#nextPath();

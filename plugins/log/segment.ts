@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
-import { runOrPost, type Disk, DiskSilent } from './disk/contract.ts';
-import { partOf } from './disk/files.ts';
+import { runOrPost, type Disk, DiskUnresponsive } from './disk/contract.ts';
+import { createPartPath } from './disk/files.ts';
 import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
@@ -19,7 +19,7 @@ export interface Segment {
   remove(): Promise<void>;
 }
 
-/** Error for a segment whose lines cannot be read because of the disk. A silent disk throws `DiskSilent` instead. */
+/** Error for a segment whose lines cannot be read because of the disk. An unresponsive disk throws `DiskUnresponsive` instead. */
 export class UnreadableSegment extends Error {
   /** False if a later attempt may succeed, for example because file descriptors were exhausted. */
   readonly isPermanent: boolean;
@@ -49,7 +49,7 @@ export function parseSegmentName(path: string): { instance: string; number: numb
 
 /** Parses the instance and the final name of an incomplete file, see `restore`; undefined for other files. */
 export function parsePartName(part: string): { instance: string; segment: string } | undefined {
-  const segment = part.endsWith(partOf('')) ? part.slice(0, -partOf('').length) : '';
+  const segment = part.endsWith(createPartPath('')) ? part.slice(0, -createPartPath('').length) : '';
   const parsed = parseSegmentName(segment);
   return parsed && { instance: parsed.instance, segment };
 }
@@ -73,7 +73,7 @@ export class LeftoverSegment implements Segment, Disposable {
    */
   static async open(disk: Disk, path: string, isKeptOpen: boolean): Promise<LeftoverSegment> {
     // If the file cannot be opened, `read` reports the reason.
-    const opened = isKeptOpen ? await disk.run('open', path).catch(rethrowSilence) : undefined;
+    const opened = isKeptOpen ? await disk.run('open', path).catch(rethrowUnresponsive) : undefined;
     return new LeftoverSegment(disk, path, opened?.file);
   }
 
@@ -114,7 +114,7 @@ export async function* readSegment(disk: Disk, path: string): AsyncGenerator<str
 /**
  * Opens a file for reading.
  *
- * @throws UnreadableSegment or DiskSilent
+ * @throws UnreadableSegment or DiskUnresponsive
  */
 export async function openForReading(disk: Disk, path: string): Promise<OpenFile> {
   return disk.run('open', path).catch((error: unknown) => throwUnreadable(path, error));
@@ -148,10 +148,10 @@ async function readChunk(path: string, readAt: ReadAt, position: number): Promis
 }
 
 function throwUnreadable(path: string, error: unknown): never {
-  throw error instanceof DiskSilent ? error : new UnreadableSegment(path, error);
+  throw error instanceof DiskUnresponsive ? error : new UnreadableSegment(path, error);
 }
 
-/** Ignores every error except `DiskSilent`. */
-function rethrowSilence(error: unknown): undefined {
-  if (error instanceof DiskSilent) throw error;
+/** Ignores every error except `DiskUnresponsive`. */
+function rethrowUnresponsive(error: unknown): undefined {
+  if (error instanceof DiskUnresponsive) throw error;
 }

@@ -2,7 +2,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { DiskSilent } from './disk/contract.ts';
+import { DiskUnresponsive } from './disk/contract.ts';
 import type { FinishedSegment } from './finished-segments.ts';
 import type { Journal } from './journal.ts';
 import { readInterruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
@@ -20,7 +20,7 @@ interface ShipperParts {
   readonly rejected: RejectedLines;
   /** Receives all stored records; undefined without a collector. */
   readonly spool?: FileSpool | undefined;
-  isSilent(): boolean;
+  isDiskUnresponsive(): boolean;
   readonly log: Logger;
 }
 
@@ -104,7 +104,7 @@ export class Shipper {
           await this.#pause(searchIntervalMs);
         }
       } catch (error) {
-        if (error instanceof DiskSilent) continue;
+        if (error instanceof DiskUnresponsive) continue;
         this.#noteFailure(error);
         if (this.#isStopping) return;
         this.#isBackingOff = true;
@@ -118,10 +118,10 @@ export class Shipper {
    * Ships the next segment.
    *
    * @returns false if no segment is ready
-   * @throws DiskSilent if only records in memory can be shipped
+   * @throws DiskUnresponsive if only records in memory can be shipped
    */
   async #shipNext(): Promise<boolean> {
-    const { journal, isSilent } = this.#parts;
+    const { journal, isDiskUnresponsive: isSilent } = this.#parts;
     const finished = journal.finished.nextReadable;
     if (finished !== undefined) {
       await this.#shipOwn(finished);
@@ -176,13 +176,13 @@ export class Shipper {
     const { instance, segments } = leftover;
     const [segment] = segments;
     if (segment === undefined) return await this.#removeInstance(leftover);
-    if (!leftover.isInterruptedShipped) {
+    if (!leftover.hasShippedInterrupted) {
       const records = await readInterruptedRecords(segments);
       for (const batch of splitIntoBatches(records)) {
         await this.#insert(segment.path, batch);
         await this.#parts.spool?.add(batch);
       }
-      leftover.isInterruptedShipped = true;
+      leftover.hasShippedInterrupted = true;
       this.#parts.log.info(
         `dead instance ${instance} left ${segments.length} segments and ${records.length} interrupted requests`,
       );

@@ -4,7 +4,7 @@ import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { runOrPost, type Disk, DiskSilent } from './disk/contract.ts';
+import { runOrPost, type Disk, DiskUnresponsive } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, formatSegmentName } from './segment.ts';
@@ -76,7 +76,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   oldest(): SpooledRecords | undefined {
     if (this.#batches.length === 0) this.#search();
     const { disk } = this.#options;
-    const batch = (disk.isSilent && this.#batchesInMemory[0]) || this.#batches[0];
+    const batch = (disk.isUnresponsive && this.#batchesInMemory[0]) || this.#batches[0];
     if (batch === undefined) return undefined;
     const { records, lines, path } = batch;
     return {
@@ -115,14 +115,14 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   /** @returns reason for the failure; undefined on success */
   async #write(batch: SpooledBatch): Promise<string | undefined> {
     const { disk } = this.#options;
-    const wasSent = !disk.isSilent;
+    const wasSent = !disk.isUnresponsive;
     try {
       await disk.run('writeWhole', batch.path, `${(batch.lines ?? []).join('\n')}\n`);
       batch.lines = undefined;
       return undefined;
     } catch (error) {
       // The file may still be written, and the next start would send it again.
-      if (error instanceof DiskSilent && wasSent) disk.post('remove', batch.path);
+      if (error instanceof DiskUnresponsive && wasSent) disk.post('remove', batch.path);
       return error instanceof Error ? error.message : String(error);
     }
   }
@@ -140,7 +140,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
       try {
         if (await this.#findLeftovers()) this.onAdded();
       } catch (error) {
-        if (!(error instanceof DiskSilent)) throw error;
+        if (!(error instanceof DiskUnresponsive)) throw error;
       }
     });
   }

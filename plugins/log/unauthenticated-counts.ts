@@ -76,7 +76,7 @@ export class UnauthenticatedCounts {
     await waitForFirst([storing], timeoutMs);
     const missingRequests = this.#requestCount - this.#storedRequests;
     if (missingRequests > 0)
-      this.#options.log.warn(`${missingRequests} requests without an account are missing in the counts of them`);
+      this.#options.log.warn(`${missingRequests} requests without an account are missing from the counts`);
   }
 
   #storeWaiting(): Promise<void> {
@@ -113,7 +113,7 @@ export class UnauthenticatedCounts {
   }
 
   #getCount(block: string | undefined, status: number | undefined): MutableCount {
-    const key = keyOf(block, status);
+    const key = createKey(block, status);
     const existing = this.#currentCounts.get(key);
     if (existing !== undefined) return existing;
     if (block !== undefined && this.#currentCounts.size >= bounds.unauthenticatedBlocks)
@@ -140,7 +140,7 @@ export class UnauthenticatedCounts {
   }
 }
 
-function keyOf(block: string | undefined, status: number | undefined): string {
+function createKey(block: string | undefined, status: number | undefined): string {
   return `${block ?? ''} ${status ?? ''}`;
 }
 

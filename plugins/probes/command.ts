@@ -74,14 +74,14 @@ async function probeRoute(
   id: string,
   { baseline, json }: Options,
 ): Promise<void> {
-  const [{ listChecks: checksOf, runCheck: probe, listProbedRoutes: routesOf }, { Trials }] = await Promise.all([
+  const [{ listChecks, runCheck, listProbedRoutes }, { Trials }] = await Promise.all([
     import('./probe-route.ts'),
     import('./trials.ts'),
   ]);
   const results = await withHost(async (host) => {
-    const probedRoute = routesOf(host).find(({ route }) => route.id === id);
+    const probedRoute = listProbedRoutes(host).find(({ route }) => route.id === id);
     if (probedRoute === undefined) {
-      const ids = routesOf(host).map(({ route }) => route.id);
+      const ids = listProbedRoutes(host).map(({ route }) => route.id);
       throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${ids.join(', ')}`);
     }
     await using stack = new AsyncDisposableStack();
@@ -91,9 +91,9 @@ async function probeRoute(
       throw new CommandFailed('The pipeline has no stages format and upstream, so nothing can be tried.');
     const trials = stack.use(opened);
     const finished: CheckResult[] = [];
-    for (const check of checksOf(probedRoute.model, route)) {
+    for (const check of listChecks(probedRoute.model, route)) {
       const parts = { host, trials, budget: undefined, isBaseline: baseline === true };
-      const result = await probe(parts, probedRoute.model, route, check);
+      const result = await runCheck(parts, probedRoute.model, route, check);
       if (result === undefined) throw new CommandFailed(`Another process is trying ${id} now.`);
       finished.push(result);
       if (!json) print(formatResult(result));
@@ -172,7 +172,7 @@ async function probeUrl(
   if (ask !== true) return printServerPreset(gateway, print, url, await readKey(key), json === true);
   if (model === undefined || model === '')
     throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
-  const [{ probeVendor: tryVendor }, { createTestHost }] = await Promise.all([
+  const [{ probeVendor }, { createTestHost }] = await Promise.all([
     import('./vendor.ts'),
     import('#core/extension/testing/test-host.ts'),
   ]);
@@ -192,7 +192,7 @@ async function probeUrl(
   });
   const target = { url, model, key: await readKey(key) };
   const report = (line: string) => json || process.stderr.write(`${line}\n`);
-  const { yaml, variable, lines, unreachable } = await tryVendor(gateway, target, createHost, report);
+  const { yaml, variable, lines, unreachable } = await probeVendor(gateway, target, createHost, report);
   if (json) print(JSON.stringify({ yaml: yaml ?? null, findings: lines }));
   if (yaml === undefined)
     throw new CommandFailed(

@@ -25,6 +25,7 @@ export const prompts: readonly string[] = [
   'Greet me as you usually do, in one sentence.',
 ];
 
+/** Result of comparing answers with a baseline. */
 export interface Comparison {
   /** Similarity of the answers to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers among themselves. */
   readonly score: number;
@@ -39,41 +40,48 @@ export interface Comparison {
 /** If the probability is below this twice in a row, with new answers, the route serves a different model. */
 export const significance = 0.001;
 /** Number of random permutations used to estimate the probability. */
-const permutations = 4_999;
+const permutationCount = 4_999;
 
 /**
- * Runs a two-sample test on texts: are the answers drawn from the same distribution as the baseline's? The statistic is the squared
- * maximum mean discrepancy with word overlap as the kernel; its distribution for an unchanged model is estimated by randomly
- * permuting the answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?"
- * (2024).
+ * Tests whether answers are drawn from the same distribution as the baseline's (a two-sample test on texts). The statistic is the squared
+ * maximum mean discrepancy with word overlap as the kernel. Its distribution for an unchanged model is estimated by randomly permuting the
+ * answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?" (2024).
  *
  * @param random returns numbers in [0, 1)
  */
-export function compare(baseline: Samples, current: Samples, random: () => number = createSeededRandom(1)): Comparison {
+export function compareSamples(
+  baseline: Samples,
+  current: Samples,
+  random: () => number = createSeededRandom(1),
+): Comparison {
   const sharedPrompts = Object.keys(baseline).filter(
     (prompt) => (baseline[prompt]?.length ?? 0) > 1 && (current[prompt]?.length ?? 0) > 1,
   );
-  const groups = sharedPrompts.map((prompt) => new Group(prompt, baseline[prompt] ?? [], current[prompt] ?? []));
+  const groups = sharedPrompts.map(
+    (prompt) => new PromptAnswers(prompt, baseline[prompt] ?? [], current[prompt] ?? []),
+  );
   if (groups.length === 0) return { score: 100, p: 1, makers: undefined, example: '' };
-  const observed = sum(groups.map((group) => group.discrepancy(group.order)));
+  const observed = sum(groups.map((group) => group.computeDiscrepancy(group.order)));
   let extremeCount = 0;
-  for (let index = 0; index < permutations; index++) {
-    const permuted = sum(groups.map((group) => group.discrepancy(shuffle(group.order, random))));
+  for (let index = 0; index < permutationCount; index++) {
+    const permuted = sum(groups.map((group) => group.computeDiscrepancy(shuffle(group.order, random))));
     if (permuted >= observed - 1e-9) extremeCount++;
   }
   const baselineSimilarity = sum(groups.map((group) => group.baselineSimilarity));
   const crossSimilarity = sum(groups.map((group) => group.crossSimilarity));
-  const mostDifferent = groups.reduce((a, b) => (b.discrepancy(b.order) > a.discrepancy(a.order) ? b : a));
+  const mostDifferent = groups.reduce((a, b) =>
+    b.computeDiscrepancy(b.order) > a.computeDiscrepancy(a.order) ? b : a,
+  );
   return {
     score: baselineSimilarity === 0 ? 100 : Math.min(100, Math.round((100 * crossSimilarity) / baselineSimilarity)),
-    p: (extremeCount + 1) / (permutations + 1),
+    p: (extremeCount + 1) / (permutationCount + 1),
     makers: compareMakers(baseline[makerPrompt] ?? [], current[makerPrompt] ?? []),
     example: mostDifferent.describe(),
   };
 }
 
 /** The answers to one prompt, with the baseline's first, and their pairwise similarity. */
-class Group {
+class PromptAnswers {
   readonly order: readonly number[];
   readonly #prompt: string;
   readonly #answers: readonly string[];
@@ -86,11 +94,11 @@ class Group {
     this.#baselineCount = before.length;
     this.order = this.#answers.map((_, index) => index);
     const words = this.#answers.map(splitWords);
-    this.#kernel = words.map((a) => words.map((b) => wordOverlap(a, b)));
+    this.#kernel = words.map((a) => words.map((b) => computeWordOverlap(a, b)));
   }
 
   /** @param order permutation of the answers; the first ones count as the baseline's */
-  discrepancy(order: readonly number[]): number {
+  computeDiscrepancy(order: readonly number[]): number {
     const before = order.slice(0, this.#baselineCount);
     const now = order.slice(this.#baselineCount);
     return (
@@ -114,7 +122,8 @@ class Group {
 
   /** Returns the mean similarity of all pairs of different answers. Creates no lists, because one comparison calls it very often. */
   #meanSimilarity(first: readonly number[], second: readonly number[]): number {
-    let [total, pairs] = [0, 0];
+    let total = 0;
+    let pairs = 0;
     for (const a of first)
       for (const b of second) {
         if (a === b) continue;
@@ -130,7 +139,7 @@ function splitWords(text: string): ReadonlySet<string> {
 }
 
 /** Returns the number of shared words divided by the number of all words. */
-function wordOverlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function computeWordOverlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const unionSize = a.union(b).size;
   return unionSize === 0 ? 1 : a.intersection(b).size / unionSize;
 }

@@ -6,12 +6,12 @@ import type { Check, CheckName } from './checks/check.ts';
 import { listChecks, runCheck, listProbedRoutes } from './probe-route.ts';
 import { readLastTries, redateFutureResults, removeOldResults } from './results.ts';
 import { probesSection } from './section.ts';
-import { probeState } from './state.ts';
+import { getProbeState } from './state.ts';
 import { Trials, type TrialSources } from './trials.ts';
 
 const hourMs = 3_600_000;
-const intervalSeconds = 600; // s between runs of the job
-const maxRunMs = 480_000; // ms
+const intervalSeconds = 600; // between runs of the job
+const maxRunMs = 480_000;
 /** Delay before an inconclusive check is retried. */
 const retryDelayMs = hourMs;
 const maxIncidents = 100;
@@ -33,7 +33,7 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const incidentChangedAt = (route: Route): number =>
     Math.max(
       -Infinity,
-      ...incidents.filter(concernsRoute(host, route)).map(({ endedAt, startedAt }) => endedAt ?? startedAt),
+      ...incidents.filter(createRouteFilter(host, route)).map(({ endedAt, startedAt }) => endedAt ?? startedAt),
     );
   const isDue = (route: Route, name: CheckName): boolean => {
     const periodMs = (name === 'context' ? settings.context_every_days * 24 : settings.every_hours) * hourMs;
@@ -83,7 +83,7 @@ async function readIncidents({ database, now }: Host): Promise<Incident[]> {
   return [...downIncidents, ...failingIncidents];
 }
 
-function concernsRoute({ catalog }: Host, route: Route): (incident: Incident) => boolean {
+function createRouteFilter({ catalog }: Host, route: Route): (incident: Incident) => boolean {
   const models = catalog.models.filter(({ routes }) => routes.some(({ id }) => id === route.id));
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
@@ -102,6 +102,7 @@ async function confirmIncidents({ database, catalog }: Host, incidents: readonly
   }
 }
 
+/** Creates the jobs that probe routes and delete old results. */
 export function createProbeJobs(gateway: TrialSources): readonly JobDefinition[] {
   return [
     {
@@ -114,7 +115,7 @@ export function createProbeJobs(gateway: TrialSources): readonly JobDefinition[]
         await using trials = await Trials.open(host, gateway);
         if (trials === undefined) return;
         await runDueProbes(host, trials);
-        await probeState(host).read(host);
+        await getProbeState(host).read(host);
       },
     },
     {

@@ -12,12 +12,19 @@ import {
   isConversational,
   ok,
   buildQuestion,
-  tokenBudget,
+  computeTokenBudget,
   unknown,
   type CheckVerdict,
 } from './checks/check.ts';
 import { context } from './checks/context.ts';
-import { compare, type Comparison, prompts, type Samples, samplesPerPrompt, significance } from './fingerprint.ts';
+import {
+  compareSamples,
+  type Comparison,
+  prompts,
+  type Samples,
+  samplesPerPrompt,
+  significance,
+} from './fingerprint.ts';
 import {
   startCheck,
   finishCheck,
@@ -37,7 +44,8 @@ const fingerprint: Check = {
   maxTries: 2,
   isDeclared: isConversational,
   // Most answers use a fraction of their limit, so only the answers to one prompt are reserved in full.
-  cost: (route) => prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * tokenBudget(route, shortAnswerTokens),
+  cost: (route) =>
+    prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * computeTokenBudget(route, shortAnswerTokens),
   run: async () => ok,
 };
 
@@ -82,6 +90,7 @@ interface ProbeParts extends CheckLimits {
   readonly isBaseline?: boolean;
 }
 
+/** Result of one check of a route. */
 export interface CheckResult extends Measurements {
   readonly check: CheckName;
   readonly verdict: CheckVerdict;
@@ -188,13 +197,13 @@ async function compareFingerprint(
   const firstSamples = await collectSamples(route, ask);
   if (!isSamples(firstSamples)) return { verdict: firstSamples };
   if (baseline === undefined) return { verdict: ok, samples: firstSamples, isBaseline: true, score: 100 };
-  const firstComparison = compare(baseline, firstSamples);
+  const firstComparison = compareSamples(baseline, firstSamples);
   if (!isDifferentModel(firstComparison)) return { verdict: ok, samples: firstSamples, score: firstComparison.score };
   if (!(await reserveTry()))
     return { verdict: unknown('over_budget'), samples: firstSamples, score: firstComparison.score };
   const secondSamples = await collectSamples(route, ask);
   if (!isSamples(secondSamples)) return { verdict: secondSamples };
-  const secondComparison = compare(baseline, secondSamples);
+  const secondComparison = compareSamples(baseline, secondSamples);
   const { score, makers, example } = secondComparison;
   if (!isDifferentModel(secondComparison)) return { verdict: ok, samples: secondSamples, score };
   const verdict = makers === undefined ? failed('other_answers', example) : failed('other_maker', makers.join(' → '));

@@ -13,14 +13,14 @@ interface RecognisedServer {
   readonly models: readonly string[];
 }
 
-/** Presets by the `owned_by` of a server's models. Values were observed, Ollama's read in its source: docs/upstreams.md. */
+/** Presets by the `owned_by` of a server's models. The values were observed, except Ollama's, which is from its source (docs/upstreams.md). */
 const presetsByOwner: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
   ['infinity', 'infinity'],
   ['library', 'ollama'],
 ]);
-const timeoutMs = 10_000; // ms
+const timeoutMs = 10_000;
 const maxListBytes = 8_388_608;
 
 /**

@@ -38,6 +38,7 @@ function lastTriedAt({ results }: ProbedRoute): Date | undefined {
   return results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
 }
 
+/** The list of probed routes for commands, the API and pages. */
 export const probes = defineResource({
   name: 'probe',
   summary: 'list routes with the last results of their checks',

@@ -120,6 +120,7 @@ async function fitsBudget(
   return Number(spent?.tokens ?? 0) + tokens <= budget;
 }
 
+/** Stores the result of a check, and releases the tokens that it did not use. */
 export async function finishCheck(
   database: Queries & Transactions,
   id: string,
@@ -199,8 +200,8 @@ export async function readSpending(database: Queries, now: number): Promise<Read
 }
 
 /**
- * Dates results from the future now, as there are after a clock was set back. No check of theirs would be due until their time has come,
- * they would be taken for the last ones, and their tokens would count against the budget until a day later.
+ * Gives results from the future the present time. There are such results after a clock was set back. None of their checks would be due
+ * until that time, they would count as the latest ones, and their tokens would count against the budget until a day later.
  */
 export async function redateFutureResults(database: Queries, now: number): Promise<void> {
   await database.query('update probes_result set started_at = ? where started_at > ?', [
@@ -209,6 +210,7 @@ export async function redateFutureResults(database: Queries, now: number): Promi
   ]);
 }
 
+/** Deletes expired results, except baselines. */
 export async function removeOldResults(database: Queries, now: number): Promise<void> {
   await database.query('delete from probes_result where started_at < ? and not is_baseline', [
     new Date(now - retentionDays * 24 * 3_600_000),

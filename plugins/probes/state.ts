@@ -9,13 +9,14 @@ import { type LastResult, readLastResults } from './results.ts';
 import { probesSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-const say = defineSentences(en);
+const probesReason = defineSentences(en);
 
 /** Minimum age before results are reread, because health checks run every few seconds on every instance. */
 const rereadAfterMs = 30_000;
 /** Routes listed in a message. */
 const maxListed = 5;
 
+/** A route with the last results of its checks. */
 export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
@@ -62,6 +63,7 @@ class ProbeState {
     runInBackground(host.log, 'reading the results of probes', () => this.read(host));
   }
 
+  /** Reads the results now, and updates the routes that are tried last. */
   async read(host: Host): Promise<void> {
     const { enabled, on_drift: onDrift } = host.section(probesSection);
     this.routes = enabled ? await readProbedRoutes(host) : [];
@@ -71,7 +73,8 @@ class ProbeState {
   }
 }
 
-export function probeState(host: Pick<Host, 'keep'>): ProbeState {
+/** Returns the state of this process. */
+export function getProbeState(host: Pick<Host, 'keep'>): ProbeState {
   return host.keep('probes/state', () => new ProbeState());
 }
 
@@ -80,9 +83,9 @@ export const probesCheck: HealthCheck = {
   name: 'probes',
   page: '/operator/probes',
   runbook: 'route-drifted',
-  appliesTo: (host) => host.section(probesSection).enabled || probeState(host).routes.length > 0,
+  appliesTo: (host) => host.section(probesSection).enabled || getProbeState(host).routes.length > 0,
   check(host) {
-    const state = probeState(host);
+    const state = getProbeState(host);
     const { enabled } = host.section(probesSection);
     if (enabled || state.routes.length > 0) state.refresh(host);
     const failingRoutes = state.routes.filter(({ drifted, changed }) => drifted.length > 0 || changed !== undefined);
@@ -102,7 +105,7 @@ export const probesCheck: HealthCheck = {
     const omittedText = failingRoutes.length > maxListed ? `, … (+${failingRoutes.length - maxListed})` : '';
     return {
       ok: false,
-      reason: say('probes.reason.drifted', { routes: `${routeTexts.join(', ')}${omittedText}` }),
+      reason: probesReason('probes.reason.drifted', { routes: `${routeTexts.join(', ')}${omittedText}` }),
       since,
     };
   },
@@ -113,7 +116,7 @@ type ReadRouteValue = (route: ProbedRoute) => number | undefined;
 /** Creates a gauge by route. Routes without a value are omitted. */
 const createRouteGauge = (name: string, description: string, read: ReadRouteValue) =>
   gaugeBy(['route'], name, description, (host) =>
-    probeState(host).routes.flatMap((route) => {
+    getProbeState(host).routes.flatMap((route) => {
       const value = read(route);
       return value === undefined ? [] : [[route.route, value] as const];
     }),

@@ -25,6 +25,7 @@ export interface TrialRequest {
   readonly body: JsonObject;
 }
 
+/** A route's reply to a trial. */
 export interface TrialReply {
   /** The non-streaming reply; undefined if the reply was streamed or is missing. */
   readonly body: JsonObject | undefined;
@@ -57,7 +58,11 @@ export class Trials implements AsyncDisposable {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
   }
 
-  /** Builds a pipeline of the stages that send requests. @returns undefined if the gateway lacks such stages */
+  /**
+   * Builds a pipeline of the stages that send requests.
+   *
+   * @returns undefined if the gateway lacks such stages
+   */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
     const sendingStages = host.stages.flatMap(({ definition: { name }, options }) => {
       const definition = stages.get(name);
@@ -125,9 +130,9 @@ export class Trials implements AsyncDisposable {
 }
 
 /** Reads a reply's text, and the error that interrupted it. */
-async function collectText(reply: Reply): Promise<{ readonly text: string; readonly broken: unknown }> {
+async function collectText(reply: Reply): Promise<{ readonly text: string; readonly interruption: unknown }> {
   const { body } = reply;
-  if (!(body instanceof Readable)) return { text: String(body ?? ''), broken: undefined };
+  if (!(body instanceof Readable)) return { text: String(body ?? ''), interruption: undefined };
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -137,23 +142,23 @@ async function collectText(reply: Reply): Promise<{ readonly text: string; reado
       if (size > maxReplyBytes) throw new Error(`The answer has more than ${maxReplyBytes} bytes.`);
       chunks.push(bytes);
     }
-    return { text: Buffer.concat(chunks).toString(), broken: undefined };
+    return { text: Buffer.concat(chunks).toString(), interruption: undefined };
   } catch (error) {
     discard(reply);
-    return { text: Buffer.concat(chunks).toString(), broken: error };
+    return { text: Buffer.concat(chunks).toString(), interruption: error };
   }
 }
 
 function toTrialReply(
   exchange: Exchange,
   { status, headers }: Reply,
-  { text, broken }: { readonly text: string; readonly broken: unknown },
+  { text, interruption }: { readonly text: string; readonly interruption: unknown },
 ): TrialReply {
   const record = exchange.find(delivery);
   const lastAttempt = record?.attempts.at(-1);
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
-  const isFailed = status >= 300 || broken !== undefined || record?.servedBy === undefined;
-  const failure = exchange.failure ?? (broken instanceof Error ? broken : undefined);
+  const isFailed = status >= 300 || interruption !== undefined || record?.servedBy === undefined;
+  const failure = exchange.failure ?? (interruption instanceof Error ? interruption : undefined);
   return {
     body: isStream || isFailed ? undefined : parseObject(text),
     events: isStream ? parseEvents(text) : [],

@@ -41,7 +41,7 @@ interface VendorFindings {
   readonly lines: readonly string[];
 }
 
-/** Usual authorization schemes of each format, the most likely first. */
+/** Usual authorization schemes of each format, most likely first. */
 const authSchemesByFormat: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
@@ -60,11 +60,12 @@ const firstGuesses: readonly Settings[] = [
   maxCompletionTokens,
 ];
 
-const connectTimeoutMs = 10_000; // ms
+const connectTimeoutMs = 10_000;
 
+/** A check and the settings to try with it. */
 interface Step {
   readonly check: Check;
-  /** Changes that may make the check pass, the most likely first. */
+  /** Changes that may make the check pass, most likely first. */
   readonly guesses: readonly Settings[];
   /** Settings to declare if no guess passes; without them, the failure is only reported. */
   readonly fallback?: Settings;
@@ -232,7 +233,7 @@ async function findPassingGuess(
   return firstResult;
 }
 
-/** Returns false if the fault has a cause that other settings cannot mend: the key, the model's name, the path or the server. */
+/** Returns false if other settings cannot fix the cause of the fault, which is the key, the model's name, the path or the server. */
 function dependsOnSettings({ verdict, status }: Trial): boolean {
   if (verdict.state === 'ok') return true;
   switch (verdict.reason) {
@@ -279,7 +280,11 @@ class Candidate {
     this.variable = deriveKeyVariable(this.#name);
   }
 
-  /** Runs a check with these settings. @returns undefined if they do not declare the checked capability */
+  /**
+   * Runs a check with these settings.
+   *
+   * @returns undefined if they do not declare the checked capability
+   */
   async run(endpoint: VendorEndpoint, settings: Settings, check: Check): Promise<Trial | undefined> {
     const { model, route, host } = this.#createRoute(endpoint, settings);
     if (!check.isDeclared(route)) return undefined;
@@ -306,7 +311,7 @@ class Candidate {
           ...(key === '' ? { auth: 'none' } : { ...(!isBearer && { auth }), api_keys: [`\${${this.variable}}`] }),
         },
       },
-      models: { [publicNameOf(model)]: { routes: [{ to: `${this.#name}/${model}`, ...settings }] } },
+      models: { [derivePublicName(model)]: { routes: [{ to: `${this.#name}/${model}`, ...settings }] } },
     });
   }
 
@@ -326,7 +331,7 @@ class Candidate {
 }
 
 /** Returns a public name for a vendor's model: the last part of its path, in the characters that names may have. */
-function publicNameOf(model: string): string {
+function derivePublicName(model: string): string {
   const lastPart = model.split('/').at(-1) ?? model;
   return (
     lastPart

@@ -3,30 +3,33 @@ import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/ap
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import { resolveOtherLimits, type RateLimitOptions } from './options.ts';
 
-/** Creates a dialect's rate limit headers: requests per period, and how many can be sent at once now. */
+/** Creates a dialect's rate limit headers, see `limitHeaders`. */
 export function createLimitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
   now: number,
 ): Record<string, string> {
-  const { limitHeaders: names, resetFormat: resetAs } = dialects[dialect];
+  const { limitHeaders, resetFormat } = dialects[dialect];
+  const [limitName, remainingName, resetName] = limitHeaders;
   return {
-    [names[0]]: String(limit),
-    [names[1]]: String(remaining),
-    [names[2]]: resetAs === 'time' ? formatRfc3339(now + resetAfter * 1000) : formatDuration(resetAfter),
+    [limitName]: String(limit),
+    [remainingName]: String(remaining),
+    [resetName]: resetFormat === 'time' ? formatRfc3339(now + resetAfter * 1000) : formatDuration(resetAfter),
   };
 }
 
-/** Formats a duration as OpenAI writes it: `6m0s`, `1s`, `250ms`. @param seconds rounded up, below one second to ms */
+/**
+ * Formats a duration as OpenAI writes it: `6m0s`, `1s`, `250ms`.
+ *
+ * @param seconds rounded up to a second, or to a millisecond if it is less than a second
+ */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;
   const wholeSeconds = Math.ceil(seconds);
-  const [hours, minutes, remainingSeconds] = [
-    Math.floor(wholeSeconds / 3600),
-    Math.floor((wholeSeconds % 3600) / 60),
-    wholeSeconds % 60,
-  ];
+  const hours = Math.floor(wholeSeconds / 3600);
+  const minutes = Math.floor((wholeSeconds % 3600) / 60);
+  const remainingSeconds = wholeSeconds % 60;
   return `${hours > 0 ? `${hours}h` : ''}${wholeSeconds >= 60 ? `${minutes}m` : ''}${remainingSeconds}s`;
 }
 

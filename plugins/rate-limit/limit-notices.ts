@@ -2,7 +2,7 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SectionValues } from '#core/config/section.ts';
 import { type CallLimits, resolveCallLimits, type RateLimitOptions } from './options.ts';
 
-/** Shorter periods are not checked, because they express a rate and a larger burst needs only a pause of seconds. */
+/** Shorter periods are not checked, because they express a rate, and a larger burst only needs a pause of seconds. */
 const minLongPeriodSeconds = 60;
 const maxRequestSeconds = 3_600;
 

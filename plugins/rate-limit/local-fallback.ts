@@ -6,9 +6,8 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 const warnIntervalMs = 60_000;
 
 /**
- * Limits with the shared store, or within this instance while the store is unavailable. Each instance then grants its share of
- * the limit, starting from the store's last result for the key. The store itself decides when it is retried, and its calls
- * fail at once while it is down.
+ * Limits with the shared store, or within this instance while the store is unavailable. Each instance then grants its share of the limit,
+ * starting from the store's last result for the key. The store itself decides when to retry, and its calls fail at once while it is down.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
@@ -101,7 +100,11 @@ export class LocalFallback implements Limiter {
     this.#isWarned = false;
   }
 
-  /** Logs that the store is unavailable. @throws errors of any other kind */
+  /**
+   * Logs that the store is unavailable.
+   *
+   * @throws any other error
+   */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (!this.#warning.tryPass()) return;

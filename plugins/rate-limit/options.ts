@@ -4,7 +4,7 @@ import type { Limits } from '#core/platform/shared/shared.ts';
 
 const maxCount = 1_000_000_000;
 
-function allowanceMembers(limit: number, burst: number) {
+function createAllowanceMembers(limit: number, burst: number) {
   return {
     limit: integer({ minimum: 1, maximum: maxCount, default: limit }, 'Requests per period.'),
     period: number({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),
@@ -17,15 +17,16 @@ function allowanceMembers(limit: number, burst: number) {
 
 /** The options of the stage. */
 export const optionsSchema = object({
-  ...allowanceMembers(60, 20),
+  ...createAllowanceMembers(60, 20),
   concurrent: integer({ minimum: 1, maximum: 1_000_000, default: 8 }, 'Requests in flight at the same time.'),
   other: object(
     { default: {} },
     'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
-    allowanceMembers(600, 100),
+    createAllowanceMembers(600, 100),
   ),
 });
 
+/** Values of the options. */
 export type RateLimitOptions = Infer<typeof optionsSchema>;
 
 /** The limits of a key's model calls. */

@@ -42,12 +42,12 @@ export class SlotQueue {
       for (;;) {
         const remainingMs = Math.max(0, deadline - this.#now());
         exchange.isQueued = true;
-        await waiter.pause(firstOf(queue) === waiter ? Math.min(remainingMs, retryIntervalMs) : remainingMs);
+        await waiter.pause(findFirst(queue) === waiter ? Math.min(remainingMs, retryIntervalMs) : remainingMs);
         // The request now waits for the store, not for a slot.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
         const isExpired = this.#now() >= deadline;
-        if (firstOf(queue) !== waiter && !isExpired) continue;
+        if (findFirst(queue) !== waiter && !isExpired) continue;
         const take = await this.#limiter.take(key, limits);
         if (take.refusedBy !== 'concurrency' || isExpired) return take;
       }
@@ -58,6 +58,7 @@ export class SlotQueue {
     }
   }
 
+  /** Releases a slot, and wakes the first request that waits for it. */
   release(key: string, lease: string): void {
     this.#limiter.release(key, lease);
     this.#wakeFirst(key);
@@ -65,14 +66,15 @@ export class SlotQueue {
 
   #wakeFirst(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue !== undefined) firstOf(queue)?.wake();
+    if (queue !== undefined) findFirst(queue)?.wake();
   }
 }
 
-function firstOf(queue: ReadonlySet<Waiter>): Waiter | undefined {
+function findFirst(queue: ReadonlySet<Waiter>): Waiter | undefined {
   return queue.values().next().value;
 }
 
+/** A request in the queue. */
 class Waiter {
   #wakeUp = Promise.withResolvers<void>();
 

@@ -22,8 +22,8 @@ const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('h
 
 /**
  * Limits the requests of each key. Model calls are limited per period and in flight. All other requests (lists, the key, token counts,
- * stored responses, unknown paths) have a separate, wider allowance per period. The key's limits precede the limits of the running plan,
- * and these precede the configured limits.
+ * stored responses, unknown paths) have a separate, wider allowance per period. The key's limits take precedence over the limits of the
+ * active plan, and these over the configured limits.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
@@ -31,7 +31,7 @@ export const rateLimitStage = defineStage({
   name: 'rate-limit',
   description: 'Limits the requests of each key: per period, and model calls also in flight.',
   reads: [principal],
-  // The running plan may have limits.
+  // The active plan may have limits.
   after: ['plan'],
   writes: [rateLimitState, slotWaited],
   options: optionsSchema,
@@ -77,7 +77,7 @@ export const rateLimitStage = defineStage({
     }
 
     function settleCall(exchange: Exchange, key: string, limits: CallLimits, take: Take): void {
-      const state = { ...limits, ...remainingOf(take) };
+      const state = { ...limits, ...pickRemaining(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
       // If the client disconnected during the call to the store, `done` may already have run.
@@ -90,8 +90,8 @@ export const rateLimitStage = defineStage({
     function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
       const limits = resolveOtherLimits(options.other, calls);
       const settle = (callsTake: Take, take: Take): void => {
-        const otherState = { ...limits, ...remainingOf(take) };
-        exchange.set(rateLimitState, { ...calls, ...remainingOf(callsTake), other: otherState });
+        const otherState = { ...limits, ...pickRemaining(take) };
+        exchange.set(rateLimitState, { ...calls, ...pickRemaining(callsTake), other: otherState });
         refuse(exchange, take, limits, otherState);
       };
       const callsTake = limiter.peek(keyId, calls);
@@ -103,7 +103,7 @@ export const rateLimitStage = defineStage({
 
     function refuse(exchange: Exchange, take: Take, limits: Limits, state: AllowanceState): void {
       if (take.refusedBy === undefined) return;
-      throw new GatewayError('rate_limited', explainRefusal(take, limits, exchange.endpoint.isMetered, contact), {
+      throw new GatewayError('rate_limited', describeRefusal(take, limits, exchange.endpoint.isMetered, contact), {
         retryAfter: take.retryAfter,
         headers: createLimitHeaders(exchange.dialect, state, host.now()),
       });
@@ -111,12 +111,16 @@ export const rateLimitStage = defineStage({
   },
 });
 
-function remainingOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
+function pickRemaining({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
   return { remaining, resetAfter };
 }
 
-/** Writes the error message. @param isModelCall false for the allowance of other requests */
-function explainRefusal(
+/**
+ * Returns the error message.
+ *
+ * @param isModelCall false for the allowance of other requests
+ */
+function describeRefusal(
   { refusedBy, retryAfter }: Take,
   limits: Limits,
   isModelCall: boolean,

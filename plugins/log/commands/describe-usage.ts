@@ -47,7 +47,7 @@ const createCacheShare = (name: 'read' | 'written') =>
 const columns = defineView<UsageLine>()({
   name: { type: 'text', of: 'account' },
   requests: { type: 'count', of: 'requests' },
-  errors: { type: 'count', print: printErrors, kind: ({ failed }) => (failed > 0 ? 'warn' : undefined) },
+  errors: { type: 'count', print: formatErrors, kind: ({ failed }) => (failed > 0 ? 'warn' : undefined) },
   failed: { type: 'count', of: 'failed' },
   for_policy: { type: 'count', of: 'policyRefusals' },
   failovers: { type: 'count', of: 'failovers' },
@@ -64,7 +64,7 @@ const columns = defineView<UsageLine>()({
     value: ({ attempts }) => attempts?.failed,
     kind: ({ attempts }) => (attempts !== undefined && attempts.failed > 0 ? 'bad' : undefined),
   },
-  last_fault: { type: 'text', print: printLastFault },
+  last_fault: { type: 'text', print: formatLastFault },
 });
 
 /** Groupings that show a column, for columns that only some groupings show. */
@@ -119,11 +119,11 @@ function formatKey({ key }: UsageLine, by: UsageGrouping, timeZone: string): str
   return by === 'hour' ? formatTime(new Date(key), timeZone) : String(key);
 }
 
-function printErrors({ errors, requests }: UsageLine, { format }: TextReader): string {
+function formatErrors({ errors, requests }: UsageLine, { format }: TextReader): string {
   return requests === 0 ? '0' : `${format.number(errors)} (${format.percent(errors / requests)})`;
 }
 
-function printLastFault({ attempts }: UsageLine, { time }: TextReader): string | undefined {
+function formatLastFault({ attempts }: UsageLine, { time }: TextReader): string | undefined {
   const last = attempts?.lastFault;
   if (last === undefined) return undefined;
   const error = last.error?.replace(`${last.fault}: `, ''); // a recorded error begins with its fault

@@ -24,8 +24,8 @@ interface FollowOptions extends CommandOutput {
 }
 
 /**
- * Prints the last requests, the newest last, and then each new request when it is recorded, until a signal arrives. If the database stops
- * responding, it waits and later resumes at the same position.
+ * Prints the last requests, newest last, and then each new request when it is recorded, until a signal arrives. If the database stops
+ * responding, waits for it and resumes at the same position.
  */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = createInterruption(options.signal);
@@ -35,7 +35,7 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
   await requests.begin();
   const { records } = await listRequests(host.database, filter, { limit: options.limit });
   requests.skip(records.map(({ id }) => id));
-  output.write(records.toReversed());
+  output.print(records.toReversed());
   const backoff = new Backoff(retryRangeMs);
   while (!signal.aborted) {
     try {
@@ -52,13 +52,14 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
 }
 
 async function printNewRequests(requests: NewRequests, output: RequestPrinter): Promise<void> {
-  for await (const page of requests.read()) output.write(page);
+  for await (const page of requests.read()) output.print(page);
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Prints requests as a table or as lines of JSON. */
 class RequestPrinter {
   readonly #output: CommandOutput;
   #hasHeading = false;
@@ -67,7 +68,7 @@ class RequestPrinter {
     this.#output = output;
   }
 
-  write(records: readonly RequestRecord[]): void {
+  print(records: readonly RequestRecord[]): void {
     const { print, isJson, timeZone } = this.#output;
     const entries = records.map(toRequestEntry);
     if (isJson) return entries.forEach((entry) => print(JSON.stringify(entry)));

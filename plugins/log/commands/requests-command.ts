@@ -10,7 +10,7 @@ import {
 } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import type { DescribedRequest } from './describe-request.ts';
-import { readRequestFilter, type RequestQuery, requests, tableOptions, toRequestEntry } from './requests.ts';
+import { createRequestFilter, type RequestQuery, requests, tableOptions, toRequestEntry } from './requests.ts';
 import { formatExamples, exitCodes, parseRequestId } from './selection.ts';
 
 interface ListOptions extends CommonListOptions {
@@ -65,7 +65,7 @@ With --json and --follow, one object a line, after ${defaultFollowLimit} earlier
           context.withHost(async (host) => {
             const query: RequestQuery = { ...(await readListQuery(host, requests, options)), after };
             const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];
-            const filter = await readRequestFilter(host, query);
+            const filter = await createRequestFilter(host, query);
             if (isFollowing) {
               const { followRequests } = await import('./follow.ts');
               const isDefault = parser.getOptionValueSource('limit') === 'default';

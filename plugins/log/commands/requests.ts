@@ -5,7 +5,7 @@ import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter
 import { boolean, type Infer, object } from '#core/platform/schema.ts';
 import { defineView, type TextReader } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import { readSelection, selection, status } from './selection.ts';
+import { createSelectionFilter, selection, status } from './selection.ts';
 
 const query = object({
   ...selection,
@@ -16,11 +16,13 @@ const query = object({
   after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 
+/** Query members of the list of requests. */
 export type RequestQuery = Infer<typeof query>;
 
 /** A record as shown by commands and the API. */
 type RequestEntry = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
+/** Converts a record to its form in commands and the API. */
 export function toRequestEntry(record: RequestRecord): RequestEntry {
   return { ...record, started_at: new Date(record.started_at) };
 }
@@ -50,14 +52,14 @@ export const requests = defineResource({
     },
     first_token: { type: 'duration', of: 'first_content_ms' },
     total: { type: 'duration', of: 'duration_ms' },
-    in: { type: 'count', print: (record, reader) => printTokens(record.input_tokens, record, reader) },
-    out: { type: 'count', print: (record, reader) => printTokens(record.output_tokens, record, reader) },
+    in: { type: 'count', print: (record, reader) => formatTokens(record.input_tokens, record, reader) },
+    out: { type: 'count', print: (record, reader) => formatTokens(record.output_tokens, record, reader) },
     key: { type: 'id', of: 'key_hint' },
     request: { type: 'id', of: 'id' },
   }),
   async list(host, filters, { limit }) {
     const { listRequests } = await import('#core/gateway/records/read-requests.ts');
-    const filter = await readRequestFilter(host, filters);
+    const filter = await createRequestFilter(host, filters);
     const { records, next = null } = await listRequests(host.database, filter, { limit, before: filters.after });
     return { entries: records.map(toRequestEntry), next };
   },
@@ -70,7 +72,7 @@ export function formatStatus({ status: code, outcome }: Pick<RequestRecord, 'sta
 }
 
 /** Formats token counts; `~` marks the gateway's own estimates. */
-function printTokens(
+function formatTokens(
   count: number | null,
   { usage_estimated: isEstimated }: RequestEntry,
   { format }: TextReader,
@@ -83,10 +85,10 @@ function printTokens(
  *
  * @throws ActionRefused or AccountError for an unknown account or model
  */
-export async function readRequestFilter(
+export async function createRequestFilter(
   host: Host,
   { status: wantedStatus, failover: hasFailover, cached: isCached, ...members }: RequestQuery,
 ): Promise<RequestFilter & { readonly since: number }> {
   const statusFilter = wantedStatus === undefined ? {} : filterByStatus(wantedStatus);
-  return { ...(await readSelection(host, members)), ...statusFilter, hasFailover, isCached };
+  return { ...(await createSelectionFilter(host, members)), ...statusFilter, hasFailover, isCached };
 }

@@ -18,6 +18,7 @@ export const selection = {
   since: time,
 };
 
+/** Schema of the query member that selects requests by status or outcome. */
 export const status = {
   ...text('A status such as 429 or 5xx, error, or an outcome such as refused.'),
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,
@@ -36,7 +37,7 @@ interface Selection {
  *
  * @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous`
  */
-export async function readSelection(host: Host, { account, model, route, since }: Selection) {
+export async function createSelectionFilter(host: Host, { account, model, route, since }: Selection) {
   const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
   return {
     accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
@@ -59,6 +60,11 @@ async function findPublicName(host: Host, name: string): Promise<string> {
   throw new ActionRefused(`Model "${name}" not found.${hint}`, 'not_found');
 }
 
+/**
+ * Parses the argument of a command.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseRequestId(id: string): string {
   if (parseRequestTime(id) !== undefined) return id;
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
@@ -71,6 +77,7 @@ export interface CommandOutput {
   readonly timeZone: string;
 }
 
+/** Exit codes of the commands, for their help texts. */
 export const exitCodes = exitCodesFor('request, account or model');
 
 /** Formats the examples and exit codes at the end of a help text. */

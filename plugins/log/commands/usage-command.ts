@@ -10,7 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type Infer, object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 import type { UsageGrouping } from './describe-usage.ts';
-import { formatExamples, readSelection, selection } from './selection.ts';
+import { formatExamples, createSelectionFilter, selection } from './selection.ts';
 
 type CostsSource = Pick<Registry, 'costsReader'>;
 
@@ -25,8 +25,11 @@ const createQuerySchema = ({ costsReader }: CostsSource) => {
  *
  * @throws InvalidQuery, ActionRefused or AccountError
  */
-async function readUsageFilter(host: Host, { by = 'model', ...members }: Infer<ReturnType<typeof createQuerySchema>>) {
-  const filter = await readSelection(host, members);
+async function createUsageFilter(
+  host: Host,
+  { by = 'model', ...members }: Infer<ReturnType<typeof createQuerySchema>>,
+) {
+  const filter = await createSelectionFilter(host, members);
   if (by === 'client' && filter.accountId !== undefined)
     throw new InvalidQuery('Clients are counted over all accounts. Leave out "account", or use another "by".');
   return { by, filter };
@@ -55,7 +58,7 @@ are all attempts on the route, whichever one served in the end.${gateway.costsRe
             const timeZone = zoneOf(host, options);
             const values = readActionInput<Infer<typeof input>>({ input }, { ...options });
             const query = await resolveTimes(host, input, values, timeZone);
-            const { by, filter } = await readUsageFilter(host, query);
+            const { by, filter } = await createUsageFilter(host, query);
             const output = { print: context.print, isJson: options.json === true, timeZone };
             await printUsage(host, filter, by, output, gateway.costsReader?.usage);
           }),
@@ -73,7 +76,7 @@ export const usageReading = (gateway: CostsSource): OperatorReading => ({
   },
   async read(host, _handle, query) {
     const { readUsageJson } = await import('./print-usage.ts');
-    const { by, filter } = await readUsageFilter(host, await readQuery(createQuerySchema(gateway), query));
+    const { by, filter } = await createUsageFilter(host, await readQuery(createQuerySchema(gateway), query));
     return readUsageJson(host, filter, by, gateway.costsReader?.usage);
   },
 });

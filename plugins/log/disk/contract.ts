@@ -1,8 +1,8 @@
 import type { Operations } from './operations.ts';
 import type { UnwrittenLines } from './ring.ts';
 
-/** Error for a disk that does not answer in time, or whose thread has ended. The operation may still be executed. */
-export class DiskSilent extends Error {
+/** Error for a disk that does not respond in time, or whose thread has ended. The operation may still be executed. */
+export class DiskUnresponsive extends Error {
   override readonly name = 'DiskSilent';
 
   constructor(reason = 'the disk does not answer') {
@@ -12,20 +12,20 @@ export class DiskSilent extends Error {
 
 /** Writes the journal's lines and runs all other operations on its folder. */
 export interface Disk {
-  /** True from the first timeout until the disk answers. Callers do not wait for the disk during that time. */
-  readonly isSilent: boolean;
-  /** Called when the disk becomes silent. */
-  onSilent: () => void;
+  /** True from the first timeout until the disk responds. Callers do not wait for the disk during that time. */
+  readonly isUnresponsive: boolean;
+  /** Called when the disk becomes unresponsive. */
+  onUnresponsive: () => void;
   /** Called with the error that stopped the writing and with the unwritten lines. */
   onFailure: (error: Error, unwritten: readonly UnwrittenLines[]) => void;
-  /** Called when the disk answers again. */
-  onAnswer: () => void;
+  /** Called when the disk responds again. */
+  onResponse: () => void;
   /**
    * Appends complete lines to a file; `wake` starts the write. Waits for room; all waits in one event loop turn together take at most the
    * timeout of one line.
    *
    * @returns number of bytes appended
-   * @throws DiskSilent
+   * @throws DiskUnresponsive
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number;
   /** Wakes the thread to write the appended lines. */
@@ -33,24 +33,24 @@ export interface Disk {
   /** Position after the last appended line. */
   readonly position: number;
   /**
-   * Settles when all lines before a position are in their files or the disk becomes silent; undefined if either is already the case.
+   * Settles when all lines before a position are in their files or the disk becomes unresponsive; undefined if either is already the case.
    * Never rejects.
    *
    * @param position default: after the last line
    */
   whenWritten(position?: number): Promise<void> | undefined;
   /**
-   * Waits until the disk answers.
+   * Waits until the disk responds.
    *
-   * @returns false if it does not answer in time
+   * @returns false if it does not respond in time
    */
-  waitForAnswer(timeoutMs: number): Promise<boolean>;
+  waitForResponse(timeoutMs: number): Promise<boolean>;
   /** Returns copies of the lines that are not in their files yet. */
   copyUnwritten(): UnwrittenLines[];
   /**
    * Runs an operation on the folder.
    *
-   * @throws DiskSilent or the operation's error
+   * @throws DiskUnresponsive or the operation's error
    */
   run<Name extends keyof Operations>(
     name: Name,
@@ -61,7 +61,7 @@ export interface Disk {
 }
 
 /**
- * Removes a file now or, if the disk is silent, once it answers again.
+ * Removes a file now or, if the disk is unresponsive, once it responds again.
  *
  * @throws the operation's error
  */
@@ -73,12 +73,12 @@ export async function runOrPost<Name extends 'remove' | 'removeOwn'>(
   try {
     await disk.run(name, ...values);
   } catch (error) {
-    ignoreSilence(error);
+    ignoreUnresponsive(error);
     disk.post(name, ...values);
   }
 }
 
-/** Throws every error except `DiskSilent`. */
-export function ignoreSilence(error: unknown): void {
-  if (!(error instanceof DiskSilent)) throw error;
+/** Throws every error except `DiskUnresponsive`. */
+export function ignoreUnresponsive(error: unknown): void {
+  if (!(error instanceof DiskUnresponsive)) throw error;
 }

@@ -1,6 +1,6 @@
 import { hungWork } from '#core/platform/hung-work.ts';
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
-import { type Disk, DiskSilent } from './contract.ts';
+import { type Disk, DiskUnresponsive } from './contract.ts';
 import { DiskThread, toError, threadScript } from './disk-thread.ts';
 import type { FileIdentity } from './files.ts';
 import { fileCreatingOperations, type OpenFile, type Operations } from './operations.ts';
@@ -31,11 +31,11 @@ interface PendingOperation {
   readonly reject: (error: Error) => void;
 }
 
-/** A disk behind a thread; only the thread waits for it. After the thread ends, the disk is silent until the next thread starts. */
+/** A disk behind a thread; only the thread waits for it. After the thread ends, the disk is unresponsive until the next thread starts. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
-  onSilent: () => void = () => {};
+  onUnresponsive: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
-  onAnswer: () => void = () => {};
+  onResponse: () => void = () => {};
   readonly #ring = new Ring();
   readonly #thread: DiskThread;
   readonly #pendingWrites: PendingWrite[] = [];
@@ -46,12 +46,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #isTimerRunning = false;
   #nextCheckAt = 0;
   #isAwaitingWrites = false;
-  #isSilent = false;
+  #isUnresponsive = false;
   /** Remaining time for waits for room in this event loop turn. */
   #remainingWaitMs = lineTimeoutMs;
   #lastId = 0;
   #pendingResults = 0;
-  #nextAnswer = Promise.withResolvers<void>();
+  #nextResponse = Promise.withResolvers<void>();
 
   /** @param script URL of the thread's script; tests pass a different script */
   constructor(script: URL = threadScript) {
@@ -62,18 +62,18 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#timer = setTimeout(() => this.#checkTimeouts(), checkIntervalMs).unref();
   }
 
-  get isSilent(): boolean {
-    return this.#isSilent;
+  get isUnresponsive(): boolean {
+    return this.#isUnresponsive;
   }
 
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     let appendedBytes = 0;
-    if (!this.#isSilent)
+    if (!this.#isUnresponsive)
       appendedBytes =
         this.#ring.append(file, bytes, offset, length) || this.#appendWhenRoom(file, bytes, offset, length);
     if (appendedBytes > 0) return appendedBytes;
-    this.#becomeSilent();
-    throw new DiskSilent();
+    this.#becomeUnresponsive();
+    throw new DiskUnresponsive();
   }
 
   wake(): void {
@@ -88,7 +88,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   whenWritten(position: number = this.#ring.head): Promise<void> | undefined {
-    if (this.#isSilent || this.#ring.hasWritten(position)) return undefined;
+    if (this.#isUnresponsive || this.#ring.hasWritten(position)) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#pendingWrites.push({ position, since: performance.now(), resolve });
     this.#awaitWrites();
@@ -96,9 +96,9 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return promise;
   }
 
-  async waitForAnswer(timeoutMs: number): Promise<boolean> {
-    if (this.#isSilent) await waitForFirst([this.#nextAnswer.promise], timeoutMs);
-    return !this.#isSilent;
+  async waitForResponse(timeoutMs: number): Promise<boolean> {
+    if (this.#isUnresponsive) await waitForFirst([this.#nextResponse.promise], timeoutMs);
+    return !this.#isUnresponsive;
   }
 
   copyUnwritten(): UnwrittenLines[] {
@@ -110,8 +110,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Operations[Name]>>();
-    if (this.#isSilent) {
-      reject(new DiskSilent());
+    if (this.#isUnresponsive) {
+      reject(new DiskUnresponsive());
       return promise;
     }
     // A caller waits for the result, so the process must not exit earlier.
@@ -170,7 +170,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (this.#isAwaitingWrites) return;
     const { done } = this.#ring;
     this.#resolveWritten();
-    if (this.#pendingWrites.length === 0 && (!this.#isSilent || this.#ring.isEmpty)) return;
+    if (this.#pendingWrites.length === 0 && (!this.#isUnresponsive || this.#ring.isEmpty)) return;
     const change = this.#ring.awaitNextWrite(done);
     if (change === undefined) return this.#awaitWrites();
     this.#isAwaitingWrites = true;
@@ -179,8 +179,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   readonly #onWritten = (): void => {
     this.#isAwaitingWrites = false;
-    // If the thread has ended in the meantime, this is not an answer.
-    if (this.#isSet(controlWord.hasStarted)) this.#noteAnswer();
+    // If the thread has ended in the meantime, this is not a response of the disk.
+    if (this.#isSet(controlWord.hasStarted)) this.#noteResponse();
     this.#awaitWrites();
   };
 
@@ -196,7 +196,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   #onMessage(message: ThreadMessage): void {
     if (message.kind === 'result') this.#pendingResults--;
-    this.#noteAnswer();
+    this.#noteResponse();
     if (message.kind === 'failed') this.#reportFailure(toError(message.failure));
     else if (message.kind === 'result') this.#settleOperation(message.id, message.result, message.failure);
   }
@@ -248,7 +248,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     const isOverdue =
       (pendingWrite !== undefined && isWriteOverdue(pendingWrite)) ||
       (operation !== undefined && now - operation.since >= operationTimeoutMs);
-    if (isOverdue && this.#isThreadWorking) this.#becomeSilent();
+    if (isOverdue && this.#isThreadWorking) this.#becomeUnresponsive();
     else this.#startTimer();
     if (!isOverdue || !this.#hasStarted) return;
     // Such a long wait ends, whatever its cause.
@@ -272,14 +272,14 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   /**
-   * Makes the disk silent.
+   * Makes the disk unresponsive.
    *
-   * @param reason error for callers that wait for an answer
+   * @param reason error for callers that wait for a response
    */
-  #becomeSilent(reason = new DiskSilent()): void {
-    if (this.#isSilent) return;
-    this.#isSilent = true;
-    this.#nextAnswer = Promise.withResolvers();
+  #becomeUnresponsive(reason = new DiskUnresponsive()): void {
+    if (this.#isUnresponsive) return;
+    this.#isUnresponsive = true;
+    this.#nextResponse = Promise.withResolvers();
     hungWork.add(this);
     this.#awaitWrites();
     for (const { resolve } of this.#pendingWrites.splice(0)) resolve();
@@ -291,9 +291,9 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#thread.unref();
     // The appending caller must finish first.
     queueMicrotask(() => {
-      this.onSilent();
-      // The disk has already answered all requests.
-      if (this.#isIdle) this.#noteAnswer();
+      this.onUnresponsive();
+      // The disk has already responded to all requests.
+      if (this.#isIdle) this.#noteResponse();
     });
   }
 
@@ -301,12 +301,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return this.#ring.isEmpty && this.#pendingResults === 0 && this.#isSet(controlWord.hasStarted);
   }
 
-  #noteAnswer(): void {
-    if (!this.#isSilent) return;
-    this.#isSilent = false;
+  #noteResponse(): void {
+    if (!this.#isUnresponsive) return;
+    this.#isUnresponsive = false;
     hungWork.delete(this);
-    this.#nextAnswer.resolve();
-    this.onAnswer();
+    this.#nextResponse.resolve();
+    this.onResponse();
   }
 
   /** Takes back the lines that the thread has not written and rejects all pending operations. */
@@ -315,7 +315,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     Atomics.store(control, controlWord.hasStarted, 0);
     Atomics.store(control, controlWord.hasFailed, 1);
     this.#pendingResults = 0;
-    this.#becomeSilent(new DiskSilent(error.message));
+    this.#becomeUnresponsive(new DiskUnresponsive(error.message));
     hungWork.delete(this);
     this.#filesToRemove.clear();
     this.#reportFailure(error);

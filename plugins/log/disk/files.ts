@@ -15,6 +15,7 @@ export function listAncestors(path: string): string[] {
   return parent === path ? [] : [parent, ...listAncestors(parent)];
 }
 
+/** Creates the error for a folder whose volume is not mounted. */
 export function createUnmountedError(folder: string): Error {
   return new Error(`the volume of ${folder} is not mounted; mount it`);
 }
@@ -37,16 +38,18 @@ export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
+/** Returns the identity of a file from its status. */
 export function identityOf({ dev, ino }: Stats): FileIdentity {
   return { dev, ino };
 }
 
+/** Returns the code of a system error; empty for other errors. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
 /** Returns the path of a file while it is incomplete. */
-export function partOf(path: string): string {
+export function createPartPath(path: string): string {
   return `${path}.part`;
 }
 

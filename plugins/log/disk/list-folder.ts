@@ -6,7 +6,7 @@ let lastListingId = 0;
 /**
  * Lists the entries of a folder in steps, so that lines do not have to wait for a large folder.
  *
- * @throws DiskSilent
+ * @throws DiskUnresponsive
  */
 export async function* listFolder(disk: Disk, folder: string): AsyncGenerator<readonly FolderEntry[]> {
   const id = ++lastListingId;

@@ -24,17 +24,19 @@ import {
   identityOf,
   exists,
   statIfPossible,
-  partOf,
+  createPartPath,
   tryRemove,
   createUnmountedError,
   writeAll,
   writeNewFile,
 } from './files.ts';
 
+/** An open file. */
 export interface OpenFile extends FileIdentity {
-  readonly file: number;
+  readonly file: number; // descriptor
 }
 
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly isFile: boolean;
@@ -46,7 +48,7 @@ const listingStep = { ms: 20, entries: 1_000 };
 const openListings = new Map<number, Dir>();
 
 /**
- * The journal's operations on its folder, except for appending lines. An operation returns when the disk has answered, which may be never.
+ * The journal's operations on its folder, except for appending lines. An operation returns when the disk has responded, which may be never.
  * A running process therefore calls them in a separate thread; only startup calls them directly.
  */
 export const operations = {
@@ -84,12 +86,14 @@ export const operations = {
     }
   },
 
+  /** Reads at most `length` bytes of an open file. */
   read(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
     const readBytes = readSync(file, bytes, 0, length, position);
     return readBytes === length ? bytes : bytes.slice(0, readBytes);
   },
 
+  /** Closes an open file. */
   close(file: number): void {
     closeSync(file);
   },
@@ -105,6 +109,7 @@ export const operations = {
     if (operations.isAt(path, identity)) rmSync(path, { force: true });
   },
 
+  /** Removes a file if it exists. */
   remove(path: string): void {
     rmSync(path, { force: true });
   },
@@ -116,7 +121,7 @@ export const operations = {
    * @throws Error if that fails; no file remains then
    */
   restore(path: string, source: number | Uint8Array, forbiddenDevices: readonly number[] = []): FileIdentity {
-    const part = partOf(path);
+    const part = createPartPath(path);
     try {
       const identity = writeNewFile(part, source, forbiddenDevices);
       linkOrRename(part, path);
@@ -132,7 +137,7 @@ export const operations = {
    * @throws Error if that fails; the file keeps its name then
    */
   adopt(path: string): void {
-    const part = partOf(path);
+    const part = createPartPath(path);
     try {
       linkOrRename(part, path);
     } catch (error) {
@@ -226,8 +231,8 @@ export const operations = {
   /** Writes a file atomically, so that it is complete or absent after a crash. Creates its folder. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(partOf(path), text, { mode: 0o600 });
-    renameSync(partOf(path), path);
+    writeFileSync(createPartPath(path), text, { mode: 0o600 });
+    renameSync(createPartPath(path), path);
   },
 
   /** Appends a line to a file. Creates its folder. */
@@ -237,6 +242,7 @@ export const operations = {
   },
 };
 
+/** Operations by name. */
 export type Operations = typeof operations;
 
 /** Operations that create a file and return its identity. */

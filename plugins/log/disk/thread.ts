@@ -5,12 +5,14 @@ import { operations } from './operations.ts';
 import { Ring, controlWord } from './ring.ts';
 import { readThreadId } from './thread-state.ts';
 
+/** An operation to run in the thread. */
 export interface ThreadRequest {
   readonly id: number;
   readonly name: keyof typeof operations;
   readonly values: readonly unknown[];
 }
 
+/** An error of an operation. */
 export interface Failure {
   readonly message: string;
   readonly code: string | undefined;

@@ -9,7 +9,7 @@ import {
   ok,
   chatProfileOf,
   buildQuestion,
-  tokenBudget,
+  computeTokenBudget,
   unknown,
   type CheckVerdict,
 } from './check.ts';
@@ -25,7 +25,7 @@ export const answers: Check = {
   name: 'answers',
   maxTries: 2,
   isDeclared: isAlwaysDeclared,
-  cost: (route) => tokenBudget(route, 64) + 50,
+  cost: (route) => computeTokenBudget(route, 64) + 50,
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, oneWordPrompt, 64));
     if (reply.fault === 'throttled') return unknown('throttled', reply.error);
@@ -36,11 +36,12 @@ export const answers: Check = {
   },
 };
 
+/** Fails if a stream arrives in a single event. */
 export const streams: Check = {
   name: 'streams',
   maxTries: 2,
   isDeclared: isAlwaysDeclared,
-  cost: (route) => tokenBudget(route, 128) + 60,
+  cost: (route) => computeTokenBudget(route, 128) + 60,
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, countingPrompt, 128, streamingMembers));
     const { deltas } = readChat(reply);
@@ -56,7 +57,7 @@ export const usage: Check = {
   name: 'usage',
   maxTries: 2,
   isDeclared: isAlwaysDeclared,
-  cost: (route) => 2 * (tokenBudget(route, 64) + 50),
+  cost: (route) => 2 * (computeTokenBudget(route, 64) + 50),
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, oneWordPrompt, 64));
     const verdict = checkUsage(reply, oneWordPrompt.length, 'in a non-streaming response');
@@ -89,6 +90,7 @@ function checkUsage(reply: TrialReply, promptLength: number, where: string): Che
 /** Requested output limit. The tolerance is needed because vendors count the end of a text differently. */
 const requestedLimit = { tokens: 16, tolerance: 8 };
 
+/** Fails if the vendor ignores the output limit. */
 export const maxTokens: Check = {
   name: 'max_tokens',
   maxTries: 2,
@@ -112,11 +114,12 @@ export const maxTokens: Check = {
   },
 };
 
+/** Fails if the reply continues after a stop sequence. */
 export const stop: Check = {
   name: 'stop',
   maxTries: 2,
   isDeclared: (route) => chatProfileOf(route).quirks.stop > 0,
-  cost: (route) => tokenBudget(route, 128) + 60,
+  cost: (route) => computeTokenBudget(route, 128) + 60,
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, countingPrompt, 128, { stop: ['8'] }));
     const fault = evaluateFault(reply);
@@ -138,6 +141,7 @@ const countEndpoints = {
 /** Plausible range of the vendor's count divided by the gateway's estimate. */
 const plausibleRatio = { min: 0.4, max: 3 };
 
+/** Fails if the vendor's count of input tokens is implausible. */
 export const countTokens: Check = {
   name: 'count_tokens',
   maxTries: 2,

@@ -1,7 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { readChat, type ReplyCall } from './chat-reply.ts';
-import { type Check, failed, evaluateFault, ok, chatProfileOf, buildQuestion, tokenBudget, unknown } from './check.ts';
+import {
+  type Check,
+  failed,
+  evaluateFault,
+  ok,
+  chatProfileOf,
+  buildQuestion,
+  computeTokenBudget,
+  unknown,
+} from './check.ts';
 import { colours, drawSquares } from './squares.ts';
 
 const weatherTool = {
@@ -23,11 +32,12 @@ function hasCity({ arguments: text }: ReplyCall, city: string): boolean {
   return typeof requestedCity === 'string' && requestedCity.toLowerCase().includes(city.toLowerCase());
 }
 
+/** Fails if the model does not call a tool, or calls it with wrong arguments. */
 export const tool: Check = {
   name: 'tool',
   maxTries: 3,
   isDeclared: (route) => chatProfileOf(route).capabilities.tools,
-  cost: (route) => tokenBudget(route, 128) + 200,
+  cost: (route) => computeTokenBudget(route, 128) + 200,
   async run(route, ask) {
     const prompt = 'What is the weather in Jakarta now? Use the tool get_weather.';
     const reply = await ask(buildQuestion(route, prompt, 128, { tools: [weatherTool] }));
@@ -40,6 +50,7 @@ export const tool: Check = {
   },
 };
 
+/** Fails if the model does not call a tool twice in one reply. */
 export const twoTools: Check = {
   name: 'two_tools',
   maxTries: 3,
@@ -47,7 +58,7 @@ export const twoTools: Check = {
     const { tools, parallel_tools } = chatProfileOf(route).capabilities;
     return tools && parallel_tools;
   },
-  cost: (route) => tokenBudget(route, 192) + 200,
+  cost: (route) => computeTokenBudget(route, 192) + 200,
   async run(route, ask) {
     const prompt =
       'What is the weather in Jakarta and in Bandung now? Use the tool get_weather for both cities at once, in parallel.';
@@ -70,12 +81,12 @@ const citySchema = {
   additionalProperties: false,
 };
 
-/** Asks for prose while a schema is set, so an endpoint that ignores the schema is noticed by its prose. */
+/** Fails if the reply does not match a schema. The prompt asks for prose, so that an endpoint that ignores the schema returns prose. */
 export const schema: Check = {
   name: 'schema',
   maxTries: 3,
   isDeclared: (route) => chatProfileOf(route).capabilities.structured_output !== 'none',
-  cost: (route) => tokenBudget(route, 192) + 200,
+  cost: (route) => computeTokenBudget(route, 192) + 200,
   async run(route, ask) {
     const isEnforced = chatProfileOf(route).capabilities.structured_output === 'schema';
     const prompt = isEnforced
@@ -99,12 +110,12 @@ function isCity({ city, founded, island, ...extraMembers }: JsonObject): boolean
   return hasExpectedTypes && Object.keys(extraMembers).length === 0;
 }
 
-/** Shows one of 360 random pictures, so a model without vision can only guess. */
+/** Fails if the model does not recognize a picture. There are 360 pictures, so that a model without vision can only guess. */
 export const image: Check = {
   name: 'image',
   maxTries: 3,
   isDeclared: (route) => chatProfileOf(route).capabilities.images,
-  cost: (route) => tokenBudget(route, 64) + 2_000,
+  cost: (route) => computeTokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     const shownColours = drawNames(Object.keys(colours), 4);
     const prompt =
@@ -131,6 +142,7 @@ function drawNames(names: readonly string[], count: number): string[] {
   return Array.from({ length: count }, () => remainingNames.splice(randomInt(remainingNames.length), 1)[0] as string);
 }
 
+/** Fails if a question that needs reasoning is answered without it. */
 export const reasoning: Check = {
   name: 'reasoning',
   maxTries: 3,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { TrialReply } from '../trials.ts';
 
+/** A tool call. */
 export interface ReplyCall {
   readonly name: string;
   readonly arguments: string; // JSON
@@ -16,6 +17,7 @@ interface ChatReply {
   readonly deltas: number;
 }
 
+/** Reads the content of a reply, and joins the deltas of a stream. */
 export function readChat({ body, events }: TrialReply): ChatReply {
   const messages = (body === undefined ? events : [body]).flatMap(({ choices }) => toObjects(choices).slice(0, 1));
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : toObject(delta)));

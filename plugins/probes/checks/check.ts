@@ -3,6 +3,7 @@ import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { TrialReply, TrialRequest } from '../trials.ts';
 
+/** Names of all checks, as stored. */
 export const checkNames = [
   'answers',
   'streams',
@@ -18,6 +19,7 @@ export const checkNames = [
   'context',
   'fingerprint',
 ] as const;
+/** Name of a check. */
 export type CheckName = (typeof checkNames)[number];
 
 /** Reasons why a check failed or was inconclusive. */
@@ -48,6 +50,7 @@ const reasons = [
   'unclear',
   'over_budget',
 ] as const;
+/** Reason for a verdict, as stored. */
 export type Reason = (typeof reasons)[number];
 
 /** The result of a check. `unknown` means that the check was inconclusive. */
@@ -60,6 +63,7 @@ type FailedVerdict = Extract<CheckVerdict, { readonly reason: Reason }>;
 /** Sends a request to the route under test; `model` is added to its body. */
 export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
+/** A test of one declared capability of a route. */
 export interface Check {
   readonly name: CheckName;
   /** Returns true if the route declares the checked capability. */
@@ -68,15 +72,19 @@ export interface Check {
   cost(route: Route): number;
   /** Tries before the check counts as failed, because models do not always use their capabilities. */
   readonly maxTries: number;
+  /** Runs one try. */
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
 
+/** The verdict of a passed check. */
 export const ok: CheckVerdict = { state: 'ok' };
 
+/** Creates the verdict of a failed check. */
 export function failed(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'failed', reason, detail: detail?.slice(0, 300) };
 }
 
+/** Creates the verdict of an inconclusive check. */
 export function unknown(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
@@ -100,10 +108,11 @@ function isReasoningRoute(route: Route): boolean {
 const maxReasoningTokens = 2_048;
 
 /** Returns the output limit for a short text, with room for reasoning if the model reasons. */
-export function tokenBudget(route: Route, tokens: number): number {
+export function computeTokenBudget(route: Route, tokens: number): number {
   return isReasoningRoute(route) ? tokens + maxReasoningTokens : tokens;
 }
 
+/** Builds a Chat request with one user message. `members` are added to its body. */
 export function buildQuestion(
   route: Route,
   content: JsonValue,
@@ -112,7 +121,7 @@ export function buildQuestion(
 ): TrialRequest {
   const effort = isReasoningRoute(route) ? { reasoning_effort: 'low' } : {};
   const messages = [{ role: 'user', content }];
-  return { endpoint: 'chat', body: { messages, max_tokens: tokenBudget(route, tokens), ...effort, ...members } };
+  return { endpoint: 'chat', body: { messages, max_tokens: computeTokenBudget(route, tokens), ...effort, ...members } };
 }
 
 /** Returns the verdict for a failed request, or undefined if the request succeeded. */

@@ -7,7 +7,7 @@ import {
   isConversational,
   ok,
   buildQuestion,
-  tokenBudget,
+  computeTokenBudget,
   unknown,
 } from './check.ts';
 
@@ -26,7 +26,7 @@ export const context: Check = {
   name: 'context',
   maxTries: 1,
   isDeclared: (route) => isConversational(route) && route.maxInputTokens !== undefined,
-  cost: (route) => (route.maxInputTokens ?? 0) + tokenBudget(route, 64) + 2_000,
+  cost: (route) => (route.maxInputTokens ?? 0) + computeTokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     const windowTokens = route.maxInputTokens ?? 0;
     const sampleText = Array.from({ length: sampleLineCount }, (_, index) => writeLine(index)).join('\n');

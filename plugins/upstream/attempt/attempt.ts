@@ -7,12 +7,12 @@ import { type CallControl, type CallHandler, isUnanswered } from '../connections
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import type { AttemptRequest, ResponseBody, UpstreamResponse } from './contract.ts';
 import {
-  toConnectionFault,
+  createConnectionFault,
   type Fault,
-  interruptedFault,
-  memoryFault,
-  routeFault,
-  silentConnectionFault,
+  createInterruptedFault,
+  createMemoryFault,
+  createRouteFault,
+  createSilentConnectionFault,
 } from './fault.ts';
 import { openBody } from './open-body.ts';
 
@@ -56,7 +56,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
   #isOver = false;
   #isPausedForReader = false;
   #isYielding = false;
-  #workMs = 0; // since it last yielded
+  #workSinceYieldMs = 0; // since it last yielded
   #reservedBytes = 0; // of memory
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
@@ -107,7 +107,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     try {
       agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
     } catch (error) {
-      this.end(toConnectionFault(error, false));
+      this.end(createConnectionFault(error, false));
     }
   }
 
@@ -124,7 +124,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     try {
       this.#responseBody = openBody(this);
     } catch (error) {
-      this.end(toConnectionFault(error, true));
+      this.end(createConnectionFault(error, true));
     }
   }
 
@@ -137,8 +137,9 @@ export class Attempt implements CallHandler, UpstreamResponse {
     } catch (error) {
       this.#fail(error);
     }
-    this.#workMs += performance.now() - startedAt;
-    if (this.#workMs > maxTurnMs && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
+    this.#workSinceYieldMs += performance.now() - startedAt;
+    if (this.#workSinceYieldMs > maxTurnMs && !this.#isYielding)
+      this.#yieldTurn().catch((error: unknown) => this.#fail(error));
   }
 
   onResponseEnd(): void {
@@ -152,7 +153,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#isClosedByUpstream = true;
-    const fault = toConnectionFault(error, this.#status !== 0);
+    const fault = createConnectionFault(error, this.#status !== 0);
     try {
       if (this.#isOver || this.#responseBody?.disconnect === undefined) this.end(fault);
       else this.#responseBody.disconnect(fault);
@@ -184,7 +185,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     const { memory } = this.request;
     const change = bytes - this.#reservedBytes;
     if (!mustFit) memory.add(change);
-    else if (change > 0 && !memory.grow(change)) this.end(memoryFault(memory));
+    else if (change > 0 && !memory.grow(change)) this.end(createMemoryFault(memory));
     else if (change < 0) memory.shrink(-change);
     if (!this.#isOver) this.#reservedBytes = bytes;
     return !this.#isOver;
@@ -208,7 +209,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     this.#controller?.pause();
     await nextTurn();
     this.#isYielding = false;
-    this.#workMs = 0;
+    this.#workSinceYieldMs = 0;
     if (!this.#isPausedForReader && !this.#isOver) this.#controller?.resume();
   }
 
@@ -232,7 +233,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {
-      this.end(toConnectionFault(error, true));
+      this.end(createConnectionFault(error, true));
     } catch (failure) {
       this.#result.reject(failure as Error);
       this.request.onFailure?.(failure);
@@ -242,9 +243,11 @@ export class Attempt implements CallHandler, UpstreamResponse {
   #createTimeoutFault(cause: TimeoutCause): Fault {
     const message = this.#describeTimeout(cause);
     const connection = this.#controller?.connection;
-    if (connection !== undefined && isUnanswered(connection)) return silentConnectionFault(message);
+    if (connection !== undefined && isUnanswered(connection)) return createSilentConnectionFault(message);
     const wasSent = this.#controller !== undefined;
-    return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
+    return wasSent
+      ? createInterruptedFault('upstream_timeout', message)
+      : createRouteFault('upstream_timeout', message);
   }
 
   #describeTimeout(cause: TimeoutCause): string {

@@ -1,7 +1,7 @@
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
-/** Ms of backpressure after which the duration of a response measures the client, not the route. */
+/** Time of backpressure after which the duration of a response measures the client, not the route. */
 const minClientDelayMs = 200;
 
 /** Cause of an attempt's timeout: no bytes, bytes but no progress, or the deadline. */
@@ -14,8 +14,8 @@ interface AttemptClockOptions {
 }
 
 /**
- * Timeouts of an attempt, all on one timer. Bytes do not reset the timer: when it fires, it compares the times of the last byte and the
- * last progress with their timeouts, and restarts if none has passed. Times are `performance.now()` ms.
+ * Timeouts of an attempt, all on one timer. Bytes do not reset the timer. When it fires, the times of the last byte and the last progress are
+ * compared with their timeouts, and the timer restarts if none has passed. Times are `performance.now()` ms.
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
@@ -78,7 +78,7 @@ export class AttemptClock {
     this.#scheduleEarlierCheck();
   }
 
-  /** Ends the attempt after these ms, even before the deadline. */
+  /** Ends the attempt after this time, even before the deadline. */
   startGrace(milliseconds: number): void {
     this.#graceEndsAt = performance.now() + milliseconds;
     this.#scheduleEarlierCheck();
@@ -90,7 +90,7 @@ export class AttemptClock {
     this.#restartTimeouts();
   }
 
-  /** Notes that the awaited content arrived: the deadline no longer applies. */
+  /** Notes that the awaited content arrived, so that the deadline no longer applies. */
   noteContent(): void {
     this.#restartTimeouts();
     this.#deadlineAt = Infinity;
@@ -101,6 +101,7 @@ export class AttemptClock {
     this.#pausedAt ??= performance.now();
   }
 
+  /** Counts time again. The timeouts restart. */
   resume(): void {
     if (this.#pausedAt === undefined) return;
     this.#completedPausesMs += this.#currentPauseMs;

@@ -9,7 +9,7 @@ const maxInspectedBytes = 1024;
 
 const brace = 0x7b;
 
-/** Returns true if the content type is that of an event stream. If it is not, the bytes decide: some servers label streams as JSON. */
+/** Returns true for the content type of an event stream. For other types the bytes decide, because some servers label streams as JSON. */
 export function isEventStream(contentType: string): boolean {
   return streamTypes.has(parseMediaType(contentType));
 }

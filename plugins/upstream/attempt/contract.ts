@@ -46,8 +46,8 @@ export interface AttemptRequest {
 }
 
 /**
- * Ms that a stream may stay open after its content is finished. Usage, the end marker and the end of the body arrive in this time; after
- * the end of the body, the connection can be reused.
+ * Time for which a stream may stay open after its content is finished. Usage, the end marker and the end of the body arrive in this time.
+ * After the end of the body, the connection can be reused.
  */
 export const finishGraceMs = 500;
 
@@ -81,11 +81,13 @@ export interface UpstreamResponse {
   reserveMemory(bytes: number, mustFit?: boolean): boolean;
   /** Pauses reading from the upstream. */
   pause(): void;
+  /** Continues reading from the upstream. */
   resume(): void;
 }
 
 /** Reads the body of a response. */
 export interface ResponseBody {
+  /** Called for each chunk of the body. */
   receive(chunk: Buffer): void;
   /** Called when the upstream ended the body. */
   end(): void;
@@ -97,6 +99,7 @@ export interface ResponseBody {
   close?(fault: Fault | undefined): void;
 }
 
+/** Returns the Content-Type header; empty if it is missing. */
 export function getContentType({ headers }: UpstreamResponse): string {
   return String(headers['content-type'] ?? '');
 }

@@ -11,7 +11,7 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { longChunkBytes } from '#core/platform/memory/decoded-pieces.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
-import { type Fault, interruptedFault } from './fault.ts';
+import { type Fault, createInterruptedFault } from './fault.ts';
 
 /** Maximum zstd window in HTTP, as a power of two (RFC 9659). */
 const zstdWindowLog = 23;
@@ -87,7 +87,7 @@ export class DecodedBody implements ResponseBody {
   }
 
   #createDecoder(firstByte: number): Transform {
-    const decoder = decoders[this.#contentCoding]?.(firstByte, this.#chunkOptions()) as Transform;
+    const decoder = decoders[this.#contentCoding]?.(firstByte, this.#chooseChunkOptions()) as Transform;
     decoder.on('data', (chunk: Buffer) => {
       if (this.#response.isOver) decoder.destroy();
       else this.#innerBody.receive(chunk);
@@ -99,13 +99,13 @@ export class DecodedBody implements ResponseBody {
       else this.#failInnerBody(this.#connectionFault);
     });
     decoder.once('error', (error) =>
-      this.#failInnerBody(interruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
+      this.#failInnerBody(createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
     );
     return decoder;
   }
 
-  /** Selects long output chunks for a non-streaming response if memory allows. A stream keeps the small chunks in which it was flushed. */
-  #chunkOptions(): { readonly chunkSize?: number } {
+  /** Returns options for long output chunks if the response is not streaming and memory allows. A stream keeps its small flushed chunks. */
+  #chooseChunkOptions(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#response.request;
     if (isStream || !memory.grow(longChunkBytes)) return {};
     this.#reservedBytes = longChunkBytes;

@@ -85,13 +85,16 @@ const closedCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const exhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
 /** Translates a connection error. Neither addresses nor vendor text reach the client. */
-export function toConnectionFault(thrown: unknown, hasResponse: boolean): Fault {
+export function createConnectionFault(thrown: unknown, hasResponse: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
-  if (isLocalExhaustion(thrown)) return localFault(thrown);
-  if (isNameError(thrown)) return routeFault('upstream_failed', upstreamReason('upstream.reason.unresolved'), thrown);
-  if (timeoutCodes.has(code)) return routeFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
-  if (hasResponse) return interruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
+  if (isLocalExhaustion(thrown)) return createLocalFault(thrown);
+  if (isNameError(thrown))
+    return createRouteFault('upstream_failed', upstreamReason('upstream.reason.unresolved'), thrown);
+  if (timeoutCodes.has(code))
+    return createRouteFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
+  if (hasResponse)
+    return createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
   const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.connection'), { cause: thrown });
   const brokenSocket = closedCodes.has(code) ? getFailedConnection(thrown) : undefined;
   return new Fault('route', error, {
@@ -106,13 +109,13 @@ function isLocalExhaustion(thrown: unknown): boolean {
   return errors.length > 0 && errors.every((error) => exhaustionCodes.has(errorCode(error)));
 }
 
-function localFault(cause: unknown): Fault {
+function createLocalFault(cause: unknown): Fault {
   const message = upstreamReason('upstream.reason.sockets');
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
 /** Creates the fault for a failure after the request was sent. Some requests crash an upstream or make it reason endlessly. */
-export function interruptedFault(
+export function createInterruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
   cause?: unknown,
@@ -121,24 +124,29 @@ export function interruptedFault(
 }
 
 /** Creates the fault for a reused connection without a response in time. */
-export function silentConnectionFault(message: string): Fault {
+export function createSilentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
 }
 
-export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
+/** Creates the fault for a failure of the route before the request was sent. */
+export function createRouteFault(
+  code: 'upstream_failed' | 'upstream_timeout',
+  message: string,
+  cause?: unknown,
+): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
 /** Creates the fault for a response that does not fit into the gateway's memory. Another route would send as much. */
-export function memoryFault(memory: MemoryShare): Fault {
+export function createMemoryFault(memory: MemoryShare): Fault {
   memory.refuse('reply');
   const message = upstreamReason('upstream.reason.memory');
   return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }
 
 /** Creates the fault that ends an attempt because its exchange is over. */
-export function goneFault(reason: unknown): Fault {
+export function createGoneFault(reason: unknown): Fault {
   const error =
     reason instanceof GatewayError
       ? reason
@@ -147,7 +155,7 @@ export function goneFault(reason: unknown): Fault {
 }
 
 /** Creates the fault that ends an attempt because another route responded first. */
-export function hedgeLostFault(): Fault {
+export function createHedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
@@ -180,6 +188,7 @@ const kindByMeaning: Readonly<Record<ErrorMeaning, FaultKind>> = {
   rejected: 'client',
 };
 
+/** Returns the kind of fault for the meaning of an error. */
 export function faultKindOf(meaning: ErrorMeaning): FaultKind {
   return kindByMeaning[meaning];
 }
@@ -189,7 +198,7 @@ export function faultKindOf(meaning: ErrorMeaning): FaultKind {
  *
  * @param secrets keys and host of the upstream, removed from the message
  */
-export function toResponseFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
+export function createResponseFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : faultKindOf(meaning);
   return new Fault(kind, redactError(error, secrets), { status, mayBeCausedByRequest: true });
@@ -208,7 +217,7 @@ function redactError(error: GatewayError, secrets: readonly string[]): GatewayEr
 const distinctiveCharacter = /[\d/:.-]/;
 
 /** Replaces the upstream's model name, or a dated version of it, with the name that the client used and can act on. */
-export function withModelName(fault: Fault, upstreamName: string, clientName: string): Fault {
+export function renameModel(fault: Fault, upstreamName: string, clientName: string): Fault {
   const { error, kind } = fault;
   if (!error.message.includes(upstreamName) || !distinctiveCharacter.test(upstreamName)) return fault;
   const namePattern = new RegExp(`(?<![\\w/:.-])${RegExp.escape(upstreamName)}(-\\d[\\d-]*)?(?![\\w/:-]|\\.\\w)`, 'g');

@@ -3,7 +3,7 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { isEventStream, looksLikeEvents } from './content-type.ts';
 import { type UpstreamResponse, type ResponseBody, getContentType } from './contract.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';
-import { type Fault, routeFault } from './fault.ts';
+import { type Fault, createRouteFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
 
@@ -17,7 +17,7 @@ export function openBody(response: UpstreamResponse): ResponseBody {
   if (contentCoding === 'identity' || contentCoding === '') return openDecodedBody(response);
   if (canDecode(contentCoding)) return new DecodedBody(response, contentCoding, openDecodedBody);
   if (response.status >= 300) return new RefusalBody(response);
-  throw routeFault('upstream_failed', upstreamReason('upstream.reason.encoding'));
+  throw createRouteFault('upstream_failed', upstreamReason('upstream.reason.encoding'));
 }
 
 function openDecodedBody(response: UpstreamResponse): ResponseBody {

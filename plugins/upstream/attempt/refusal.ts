@@ -82,12 +82,12 @@ export function parseRefusal(
     case 'unsupported':
       return new Fault(kind, createClientError(kind, status, reported, secrets), { status });
     case 'no_model':
-      return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), {
+      return new Fault('no_model', new GatewayError('upstream_failed', describeStatus(status)), {
         status,
         isUnclear404: status === 404 && !isUnknownModel(reported) && !/\bmodels?\b/i.test(reported.message ?? ''),
       });
     default:
-      return createRouteFault(status, reported, retryAfter);
+      return createStatusFault(status, reported, retryAfter);
   }
 }
 
@@ -123,25 +123,25 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 }
 
 /** @param retryAfter seconds to wait, as requested by the upstream */
-function createRouteFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
-  const code = chooseFailureCode(readUnavailability(status) ?? findErrorMeaning(reported));
-  const error = new GatewayError(code, statusMessage(status), retryAfter === undefined ? {} : { retryAfter });
+function createStatusFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
+  const code = chooseFailureCode(findUnavailability(status) ?? findErrorMeaning(reported));
+  const error = new GatewayError(code, describeStatus(status), retryAfter === undefined ? {} : { retryAfter });
   // Other statuses may be caused by the request, and one conversation must not open the breaker for others.
   const isUnclear404 = status === 404; // always an HTML page here; other 404s are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
 
-function readUnavailability(status: number): ErrorMeaning | undefined {
+function findUnavailability(status: number): ErrorMeaning | undefined {
   if (overloadStatuses.has(status)) return 'capacity';
   return timeoutStatuses.has(status) ? 'timeout' : undefined;
 }
 
-function statusMessage(status: number): string {
+function describeStatus(status: number): string {
   if (overloadStatuses.has(status)) return upstreamReason('upstream.reason.overloaded', { status });
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** Returns a short body as text: if it is not JSON, it is the server's error message. */
+/** Returns a short body as text, which is the server's error message if the body is not JSON. */
 function readShortText(body: Buffer): string | undefined {
   return body.length <= 256 ? body.toString().trim() : undefined;
 }

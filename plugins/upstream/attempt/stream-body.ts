@@ -4,7 +4,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { type UpstreamResponse, type ResponseBody, finishGraceMs } from './contract.ts';
-import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
+import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 
 /** Characters of a response that are read without a memory reservation; most responses are shorter. */
 const unreservedCharacters = 65_536;
@@ -103,7 +103,7 @@ export class StreamBody implements ResponseBody {
     else this.#forward(this.#stream, remainder);
     const isComplete = this.#bytesType === undefined ? reader.isComplete : fault === undefined && reader.hasContent;
     if (isComplete && this.#isOpening) this.#open();
-    this.#response.end(isComplete ? undefined : (fault ?? closedEarlyFault()));
+    this.#response.end(isComplete ? undefined : (fault ?? createClosedEarlyFault()));
   }
 
   #gate(events: Buffer): void {
@@ -115,9 +115,9 @@ export class StreamBody implements ResponseBody {
     if (this.#endOnFailure()) return;
     if (reader.hasContent) this.#scheduleOpening();
     else if (reader.isComplete)
-      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.ended_empty')));
+      this.#response.end(createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.ended_empty')));
     else if (this.#gatedEvents.size > bounds.gatedEvents || this.#receivedBytes > bounds.gatedBytes)
-      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.stream_empty')));
+      this.#response.end(createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.stream_empty')));
     else this.#updateGrace();
   }
 
@@ -140,7 +140,7 @@ export class StreamBody implements ResponseBody {
     );
   }
 
-  /** False in later packets, which are not awaited: with a fast upstream the attempt yields continuously. */
+  /** False in later packets, which are not awaited, because with a fast upstream the attempt yields continuously. */
   get #isInContentPacket(): boolean {
     return this.#receivedBytes - this.#bytesUntilContent < maxPacketBytes;
   }
@@ -157,7 +157,7 @@ export class StreamBody implements ResponseBody {
         clock.resume();
         this.#response.resume();
       },
-      // The reader is gone: the exchange's signal carries the reason, and the upstream must stop now.
+      // The reader is gone. The exchange's signal carries the reason, and the upstream must stop now.
       close: () => this.#response.end(),
     });
     this.#stream = stream;
@@ -177,7 +177,7 @@ export class StreamBody implements ResponseBody {
     this.#updateGrace();
   }
 
-  /** Starts the grace period of a finished response. Cancels it if content follows: some vendors send a finish reason in every chunk. */
+  /** Starts the grace period of a finished response. Cancels it if content follows, because some vendors send a finish reason in each chunk. */
   #updateGrace(): void {
     const { clock, reader } = this.#response;
     if (reader.isFinished === this.#isInGrace) return;
@@ -189,12 +189,12 @@ export class StreamBody implements ResponseBody {
   #endOnFailure(): boolean {
     const { reader, status, request } = this.#response;
     if (reader.failure === undefined) return false;
-    this.#response.end(toResponseFault(reader.failure, status, request.secrets?.()));
+    this.#response.end(createResponseFault(reader.failure, status, request.secrets?.()));
     return true;
   }
 }
 
 /** Creates the fault on demand, because an error captures its stack. */
-function closedEarlyFault(): Fault {
-  return interruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
+function createClosedEarlyFault(): Fault {
+  return createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

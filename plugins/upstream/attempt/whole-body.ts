@@ -8,10 +8,10 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { toClientContentType } from './content-type.ts';
 import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs } from './contract.ts';
-import { toResponseFault, interruptedFault, type Fault } from './fault.ts';
+import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 import { parseRefusal } from './refusal.ts';
 
-/** The status and the first bytes of an error suffice to try another route. */
+/** Maximum time to wait for the body of an error. Its status and first bytes suffice to try another route. */
 const errorBodyTimeoutMs = 2_000;
 
 /** Body of a 3xx, 4xx or 5xx. Becomes a fault, described by the part of the body that arrives in time. */
@@ -63,7 +63,7 @@ export class WholeBody implements ResponseBody {
     this.#received.add(chunk);
     if (!this.#response.reserveMemory(this.#received.size * footprint.reply)) return this.#received.clear();
     if (this.#received.size > bounds.bufferedReply)
-      this.#response.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
+      this.#response.end(createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
     else if (this.#endReader !== undefined) this.#detectEnd(this.#endReader, chunk);
   }
 
@@ -95,7 +95,7 @@ export class WholeBody implements ResponseBody {
   async #endInTurns(): Promise<void> {
     const { reader } = this.#response;
     const json = stripByteOrderMark(this.#received.join());
-    const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), this.#replyKind());
+    const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), this.#describeReplyKind());
     const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
     if (!this.#response.isOver) this.#handOver(reply);
   }
@@ -109,10 +109,10 @@ export class WholeBody implements ResponseBody {
 
   #fail(error: unknown): void {
     const { status, request } = this.#response;
-    this.#response.end(toResponseFault(toGatewayError(error), status, request.secrets?.()));
+    this.#response.end(createResponseFault(toGatewayError(error), status, request.secrets?.()));
   }
 
-  #replyKind(): AnswerKind {
+  #describeReplyKind(): AnswerKind {
     return { isEventStream: this.#isEventStream, isStreamRequested: this.#response.request.isStream };
   }
 

@@ -27,11 +27,12 @@ interface RunningRequest {
 }
 
 /**
- * Slots of one pool and the requests that wait for them. The algorithm is start-time fair queueing (Goyal, Vin, Cheng 1996) by account,
- * over several slots. Requests of one account are served in order of arrival; the account with the earliest start tag is next.
+ * Slots of one pool, and the requests that wait for them. The algorithm is start-time fair queueing (Goyal, Vin, Cheng 1996) by account, over
+ * several slots. Requests of one account are served in order of arrival. The account with the earliest start tag is next.
  *
- * Each slot advances the account's tag by the usual duration of its requests, which is replaced by the actual duration at the end. The
- * duration is divided by the account's weight and multiplied by its burden, up to 4 for an account that recently used more than the others.
+ * Each slot advances the account's tag by the usual duration of the account's requests. At the end, the actual duration replaces the usual
+ * one. The duration is divided by the account's weight and multiplied by its burden, which is up to 4 for an account that recently used more
+ * than the others.
  *
  * Has no clock and no timers; `now` is monotonic ms. `core/platform/shared/slots.lua` implements the same algorithm in Redis.
  */
@@ -190,7 +191,7 @@ export class FairQueue {
   }
 
   #grantSlots(limits: SlotLimits, now: number): string[] {
-    const granted: string[] = [];
+    const grantedIds: string[] = [];
     while (this.#readyTags.size > 0 && this.#msUntilRoom(limits, now) === 0) {
       const [name, tag] = this.#selectAccount();
       const account = this.#accounts.get(name) as Account;
@@ -198,11 +199,11 @@ export class FairQueue {
       this.#waitingAccounts.delete(id);
       this.#readyTags.delete(name);
       this.#startRequest(id, name, tag, now, limits);
-      // Added again, it comes after accounts with the same tag.
+      // An account that is added again comes after accounts with the same tag.
       if (account.waiting.length > 0) this.#readyTags.set(name, Math.max(this.#virtualTime, account.virtualFinish));
-      granted.push(id);
+      grantedIds.push(id);
     }
-    return granted;
+    return grantedIds;
   }
 
   #selectAccount(): [name: string, tag: number] {

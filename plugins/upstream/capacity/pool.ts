@@ -14,7 +14,10 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const warnIntervalMs = 60_000;
+/** Limits for requests that already wait, and may continue to wait. */
+const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity };
 
+/** Dependencies of a pool. */
 export interface PoolParts {
   readonly log: Logger;
   /** Undefined if this process is the only instance. */
@@ -31,7 +34,7 @@ export interface Place {
   state: 'entering' | 'waiting' | 'running' | 'refused' | 'over';
   /** Last known position and expected wait; see SlotReply. */
   position: number;
-  expected: number; // ms
+  expectedMs: number; // ms
   startedAt: number; // monotonic ms; when it got its slot
   /** Called once, when it is granted a slot after waiting. */
   onGrant: () => void;
@@ -72,8 +75,8 @@ export class CapacityPool implements Disposable {
   }
 
   /** Requests a slot. Resolves with a place that is `running`, `waiting` or `refused`. */
-  async requestSlot(ask: Omit<RequestedSlot, 'id'>, model: string, onGrant: () => void): Promise<Place> {
-    const { account, weight, mayWait } = ask;
+  async requestSlot(request: Omit<RequestedSlot, 'id'>, model: string, onGrant: () => void): Promise<Place> {
+    const { account, weight, mayWait } = request;
     const id = `${this.#parts.store?.instance ?? 'local'}:${++this.#lastPlaceNumber}`;
     const place: Place = {
       id,
@@ -82,7 +85,7 @@ export class CapacityPool implements Disposable {
       model,
       state: 'entering',
       position: 0,
-      expected: 0,
+      expectedMs: 0,
       startedAt: 0,
       onGrant,
     };
@@ -151,7 +154,7 @@ export class CapacityPool implements Disposable {
       return;
     }
     place.position = reply.position;
-    place.expected = reply.expectedMs;
+    place.expectedMs = reply.expectedMs;
     if (reply.state === 'running') this.#grant(place);
     else if (reply.state === 'waiting') place.state = 'waiting';
     else {
@@ -264,7 +267,7 @@ export class CapacityPool implements Disposable {
     try {
       const reply = await store.beat(this.key, this.limits);
       const wasLocal = this.#localQueue !== undefined;
-      // From here on, the store decides again; places that are missing there are sent below.
+      // From here on, the store decides again. Places that are missing in the store are sent below.
       this.#localQueue = undefined;
       this.#applyGrants(reply);
       const storedPlaces = reply.hasSlotById ?? new Map<string, boolean>();
@@ -295,6 +298,3 @@ export class CapacityPool implements Disposable {
     }
   }
 }
-
-/** Limits for requests that already wait and may continue to. */
-const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity };

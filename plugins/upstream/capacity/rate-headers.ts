@@ -2,7 +2,7 @@ import type { SlotResult } from '#core/platform/shared/slots.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers with the remaining requests and their reset: OpenAI and compatible vendors, Anthropic, vendors that count only requests, IETF draft. */
+/** Headers with the remaining requests and their reset, from OpenAI and compatible vendors, Anthropic, other vendors, and an IETF draft. */
 const headerPairs = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],

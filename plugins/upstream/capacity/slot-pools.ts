@@ -28,13 +28,13 @@ export class SlotPools implements AsyncDisposable {
   configure({ upstreams }: Catalog, queue: QueueOptions): void {
     for (const upstream of upstreams) {
       const pool = this.getOrCreate(upstream, queue);
-      if (pool !== undefined) pool.limits = poolLimits(upstream, queue);
+      if (pool !== undefined) pool.limits = createPoolLimits(upstream, queue);
     }
   }
 
   /** Returns the pool of an upstream; undefined if it has not been created. */
   find(upstream: Upstream): CapacityPool | undefined {
-    return this.#pools.get(keyOf(upstream));
+    return this.#pools.get(createKey(upstream));
   }
 
   /**
@@ -45,8 +45,8 @@ export class SlotPools implements AsyncDisposable {
     if (upstream.capacity === undefined) return undefined;
     const existing = this.find(upstream);
     if (existing !== undefined) return existing;
-    const key = keyOf(upstream);
-    const pool = new CapacityPool(upstream.name, key, poolLimits(upstream, queue), this.#parts);
+    const key = createKey(upstream);
+    const pool = new CapacityPool(upstream.name, key, createPoolLimits(upstream, queue), this.#parts);
     this.#pools.set(key, pool);
     return pool;
   }
@@ -78,16 +78,17 @@ export class SlotPools implements AsyncDisposable {
   }
 }
 
-function poolLimits({ capacity }: Upstream, queue: QueueOptions) {
+function createPoolLimits({ capacity }: Upstream, queue: QueueOptions) {
   const { concurrent = Infinity, requests = Infinity, period = 60_000 } = capacity ?? {};
   return { concurrent, requests, period, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
-/** Returns the key of an upstream's pool. An upstream with the same name but a different base URL has a pool of its own. */
-function keyOf({ name, baseUrl }: Upstream): string {
+/** Creates the key of an upstream's pool. An upstream with the same name but a different base URL has a pool of its own. */
+function createKey({ name, baseUrl }: Upstream): string {
   return `${name} ${baseUrl}`;
 }
 
+/** Returns the slot pools of the host; the first call creates them. */
 export function getSlotPools(host: Host): SlotPools {
   return host.keep('upstream/capacity', () => {
     const { log, shared } = host;

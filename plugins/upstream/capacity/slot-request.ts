@@ -77,8 +77,8 @@ export class SlotRequest {
   #wake: ((end: WaitEnd) => void) | undefined;
   #waitedMs = 0;
   #waitingSince: number | undefined; // ms after the start of the exchange
-  /** Position and expected wait, or those that the request would get if it were repeated. */
-  #forecast: { readonly position: number; readonly expected: number } | undefined;
+  /** Current position and expected wait. Once the request has left the queues, the values that a repeated request would get. */
+  #forecast: { readonly position: number; readonly expectedMs: number } | undefined;
   #isQueueFull = false;
 
   constructor(parts: QueueParts, exchange: Exchange, delivery: Delivery, model: string) {
@@ -93,7 +93,7 @@ export class SlotRequest {
     return this.#parts.options.prefer_backup;
   }
 
-  /** Ms for which the request may still wait. */
+  /** Remaining time that the request may wait. */
   get remainingMs(): number {
     return this.#parts.options.wait * 1000 - this.#waitedMs;
   }
@@ -107,6 +107,7 @@ export class SlotRequest {
     return this.#places.size > 0;
   }
 
+  /** Returns the pool of a route's upstream; undefined without a declared capacity. */
   getPool({ upstream }: Route): CapacityPool | undefined {
     return this.#parts.pools.getOrCreate(upstream, this.#parts.options);
   }
@@ -124,17 +125,17 @@ export class SlotRequest {
     if (place.state === 'running') return new Slot(pool, place, this.#parts.now);
     if (place.state === 'waiting') this.#places.set(pool, place);
     else if (mayWait) this.#isQueueFull = true;
-    if (this.#forecast === undefined || place.expected < this.#forecast.expected) this.#forecast = place;
+    if (this.#forecast === undefined || place.expectedMs < this.#forecast.expectedMs) this.#forecast = place;
     return undefined;
   }
 
   /**
    * Waits for a slot in any of its queues.
    *
-   * @param retryIn ms after which the wait ends with `again` so that the caller can check all routes
+   * @param retryAfterMs time after which the wait ends with `again` so that the caller can check all routes
    */
   async waitForSlot(
-    retryIn: number,
+    retryAfterMs: number,
   ): Promise<{ readonly pool: CapacityPool; readonly slot: Slot } | 'again' | 'late' | 'gone'> {
     const { promise, resolve } = Promise.withResolvers<WaitEnd>();
     this.#wake = resolve;
@@ -142,13 +143,13 @@ export class SlotRequest {
     for (const [pool, { state }] of this.#places) if (state === 'running') resolve(pool);
     if (this.isGone) resolve('gone');
     const remainingMs = this.remainingMs;
-    const ending = await waitForFirst([promise], Math.min(retryIn, remainingMs));
+    const ending = await waitForFirst([promise], Math.min(retryAfterMs, remainingMs));
     this.#wake = undefined;
     this.#waitedMs += this.#exchange.elapsed - this.#waitingSince;
     this.#waitingSince = undefined;
     this.#delivery.queuedFor = this.#waitedMs;
     if (ending === notSettled) {
-      if (retryIn < remainingMs) return 'again';
+      if (retryAfterMs < remainingMs) return 'again';
       await this.leaveQueues();
       return 'late';
     }
@@ -168,7 +169,7 @@ export class SlotRequest {
   /** Creates the fault of a request that got no slot. */
   createFault(): Fault {
     const { wait, per_account } = this.#parts.options;
-    const expectedSeconds = Math.ceil((this.#forecast?.expected ?? 1_000) / 1000);
+    const expectedSeconds = Math.ceil((this.#forecast?.expectedMs ?? 1_000) / 1000);
     const retryAfter = Math.min(maxRetryDelaySeconds, Math.max(1, expectedSeconds));
     const message = upstreamReason(`upstream.reason.${this.#isQueueFull ? 'crowded' : 'full'}`, {
       most: per_account,
@@ -187,8 +188,8 @@ export class SlotRequest {
     if (this.#forecast === undefined) return {};
     const currentWaitMs = this.#waitingSince === undefined ? 0 : this.#exchange.elapsed - this.#waitingSince;
     const waitedMs = this.#waitedMs + currentWaitMs;
-    const { position, expected } = this.#forecast;
-    const fields = [`position=${position}`, `expected=${toSeconds(expected)}`, `waited=${toSeconds(waitedMs)}`];
+    const { position, expectedMs } = this.#forecast;
+    const fields = [`position=${position}`, `expected=${toSeconds(expectedMs)}`, `waited=${toSeconds(waitedMs)}`];
     return { [this.#parts.header]: (this.#delivery.servedBy === undefined ? fields : fields.slice(2)).join(', ') };
   }
 }

@@ -5,7 +5,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
-import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
+import { Fault, faultEffects, createGoneFault, createHedgeLostFault } from '../attempt/fault.ts';
 import type { SlotRequest } from '../capacity/slot-request.ts';
 import type { AdmittedRoute, FailedRoute } from './admission.ts';
 import { Allowance } from './allowance.ts';
@@ -86,7 +86,7 @@ export class Relay {
   async #tryAll(): Promise<Reply> {
     const { parts, exchange, notes, isResumable } = this.#context;
     parts.retryBudget.creditRequest();
-    exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
+    exchange.onAbort((reason) => this.#stopAll(createGoneFault(reason)));
     const routeReply = await (this.#context.lease === undefined
       ? this.#tryRoutes()
       : this.#tryRoutesInSession(this.#context.lease));
@@ -212,7 +212,7 @@ export class Relay {
 
   #stopRunning(): void {
     this.#isOver = true;
-    for (const attempts of this.#runningAttempts.keys()) attempts.stop(hedgeLostFault());
+    for (const attempts of this.#runningAttempts.keys()) attempts.stop(createHedgeLostFault());
     this.#runningAttempts.clear();
   }
 

@@ -11,7 +11,7 @@ import { createAttemptSpanId, createTraceHeaders } from '#core/gateway/trace-con
 import { runInBackground, noteFailure } from '#core/platform/background.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
-import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
+import { Fault, faultEffects, createGoneFault, createHedgeLostFault, renameModel } from '../attempt/fault.ts';
 import { getTarget } from '../connections/connections.ts';
 import { type AdmittedRoute, findThrottling } from './admission.ts';
 import { AttemptReport } from './attempt-report.ts';
@@ -187,10 +187,10 @@ export class RouteAttempts {
       reader,
     );
     this.#attempt = attempt;
-    if (exchange.abortReason !== undefined) attempt.end(goneFault(exchange.abortReason));
+    if (exchange.abortReason !== undefined) attempt.end(createGoneFault(exchange.abortReason));
     try {
       const reply = await attempt.run();
-      if (this.#isStopped) return hedgeLostFault();
+      if (this.#isStopped) return createHedgeLostFault();
       const droppedParts = [...(request.notes ?? []), ...(reader.notes ?? [])];
       if (!isContinuation) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
       notes.addContinuation(droppedParts);
@@ -206,7 +206,7 @@ export class RouteAttempts {
     const { parts } = this.#context;
     try {
       const token = await parts.getTokenSource?.(this.route).get();
-      return this.#isStopped ? hedgeLostFault() : (token ?? '');
+      return this.#isStopped ? createHedgeLostFault() : (token ?? '');
     } catch (error) {
       const message = error instanceof Error ? error.message : '';
       const reason = upstreamReason('upstream.reason.no_token', { error: message });
@@ -273,6 +273,6 @@ function createRequest(
     now,
     vendor: route.upstream.vendor,
     secrets: () => [...listSecrets(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
-    redact: (fault) => withModelName(fault, route.model, adapter.modelName),
+    redact: (fault) => renameModel(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { hungWork } from '#core/platform/hung-work.ts';
-import { DiskSilent } from '../../../plugins/log/disk/contract.ts';
+import { DiskUnresponsive } from '../../../plugins/log/disk/contract.ts';
 import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { listFolder } from '../../../plugins/log/disk/list-folder.ts';
 import { OwnSegment } from '../../../plugins/log/own-segment.ts';
@@ -43,10 +43,10 @@ test('what is appended in one turn waits for a throttled disk as long as one lin
   gated.throttle();
   const lines = Buffer.from(`${'x'.repeat(99_999)}\n`.repeat(100));
   const began = performance.now();
-  expect(() => segment.appendHead(lines)).toThrow(DiskSilent);
+  expect(() => segment.appendHead(lines)).toThrow(DiskUnresponsive);
   expect(performance.now() - began).toBeLessThan(patience);
   gated.go();
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   for (let turn = 0; turn < 3; turn++) {
     expect(disk.append(segment.file as number, lines, 0, 100_000)).toBe(100_000);
     await new Promise(setImmediate);
@@ -66,7 +66,7 @@ test('what a turn does between two waits for room is not taken for a disk that d
   fill();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
   fill();
-  expect(disk.isSilent).toBe(false);
+  expect(disk.isUnresponsive).toBe(false);
 });
 
 test('a stall of the event loop is not taken for a disk that does not answer', async () => {
@@ -80,7 +80,7 @@ test('a stall of the event loop is not taken for a disk that does not answer', a
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
     disk.wake();
     await written;
-    expect(disk.isSilent).toBe(false);
+    expect(disk.isUnresponsive).toBe(false);
   }
   await until(() => readFileSync(path, 'utf8') === 'line\n'.repeat(20));
 });
@@ -97,7 +97,7 @@ test.runIf(process.platform === 'linux')(
     disk.wake();
     await disk.whenWritten();
     expect(disk.copyUnwritten()).toHaveLength(1);
-    expect(disk.isSilent).toBe(false);
+    expect(disk.isUnresponsive).toBe(false);
     gated.go();
     await until(() => disk.copyUnwritten().length === 0);
   },
@@ -132,7 +132,7 @@ test('a thread that ends is started again, readiness tells it, and no record is 
     ok: false,
     reason: expect.stringContaining(reason) as string,
   });
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await until(async () => {
     ids.push((await record(log)).id);
     return recordsCheck.check(hostOf(log)).ok && linesOf(folder, 'data').length > 0;
@@ -162,7 +162,7 @@ test('whoever waits for a thread that ends is told so at once, and the next one 
   expect(performance.now() - began).toBeLessThan(patience);
   expect(failed).toEqual(['line\n']);
   disk.post('remove', path);
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await until(() => !existsSync(path));
   // Files outlive the thread that opened them.
   disk.append(file, Buffer.from('more\n'), 0, 5);
@@ -201,7 +201,7 @@ test('a disk that answers in the moment in which it counts as silent is not sile
   expect(fill).toThrow('the disk does not answer');
   expect(add).toHaveBeenCalledOnce();
   add.mockRestore();
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
 });
 
 test('lines that were appended before a file is read are in it', async () => {
@@ -229,7 +229,7 @@ test('a large folder is listed in steps, and no line waits long for it', async (
   for (const name of names) writeFileSync(join(many, name), 'x');
   const { file } = await disk.run('create', join(folder.path, 'file'), 0);
   let silences = 0;
-  disk.onSilent = () => silences++;
+  disk.onUnresponsive = () => silences++;
   gated.slowDown();
   const found: string[] = [];
   for await (const entries of listFolder(disk, many)) {
@@ -255,7 +255,7 @@ test('a file that was written again too late is removed, and can be written agai
   await disk.whenWritten();
   await expect(late).rejects.toThrow('the disk does not answer');
   gated.go();
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await until(
     async () => (await disk.run('restore', path, Buffer.from('line\n')).catch(() => undefined)) !== undefined,
   );
@@ -273,7 +273,7 @@ test('what a thread that ends has not written is taken back, with the reason', a
     'the thread that writes the journal has ended, and is started again: no memory',
     ['line\n'],
   ]);
-  expect(disk.isSilent).toBe(true);
+  expect(disk.isUnresponsive).toBe(true);
 });
 
 test('the thread takes its compiled modules from the cache of the process', async () => {

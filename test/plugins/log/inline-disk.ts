@@ -5,10 +5,10 @@ import { Ring, controlWord } from '../../../plugins/log/disk/ring.ts';
 
 /** The disk without a thread: what is asked of it happens at once. For tests with clocks of their own, and many journals. */
 export class InlineDisk implements Disk {
-  readonly isSilent = false;
-  onSilent: Disk['onSilent'] = () => {};
+  readonly isUnresponsive = false;
+  onUnresponsive: Disk['onUnresponsive'] = () => {};
   onFailure: Disk['onFailure'] = () => {};
-  onAnswer: Disk['onAnswer'] = () => {};
+  onResponse: Disk['onResponse'] = () => {};
   readonly #ring = new Ring();
 
   get position(): number {
@@ -37,7 +37,7 @@ export class InlineDisk implements Disk {
     this.wake();
   }
 
-  async waitForAnswer(): Promise<true> {
+  async waitForResponse(): Promise<true> {
     return true;
   }
 

@@ -17,12 +17,12 @@ test('a request waits for its line for 200 ms at most, and after it none does un
   const began = performance.now();
   for (let index = 0; index < 100; index++) ids.push((await record(log)).id);
   expect(performance.now() - began).toBeLessThan(patience / 2);
-  expect(disk.isSilent).toBe(true);
+  expect(disk.isUnresponsive).toBe(true);
   expect(log.journal.trouble?.reason).toBe('the disk does not answer');
   // What is in memory reaches the database meanwhile.
   await until(() => store.records.size >= 100);
   go();
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await until(async () => {
     ids.push((await record(log)).id);
     return linesOf(folder, 'data').length > 0;
@@ -132,12 +132,12 @@ test('while the disk does not answer, records go on although files wait, and rea
   stop();
   await until(async () => {
     await record(log);
-    return disk.isSilent;
+    return disk.isUnresponsive;
   });
   store.isAway = false;
   const ids = [(await record(log)).id, (await record(log)).id];
   await until(() => ids.every((id) => store.records.has(id)));
-  expect(disk.isSilent).toBe(true);
+  expect(disk.isUnresponsive).toBe(true);
   const lines: string[] = [];
   await until(() => log.spool?.oldest() !== undefined);
   for (let oldest = log.spool?.oldest(); oldest !== undefined; oldest = log.spool?.oldest()) {
@@ -147,7 +147,7 @@ test('while the disk does not answer, records go on although files wait, and rea
   expect(ids.filter((id) => !lines.some((line) => line.includes(id)))).toEqual([]);
   expect(log.spool?.dropped).toBe(0);
   go();
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await log[Symbol.asyncDispose]();
 });
 
@@ -164,12 +164,12 @@ test('what is shipped while the disk does not answer is removed once it does, an
     stop();
   };
   await log.journal.roll();
-  await until(() => disk.isSilent);
+  await until(() => disk.isUnresponsive);
   await until(() => log.journal.finished.count === 0);
   expect(log.leftovers.obstacle).toBeUndefined();
   go();
   await until(() => !folder.journal('data').includes(name));
-  await until(() => !disk.isSilent);
+  await until(() => !disk.isUnresponsive);
   await log[Symbol.asyncDispose]();
 });
 

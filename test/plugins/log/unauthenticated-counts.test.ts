@@ -97,7 +97,7 @@ test('counts wait while the database is away, within a bound, and a stop says ho
   await clock.counts.finish(1_000);
   expect(clock.stored).toHaveLength(bounds.waitingCounts);
   expect(clock.stored.at(-1)?.minute).toBe(begin + (minutes - 1) * minute);
-  expect(clock.log.lines[1]).toBe(`warn 7 requests without an account are missing in the counts of them`);
+  expect(clock.log.lines[1]).toBe(`warn 7 requests without an account are missing from the counts`);
 });
 
 test('a clock that is set back counts further in the minute that it shows', async () => {

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { describeAttempts } from '../../../../plugins/dashboard/requests/describe-attempts.ts';
 import { isTimeout } from '../../../../plugins/dashboard/requests/describe-fault.ts';
-import { toConnectionFault, describeFault, silentConnectionFault } from '../../../../plugins/upstream/attempt/fault.ts';
+import {
+  createConnectionFault,
+  describeFault,
+  createSilentConnectionFault,
+} from '../../../../plugins/upstream/attempt/fault.ts';
 import { failover, readerOf, recordOf, routesAs } from './fixture.ts';
 
 type Attempts = NonNullable<RequestRecord['attempts']>;
@@ -121,13 +125,13 @@ describe('attempts', () => {
 
 describe('timeouts', () => {
   it('are distinguished from other faults by the words that the upstream stage records', () => {
-    const late = toConnectionFault(
+    const late = createConnectionFault(
       Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
       false,
     );
-    const closed = toConnectionFault(Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false);
+    const closed = createConnectionFault(Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false);
     expect(
-      [late, silentConnectionFault('The upstream sent nothing for 60 seconds.'), closed].map((fault) =>
+      [late, createSilentConnectionFault('The upstream sent nothing for 60 seconds.'), closed].map((fault) =>
         isTimeout(describeFault(fault)),
       ),
     ).toEqual([true, true, false]);

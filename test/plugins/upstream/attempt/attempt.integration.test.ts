@@ -9,7 +9,7 @@ import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
 import type { AttemptRequest } from '../../../../plugins/upstream/attempt/contract.ts';
-import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
+import { Fault, createRouteFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { conversational } from '../../../support/formats.ts';
@@ -242,7 +242,7 @@ describe('a stream', () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const attempt = attemptAt(upstream.url, true);
     const { body } = await attempt.run();
-    attempt.end(routeFault('upstream_failed', 'cut'));
+    attempt.end(createRouteFault('upstream_failed', 'cut'));
     const read: string[] = [];
     const failed = new Promise((resolve) => (body as Readable).once('error', resolve));
     (body as Readable).on('data', (chunk: Buffer) => read.push(chunk.toString()));
@@ -255,7 +255,7 @@ describe('a stream', () => {
     const attempt = attemptAt(upstream.url, true);
     const { body } = await attempt.run();
     (body as Readable).destroy();
-    attempt.end(routeFault('upstream_failed', 'late'));
+    attempt.end(createRouteFault('upstream_failed', 'late'));
     await upstream.waitForClose(1);
     expect(events).toEqual(['content', 'end well']);
   });
@@ -263,7 +263,7 @@ describe('a stream', () => {
   it('renders its failure as its format does', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const { renderFailure, body } = await attemptAt(upstream.url, true).run();
-    expect(renderFailure?.(routeFault('upstream_failed', 'cut').error)).toMatch(/^data: \{"error":.* cut"/);
+    expect(renderFailure?.(createRouteFault('upstream_failed', 'cut').error)).toMatch(/^data: \{"error":.* cut"/);
     (body as Readable).destroy();
   });
 });
@@ -360,7 +360,7 @@ describe('an attempt that is given up', () => {
   it('before it ran sends nothing', async () => {
     await using upstream = await createUpstream((_request, response) => response.json(200, answer));
     const attempt = attemptAt(upstream.url, false);
-    const fault = routeFault('upstream_failed', 'given up');
+    const fault = createRouteFault('upstream_failed', 'given up');
     attempt.end(fault);
     await expect(attempt.run()).rejects.toBe(fault);
     // Ends after everything that was sent has been answered.

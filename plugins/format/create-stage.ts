@@ -73,13 +73,13 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
         return exchange.set(adapter, await openUpload(host, exchange, clientEndpoint));
       }
       const { format, endpoint } = clientEndpoint;
-      const received = await readClientRequest(exchange, format, endpoint);
+      const clientRequest = await readClientRequest(exchange, format, endpoint);
       // Only pending work is awaited, because each `await` creates two promises.
-      const resolving = responses.enter(exchange, received);
-      const resolved = resolving instanceof Promise ? await resolving : resolving;
-      const model = exchange.find(trialModel) ?? findModel(host, resolved.model);
-      requireKind(model, resolved.model, format);
-      const request = resolved.with({ model: nameInReply(model, resolved.model) });
+      const resolving = responses.enter(exchange, clientRequest);
+      const resolvedRequest = resolving instanceof Promise ? await resolving : resolving;
+      const model = exchange.find(trialModel) ?? findModel(host, resolvedRequest.model);
+      requireKind(model, resolvedRequest.model, format);
+      const request = resolvedRequest.with({ model: nameInReply(model, resolvedRequest.model) });
       const { content } = request;
       const { isLong } = content;
       if (isLong) await nextTurn();
@@ -88,11 +88,13 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
       const openingThread = threads.open(exchange, request, model);
       const threaded = openingThread instanceof Promise ? await openingThread : openingThread;
       const restoring = reasoning.attachReasoning(exchange, threaded, model);
-      const restored = restoring instanceof Promise ? await restoring : restoring;
+      const requestWithReasoning = restoring instanceof Promise ? await restoring : restoring;
       const findingUser = endUsers.computeId(exchange, model);
       const endUser = findingUser instanceof Promise ? await findingUser : findingUser;
-      const identified = endUser === undefined ? restored : restored.with({ endUser });
-      const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
+      const requestWithUser = endUser === undefined ? requestWithReasoning : requestWithReasoning.with({ endUser });
+      const call = isLong
+        ? await openLongCall(exchange, model, requestWithUser)
+        : openCall(exchange, model, requestWithUser);
       const { refusal } = call;
       if (refusal !== undefined && request.purpose === 'count') return respondWithTokenEstimate(request);
       if (refusal !== undefined) {

@@ -22,7 +22,7 @@ interface BlockQueueOptions {
 export class BlockQueue {
   readonly completeBlocks: Block[] = [];
   readonly #options: BlockQueueOptions;
-  readonly #open: OpenBlock[] = [];
+  readonly #openBlocks: OpenBlock[] = [];
   #isLiveStarted = false;
   /** Number of complete blocks that the client received. */
   #emittedCount = 0;
@@ -33,17 +33,17 @@ export class BlockQueue {
 
   /** The block that began last; undefined once it has been emitted in full. */
   get lastBlock(): OpenBlock | undefined {
-    return this.#open.at(-1);
+    return this.#openBlocks.at(-1);
   }
 
   /** The text so far; undefined if the answer contains anything except text and finished reasoning. */
   get plainText(): string | undefined {
     const isPlain =
-      this.#open.every(({ head }) => head.type === 'text') &&
+      this.#openBlocks.every(({ head }) => head.type === 'text') &&
       this.completeBlocks.every(({ type }) => type !== 'refusal' && type !== 'image');
     if (!isPlain) return undefined;
     const completeTexts = this.completeBlocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    return [...completeTexts, ...this.#open.map(({ text }) => text)].join('');
+    return [...completeTexts, ...this.#openBlocks.map(({ text }) => text)].join('');
   }
 
   /** Begins a block and closes the previous one. A call is closed only once its input is complete. */
@@ -51,7 +51,7 @@ export class BlockQueue {
     const { lastBlock: last } = this;
     if (last instanceof CallBlock) last.isClosed ||= last.hasWholeInput;
     else if (last !== undefined) last.isClosed = true;
-    this.#open.push(block);
+    this.#openBlocks.push(block);
     this.#advance();
     return block;
   }
@@ -73,22 +73,22 @@ export class BlockQueue {
   }
 
   closeAll(): void {
-    for (const block of this.#open) block.isClosed = true;
+    for (const block of this.#openBlocks) block.isClosed = true;
     this.#advance();
   }
 
   #isLive(block: OpenBlock): boolean {
-    return this.#open[0] === block && !block.isHeldBack;
+    return this.#openBlocks[0] === block && !block.isHeldBack;
   }
 
   /** Emits the closed blocks, then the buffered part of the new live block. */
   #advance(): void {
-    for (let live = this.#open[0]; live !== undefined; live = this.#open[0]) {
+    for (let live = this.#openBlocks[0]; live !== undefined; live = this.#openBlocks[0]) {
       if (!this.#isLiveStarted && live instanceof CallBlock) this.#emitStart(live);
       if (!live.isClosed) return;
       this.#closeLive(live);
-      this.#open.shift();
-      const next = this.#open[0];
+      this.#openBlocks.shift();
+      const next = this.#openBlocks[0];
       if (next !== undefined && !next.isHeldBack && next.hasText) this.#release(next);
     }
   }

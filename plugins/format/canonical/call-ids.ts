@@ -99,8 +99,8 @@ export class CallIds {
   /** Records a call and returns its unique id. */
   addCall(givenId: string, name: string): string {
     const id = this.#uniqueIds.add(givenId, name);
-    const open = this.#openCalls.get(givenId);
-    if (open?.turn === this.#turn) open.uniqueIds.push(id);
+    const openCalls = this.#openCalls.get(givenId);
+    if (openCalls?.turn === this.#turn) openCalls.uniqueIds.push(id);
     else this.#openCalls.set(givenId, { turn: this.#turn, uniqueIds: [id], answeredCount: 0 });
     return id;
   }
@@ -108,10 +108,10 @@ export class CallIds {
   /** Returns the unique id of the call that a result belongs to; undefined if no call matches. Surplus results get the last call's id. */
   matchResult(givenId: string): string | undefined {
     this.endTurn();
-    const open = this.#openCalls.get(givenId);
-    if (open === undefined) return undefined;
-    const id = open.uniqueIds[Math.min(open.answeredCount, open.uniqueIds.length - 1)];
-    open.answeredCount++;
+    const openCalls = this.#openCalls.get(givenId);
+    if (openCalls === undefined) return undefined;
+    const id = openCalls.uniqueIds[Math.min(openCalls.answeredCount, openCalls.uniqueIds.length - 1)];
+    openCalls.answeredCount++;
     return id;
   }
 

@@ -62,9 +62,9 @@ export class ContinuationSeam {
   #join(text: string): Fragment[] {
     if (this.#isSeamPassed) return this.#emitText(text);
     this.#heldText += text;
-    const repeated = countRepeated(this.#tail, this.#heldText);
-    if (repeated === undefined) return [];
-    this.#heldText = this.#heldText.slice(repeated);
+    const repeatedLength = countRepeated(this.#tail, this.#heldText);
+    if (repeatedLength === undefined) return [];
+    this.#heldText = this.#heldText.slice(repeatedLength);
     return this.#release();
   }
 

@@ -36,41 +36,41 @@ interface SystemTurn {
  * - A result without a call becomes a user message.
  */
 export function normalizeCalls(items: readonly Item[]): Item[] {
-  const { identified, results } = identifyCalls(items);
-  const paired: Item[] = [];
+  const { identifiedItems, results } = identifyCalls(items);
+  const pairedItems: Item[] = [];
   let run: ToolCall[] = [];
   const closeRun = () => {
-    for (const { id } of run) paired.push(results.get(id) ?? createMissingResult(id));
+    for (const { id } of run) pairedItems.push(results.get(id) ?? createMissingResult(id));
     run = [];
   };
-  for (const item of identified) {
+  for (const item of identifiedItems) {
     // Reasoning between two calls of a run belongs to the run.
     if (item.type === 'message' || item.type === 'tool_result') closeRun();
     if (item.type === 'tool_call') run.push(item);
-    if (item.type !== 'tool_result') paired.push(item);
+    if (item.type !== 'tool_result') pairedItems.push(item);
   }
   closeRun();
-  return paired;
+  return pairedItems;
 }
 
 /** Gives calls and results unique ids, and turns results without a call into messages. */
-function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
+function identifyCalls(items: readonly Item[]): { identifiedItems: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
   const results = new Map<string, ToolResult>();
-  const identified: Item[] = [];
+  const identifiedItems: Item[] = [];
   for (const item of items) {
     if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
     const id = item.type === 'tool_result' ? ids.matchResult(item.id) : undefined;
-    if (item.type === 'tool_call') identified.push(withId(item, ids.addCall(item.id, item.name)));
-    else if (item.type !== 'tool_result') identified.push(item);
-    else if (id === undefined) identified.push(...toUserMessage(item));
+    if (item.type === 'tool_call') identifiedItems.push(withId(item, ids.addCall(item.id, item.name)));
+    else if (item.type !== 'tool_result') identifiedItems.push(item);
+    else if (id === undefined) identifiedItems.push(...toUserMessage(item));
     else {
       const result = withId(item, id);
       if (!results.has(id)) results.set(id, result);
-      identified.push(result);
+      identifiedItems.push(result);
     }
   }
-  return { identified, results };
+  return { identifiedItems, results };
 }
 
 function withId<I extends ToolCall | ToolResult>(item: I, id: string): I {
@@ -103,16 +103,16 @@ export function groupIntoTurns(items: readonly Item[]): DialogueTurn[] {
 }
 
 function openUserTurn(turns: DialogueTurn[]): UserTurn {
-  const last = turns.at(-1);
-  if (last?.role === 'user') return last;
+  const lastTurn = turns.at(-1);
+  if (lastTurn?.role === 'user') return lastTurn;
   const turn: UserTurn = { role: 'user', results: [], parts: [] };
   turns.push(turn);
   return turn;
 }
 
 function openAssistantTurn(turns: DialogueTurn[]): AssistantTurn {
-  const last = turns.at(-1);
-  if (last?.role === 'assistant') return last;
+  const lastTurn = turns.at(-1);
+  if (lastTurn?.role === 'assistant') return lastTurn;
   const turn: AssistantTurn = { role: 'assistant', items: [] };
   turns.push(turn);
   return turn;
@@ -144,8 +144,9 @@ export function splitAssistantTurn({ items }: AssistantTurn) {
 
 /** Notes a prefilled answer, for vendors whose models do not continue it. */
 export function notePrefill(items: readonly Item[], notes: Notes): void {
-  const last = items.at(-1);
-  if (last?.type === 'message' && last.role === 'assistant') notes.approximate('a prefilled answer as an earlier one');
+  const lastItem = items.at(-1);
+  if (lastItem?.type === 'message' && lastItem.role === 'assistant')
+    notes.approximate('a prefilled answer as an earlier one');
 }
 
 /** Writes a system message as text of a user message, for formats without system messages inside the dialogue. */

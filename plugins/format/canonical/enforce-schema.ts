@@ -26,8 +26,8 @@ export function enforceSchema(
 ): EnforcedSchema | undefined {
   if (subset === undefined) return { schema, isStrict: strict === true };
   const isCompiled = subset.isAlwaysEnforced || Boolean(strict);
-  const fitted = isCompiled ? fitForVendor(schema, strict, subset, notes) : undefined;
-  if (fitted !== undefined) return fitted;
+  const fittedSchema = isCompiled ? fitForVendor(schema, strict, subset, notes) : undefined;
+  if (fittedSchema !== undefined) return fittedSchema;
   if (subset.isAlwaysEnforced || (subset.requiresRootObject === true && !describesObject(schema))) return undefined;
   if (isCompiled) notes.approximate('json_schema as a hint');
   return { schema, isStrict: false };
@@ -42,18 +42,19 @@ function fitForVendor(
 ): EnforcedSchema | undefined {
   const schemaNotes = new Notes();
   const mustBeComplete = subset.requiresAllProperties === true && strict === 'fitting';
-  const fitted = fitSchema(schema, subset, schemaNotes, mustBeComplete ? 'unspecified' : undefined);
-  if (fitted === undefined || (subset.requiresRootObject === true && !isPlainObject(fitted))) return undefined;
-  if (mustBeComplete && !isStrictSchema(fitted)) return undefined;
+  const fittedSchema = fitSchema(schema, subset, schemaNotes, mustBeComplete ? 'unspecified' : undefined);
+  if (fittedSchema === undefined || (subset.requiresRootObject === true && !isPlainObject(fittedSchema)))
+    return undefined;
+  if (mustBeComplete && !isStrictSchema(fittedSchema)) return undefined;
   notes.addAll(schemaNotes);
-  return { schema: fitted, isStrict: strict === true || mustBeComplete };
+  return { schema: fittedSchema, isStrict: strict === true || mustBeComplete };
 }
 
 function isPlainObject(schema: JsonObject): boolean {
   return describesObject(schema) && schema['anyOf'] === undefined;
 }
 
-/** True if vendors enforce the schema strictly, because each object requires all of its members and allows no others. */
+/** Returns true if vendors enforce the schema strictly, because each object requires all of its members and allows no others. */
 function isStrictSchema(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every(isStrictSchema);
   if (!isJsonObject(value)) return true;
@@ -89,9 +90,9 @@ export function enforceInput(
   const input = toObjectSchema(schema, subset?.refusesToolAlternatives === true, notes);
   const { strict } = tool;
   if (subset !== undefined && wantsEnforcedInput(tool) && profile.quirks.strict_tools) {
-    const fitted = fitForVendor(input, strict, subset, notes);
-    if (fitted === undefined) notes.drop('strict of tools');
-    return { schema: fitted?.schema ?? input, strict: fitted !== undefined };
+    const fittedSchema = fitForVendor(input, strict, subset, notes);
+    if (fittedSchema === undefined) notes.drop('strict of tools');
+    return { schema: fittedSchema?.schema ?? input, strict: fittedSchema !== undefined };
   }
   const isCompiled = subset?.compilesEveryTool === true;
   return {

@@ -81,7 +81,7 @@ function estimateString(name: string, value: string, estimateText: EstimateText)
   return isAttachment(name, value) ? tokensPerAttachment : estimateText(value);
 }
 
-/** True if the text is encoded data or a URL; short texts of these members are words. */
+/** Returns true if the text is encoded data or a URL; short texts of these members are words. */
 function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }

@@ -14,7 +14,7 @@ const maxDepth = 200;
 /** Maximum number of inlined references; keeps mutual references from multiplying. */
 const maxInlined = 500;
 
-/** Which objects are closed to unlisted members: all of them, those that do not specify it, or none. */
+/** Which objects are closed to unlisted members: all objects, objects that do not specify it, or none. */
 type ClosedObjects = 'always' | 'unspecified' | 'never';
 
 /**
@@ -67,15 +67,15 @@ class Fitter {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
     this.#depth++;
-    const fitted = this.#fitKeywords(this.#addType(this.#reshape(schema)));
+    const fittedSchema = this.#fitKeywords(this.#addType(this.#reshape(schema)));
     this.#depth--;
-    return this.#close(fitted, schema);
+    return this.#close(fittedSchema, schema);
   }
 
   /** Rewrites alternatives, tuples and references into the vendor's forms. */
   #reshape(schema: JsonObject): JsonObject {
-    const merged = this.#merge(schema);
-    return this.#splitTypes(this.#replaceOneOf(this.#replaceTuple(this.#wrapReference(merged))));
+    const mergedSchema = this.#merge(schema);
+    return this.#splitTypes(this.#replaceOneOf(this.#replaceTuple(this.#wrapReference(mergedSchema))));
   }
 
   /** Merges an `allOf` if the vendor refuses it, or if no value could satisfy its parts once they are closed. */
@@ -86,8 +86,8 @@ class Fitter {
     const needsOneObject = this.#closing !== 'never' && [...entries, others].some(isStructured);
     const isAccepted = this.#accepts('allOf', allOf) && !needsOneObject;
     if (isAccepted && !isPart) return schema;
-    const merged = entries.map((entry) => this.#merge(this.#inlineReference(entry), true));
-    return merged.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
+    const mergedEntries = entries.map((entry) => this.#merge(this.#inlineReference(entry), true));
+    return mergedEntries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
   #inlineReference(schema: JsonObject): JsonObject {
@@ -145,23 +145,23 @@ class Fitter {
 
   /** Translates the keywords that the vendor accepts, and moves the others into the description. */
   #fitKeywords(schema: JsonObject): JsonObject {
-    const accepted: [string, JsonValue][] = [];
-    const moved: [string, JsonValue][] = [];
+    const acceptedKeywords: [string, JsonValue][] = [];
+    const movedKeywords: [string, JsonValue][] = [];
     for (const [name, value] of Object.entries(schema)) {
       if (value === undefined) continue;
       if (this.#accepts(name, value)) {
         const member = this.#fitKeyword(name, value);
         // A relaxed alternative may also accept values of a different alternative, and `oneOf` would then reject them.
-        if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) accepted.push([name, member]);
-        else if (schema['anyOf'] === undefined) accepted.push([this.#noteAnyOf(), member]);
-        else moved.push([name, value]);
-      } else if (name === 'const' && this.#accepts('enum', [value])) accepted.push(['enum', [value]]);
-      else if (!annotationKeywords.has(name)) moved.push([name, value]);
+        if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) acceptedKeywords.push([name, member]);
+        else if (schema['anyOf'] === undefined) acceptedKeywords.push([this.#noteAnyOf(), member]);
+        else movedKeywords.push([name, value]);
+      } else if (name === 'const' && this.#accepts('enum', [value])) acceptedKeywords.push(['enum', [value]]);
+      else if (!annotationKeywords.has(name)) movedKeywords.push([name, value]);
     }
-    for (const [name] of moved) {
+    for (const [name] of movedKeywords) {
       if (!hintKeywords.has(name)) this.#notes.approximate(`${name} in schemas as description`);
     }
-    return appendKeywords(Object.fromEntries(accepted), moved);
+    return appendKeywords(Object.fromEntries(acceptedKeywords), movedKeywords);
   }
 
   /** Notes that `oneOf` is replaced, and returns the keyword that replaces it. */
@@ -192,17 +192,19 @@ class Fitter {
     if (!describesObject(fitted) || this.#closing === 'never' || (this.#closing === 'unspecified' && isSpecified))
       return fitted;
     if (unlisted !== false) this.#notes.approximate('additionalProperties as false');
-    const described = isJsonObject(unlisted) ? appendKeywords(fitted, [['additionalProperties', unlisted]]) : fitted;
-    return { ...described, additionalProperties: false };
+    const describedSchema = isJsonObject(unlisted)
+      ? appendKeywords(fitted, [['additionalProperties', unlisted]])
+      : fitted;
+    return { ...describedSchema, additionalProperties: false };
   }
 }
 
-/** True if a part of an `allOf` must be merged with the other parts into one object. */
+/** Returns true if a part of an `allOf` must be merged with the other parts into one object. */
 function isStructured(schema: JsonObject): boolean {
   return describesObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
-/** True if a schema allows objects. */
+/** Returns true if a schema allows objects. */
 export function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }

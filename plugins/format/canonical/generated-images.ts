@@ -37,22 +37,22 @@ const caption = 'Images of your earlier answers:';
  */
 export function moveGeneratedImages(items: readonly Item[], acceptsImages: boolean, notes: Notes): readonly Item[] {
   if (!items.some(hasGeneratedImages)) return items;
-  const moved: Item[] = [];
+  const resultItems: Item[] = [];
   let pending: Part[] = [];
   for (const item of items) {
-    if (item.type !== 'message') moved.push(item);
+    if (item.type !== 'message') resultItems.push(item);
     else if (item.role === 'assistant') {
       pending.push(...item.parts.filter(isImage));
       const parts = item.parts.filter((part) => !isImage(part));
-      if (parts.length > 0) moved.push({ ...item, parts });
+      if (parts.length > 0) resultItems.push({ ...item, parts });
     } else if (item.role === 'user' && acceptsImages && pending.length > 0) {
       notes.approximate('images in assistant messages as user message');
-      moved.push({ ...item, parts: [{ type: 'text', text: caption }, ...pending, ...item.parts] });
+      resultItems.push({ ...item, parts: [{ type: 'text', text: caption }, ...pending, ...item.parts] });
       pending = [];
-    } else moved.push(item);
+    } else resultItems.push(item);
   }
   if (pending.length > 0) notes.drop('image in assistant message');
-  return moved;
+  return resultItems;
 }
 
 function hasGeneratedImages(item: Item): item is Message {

@@ -81,15 +81,14 @@ const commonImageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png'
 /**
  * Refuses an image type that no model behind a format can read, so that another route is tried.
  *
- * @param allowsOnlyCommon true to accept only the common types; otherwise, every type except drawings is accepted
+ * @param acceptedTypes `any` accepts every type except drawings
  * @throws GatewayError `unsupported_content`
  */
-export function checkImageType(source: Source, allowsOnlyCommon: boolean, part: Part): void {
+export function checkImageType(source: Source, acceptedTypes: 'common' | 'any', part: Part): void {
   if (source.type !== 'base64') return;
   const type = detectMediaType(source.data) ?? source.mediaType;
-  const isRefused = allowsOnlyCommon
-    ? type.startsWith('image/') && !commonImageTypes.has(type)
-    : type === 'image/svg+xml';
+  const isRefused =
+    acceptedTypes === 'common' ? type.startsWith('image/') && !commonImageTypes.has(type) : type === 'image/svg+xml';
   if (isRefused) throw createUnsupportedContentError(`images of the type ${type}`, part);
 }
 
@@ -103,7 +102,7 @@ function isTextType(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** True for an image, a file, audio or video, which tools and assistants of most formats cannot send. */
+/** Returns true for an image, a file, audio or video, which tools and assistants of most formats cannot send. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }

@@ -33,18 +33,18 @@ const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => num
 
 /** Combines the rules of two schemas. If both set a keyword that cannot be merged, the second wins. */
 export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
-  const merged: Editable<GeminiSchema> = { ...first, ...second };
+  const mergedSchema: Editable<GeminiSchema> = { ...first, ...second };
   const properties = mergeProperties(first.properties, second.properties);
-  if (properties !== undefined) merged.properties = properties;
+  if (properties !== undefined) mergedSchema.properties = properties;
   if (Array.isArray(first.required) && Array.isArray(second.required)) {
-    merged.required = [...new Set([...first.required, ...second.required])];
+    mergedSchema.required = [...new Set([...first.required, ...second.required])];
   }
   for (const [name, pickStricter] of stricterLimits) {
     const [a, b] = [first[name], second[name]];
-    if (typeof a === 'number' && typeof b === 'number') merged[name] = pickStricter(a, b);
+    if (typeof a === 'number' && typeof b === 'number') mergedSchema[name] = pickStricter(a, b);
   }
   const description = mergeDescriptions(first.description, second.description);
-  return mergeAlternatives(first, second, description === undefined ? merged : { ...merged, description });
+  return mergeAlternatives(first, second, description === undefined ? mergedSchema : { ...mergedSchema, description });
 }
 
 function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | undefined): string | undefined {
@@ -60,20 +60,23 @@ function mergeAlternatives(first: GeminiSchema, second: GeminiSchema, merged: Ge
   const secondAlternatives = Object.fromEntries(
     alternativeKeywords.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
   );
-  const described = alternativeKeywords.flatMap((name) =>
+  const firstAlternatives = alternativeKeywords.flatMap((name) =>
     Array.isArray(first[name]) ? [JSON.stringify(first[name])] : [],
   );
-  return appendDescription({ ...others, ...secondAlternatives }, `also one of ${described.join(' and one of ')}`);
+  return appendDescription(
+    { ...others, ...secondAlternatives },
+    `also one of ${firstAlternatives.join(' and one of ')}`,
+  );
 }
 
 function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(first) || !isJsonObject(second)) return undefined;
-  const merged = new Map(Object.entries(first));
+  const mergedProperties = new Map(Object.entries(first));
   for (const [name, value] of Object.entries(second)) {
-    const existing = merged.get(name);
-    merged.set(name, isJsonObject(existing) && isJsonObject(value) ? { allOf: [existing, value] } : value);
+    const existing = mergedProperties.get(name);
+    mergedProperties.set(name, isJsonObject(existing) && isJsonObject(value) ? { allOf: [existing, value] } : value);
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(mergedProperties);
 }
 
 /** Appends a text to the description of a schema, by default as a new line. */

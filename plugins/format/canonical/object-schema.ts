@@ -16,8 +16,9 @@ const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
  *   must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
 export function toObjectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
-  const flat = refusesAlternatives && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
-  return flat?.['type'] === 'object' ? flat : { properties: {}, ...flat, type: 'object' };
+  const flatSchema =
+    refusesAlternatives && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
+  return flatSchema?.['type'] === 'object' ? flatSchema : { properties: {}, ...flatSchema, type: 'object' };
 }
 
 /** Combines the alternatives at the top level of a schema into one object. */
@@ -35,9 +36,9 @@ class Flattener {
   flatten(schema: JsonObject): JsonObject {
     this.#schemaCount++;
     if (this.#schemaCount > maxSchemas) return {};
-    const merged = this.#merge(schema);
-    const keyword = alternativeKeywords.find((name) => Array.isArray(merged[name]));
-    return this.#describeRefused(keyword === undefined ? merged : this.#unite(merged, keyword));
+    const mergedSchema = this.#merge(schema);
+    const keyword = alternativeKeywords.find((name) => Array.isArray(mergedSchema[name]));
+    return this.#describeRefused(keyword === undefined ? mergedSchema : this.#unite(mergedSchema, keyword));
   }
 
   /** Resolves a reference or merges the parts of `allOf`. */
@@ -63,24 +64,24 @@ class Flattener {
     const objects = entries.filter(({ type }) => type === undefined || type === 'object');
     const required = new Set([...requiredOf(others), ...findShared(objects.map(requiredOf))]);
     const isClosed = objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
-    const united = {
+    const unitedSchema = {
       ...others,
       properties: { ...collectMembers(objects), ...(isJsonObject(others['properties']) && others['properties']) },
       ...(required.size > 0 && { required: [...required] }),
       ...(isClosed && { additionalProperties: false }),
     };
-    return appendKeywords(united, [[keyword, alternatives]]);
+    return appendKeywords(unitedSchema, [[keyword, alternatives]]);
   }
 
   /** Moves the keywords that vendors refuse into the description. */
   #describeRefused(schema: JsonObject): JsonObject {
-    const refused = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
-    if (refused.length === 0) return schema;
-    for (const [name] of refused) this.#notes.approximate(`${name} at the top of a tool as description`);
-    const accepted = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
+    const refusedEntries = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
+    if (refusedEntries.length === 0) return schema;
+    for (const [name] of refusedEntries) this.#notes.approximate(`${name} at the top of a tool as description`);
+    const acceptedEntries = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
     return appendKeywords(
-      Object.fromEntries(accepted),
-      refused.map(([name, value]) => [name, value as JsonValue] as const),
+      Object.fromEntries(acceptedEntries),
+      refusedEntries.map(([name, value]) => [name, value as JsonValue] as const),
     );
   }
 }

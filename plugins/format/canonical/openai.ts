@@ -72,7 +72,7 @@ export function toRefusalParts(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** True if a part has OpenAI's cache breakpoint, or Anthropic's, which OpenRouter and LiteLLM forward. */
+/** Returns true if a part has OpenAI's cache breakpoint, or Anthropic's, which OpenRouter and LiteLLM forward. */
 export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
@@ -157,7 +157,7 @@ const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
 
-/** True if every upstream accepts the metadata. Some proxies allow more. */
+/** Returns true if every upstream accepts the metadata. Some proxies allow more. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
   const entries = Object.entries(metadata);
   return (

@@ -74,13 +74,13 @@ function byRank(a: Effort, b: Effort): number {
   return efforts.indexOf(a) - efforts.indexOf(b);
 }
 
-/** True if the vendor requires the reasoning of an assistant message to be sent back. */
+/** Returns true if the vendor requires the reasoning of an assistant message to be sent back. */
 export function requiresReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
   const { replay_reasoning: when } = quirks;
   return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
 }
 
-/** True if the model can reason and its effort can be set. */
+/** Returns true if the model can reason and its effort can be set. */
 export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
@@ -94,7 +94,7 @@ export function noteUnsupportedEffort(
   else if (profile.capabilities.reasoning) notes.drop('reasoning effort none');
 }
 
-/** True if the model does not support this effort, or no efforts at all. */
+/** Returns true if the model does not support this effort, or no efforts at all. */
 export function isUnsupportedEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   if (effort === 'default') return !quirks.default_effort;

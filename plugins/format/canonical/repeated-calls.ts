@@ -31,7 +31,7 @@ export class RepeatedCalls {
     return this.#possibleRepeat !== undefined;
   }
 
-  /** True for a fragment that need not be filtered. */
+  /** Returns true for a fragment that need not be filtered. */
   canPass({ type }: Fragment): boolean {
     return this.#possibleRepeat === undefined && type !== 'call' && type !== 'call_end';
   }

@@ -2,7 +2,7 @@ import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText } from './reply.ts';
 
-/** Failed attempts after which no event is learned any more, because some vendors put a different number into each event. */
+/** Failed attempts after which learning stops, because some vendors put a different number into each event. */
 const maxAttempts = 8;
 /** Characters that a JSON string must escape. */
 const escapedCharacter = /["\\\p{Cc}]/u;
@@ -53,7 +53,7 @@ export function readTail(data: string, start: number, searchStart = start): Even
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
-/** True if an event has this tail at `start`, whatever its padding. */
+/** Returns true if an event has this tail at `start`, whatever its padding. */
 export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
@@ -130,10 +130,10 @@ export class RepeatedDelta {
 
   /** Reads an event like `RepeatedEvent`. */
   read(name: string | undefined, data: string, number?: number): [DeltaFragment | typeof progress] | undefined {
-    const last = this.#lastDelta;
-    const text = last && this.#event.read(name, data, number);
-    if (last === undefined || text === undefined) return undefined;
-    return [text === '' ? progress : withText(last, text)];
+    const lastDelta = this.#lastDelta;
+    const text = lastDelta && this.#event.read(name, data, number);
+    if (lastDelta === undefined || text === undefined) return undefined;
+    return [text === '' ? progress : withText(lastDelta, text)];
   }
 
   /** Learns the last parsed event. Returns its fragments. */

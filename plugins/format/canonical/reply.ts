@@ -89,7 +89,7 @@ const asideTypes: ReadonlySet<Fragment['type']> = new Set([
   'other',
 ]);
 
-/** True for a fragment about the reply that is not a part of its content. */
+/** Returns true for a fragment about the reply that is not a part of its content. */
 export function isAside({ type }: Fragment): boolean {
   return asideTypes.has(type);
 }
@@ -106,7 +106,7 @@ const contentTypes: ReadonlySet<Fragment['type']> = new Set([
   'progress',
 ]);
 
-/** True for a piece of the answer itself, but not for the start of a call or for encrypted reasoning, which precedes the answer. */
+/** Returns true for a piece of the answer itself, but not for the start of a call or for encrypted reasoning, which precedes the answer. */
 export function isContent(fragment: Fragment): boolean {
   if (fragment.type === 'reasoning_state') return fragment.kind !== 'encrypted';
   return contentTypes.has(fragment.type) || (fragment.type === 'dropped' && fragment.isAnswer === true);
@@ -225,8 +225,8 @@ export function readFailure(body: JsonObject): GatewayError | undefined;
 /** @param isCertain true if the status or type marks the body as an error, even without a message */
 export function readFailure(body: JsonObject, isCertain: true): GatewayError;
 export function readFailure(body: JsonObject, isCertain = false): GatewayError | undefined {
-  const reported = isCertain ? readRefusal(body) : readReportedError(body);
-  return reported && createReportedFailure(reported);
+  const reportedError = isCertain ? readRefusal(body) : readReportedError(body);
+  return reportedError && createReportedFailure(reportedError);
 }
 
 /** Creates the fragment of an error that the upstream sent instead of a reply. */

@@ -41,7 +41,7 @@ const commonKeywords = 'type title description enum $ref $defs anyOf properties 
 const stringFormats = splitWords('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
- * True for a pattern without backreferences, lookaround, word boundaries and long repetitions. Source: Anthropic docs, "Structured
+ * Returns true for a pattern without backreferences, lookaround, word boundaries and long repetitions. Source: Anthropic docs, "Structured
  * outputs", "Pattern support".
  */
 function isSimplePattern(value: JsonValue): boolean {

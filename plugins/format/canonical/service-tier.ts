@@ -21,7 +21,7 @@ export function toRequestableTier(tier: string): string | undefined {
 
 const otherTier = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
 
-/** True if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
+/** Returns true if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
 export function namesOtherTier(text: string): boolean {
   return otherTier.test(text);
 }

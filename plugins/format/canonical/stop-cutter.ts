@@ -86,7 +86,7 @@ function endOf({ position, sequence }: Match): number {
   return position + sequence.length;
 }
 
-/** True for the end and for an error, which counts as the end after the cut because the client's answer is already complete. */
+/** Returns true for the end and for an error, which counts as the end after the cut because the client's answer is already complete. */
 function isEnding({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }

@@ -52,10 +52,10 @@ export class ToolNames {
   #add({ name, namespace, form }: ToolReference): void {
     const key = keyOf(name, namespace);
     if (this.#wireNames.has(key)) return;
-    const flat = flatten(name, namespace);
-    const allowed = this.#toAllowedName(flat);
+    const flatName = flatten(name, namespace);
+    const allowedName = this.#toAllowedName(flatName);
     // Tools of different groups can have the same flat name, but not the same key.
-    const wireName = this.#toolsByWireName.has(allowed) ? this.#shorten(this.#clean(flat), key) : allowed;
+    const wireName = this.#toolsByWireName.has(allowedName) ? this.#shorten(this.#clean(flatName), key) : allowedName;
     this.#wireNames.set(key, wireName);
     this.#toolsByWireName.set(wireName, { name, namespace, form });
   }
@@ -77,7 +77,7 @@ export class ToolNames {
   }
 }
 
-/** True if the client, not the vendor, runs the tool. */
+/** Returns true if the client, not the vendor, runs the tool. */
 export function isClientTool(tool: Conversation['tools'][number]): tool is ClientTool {
   return 'name' in tool;
 }

@@ -73,7 +73,7 @@ function readGrammar(grammar: BodyObject<ChatToolFormat>): ClientTool['grammar']
   return { syntax: grammar.text('syntax'), definition: grammar.text('definition') };
 }
 
-/** True for `web_search`, `web_search_preview` and dated variants. */
+/** Returns true for `web_search`, `web_search_preview` and dated variants. */
 export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
@@ -106,7 +106,7 @@ export function toArgumentsObject({ form, input }: Pick<ToolCall, 'form' | 'inpu
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** True if the client wants the schema of the tool's input enforced. */
+/** Returns true if the client wants the schema of the tool's input enforced. */
 export function wantsEnforcedInput({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }

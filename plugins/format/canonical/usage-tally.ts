@@ -20,8 +20,8 @@ export class UsageTally {
 
   /** Records reported counts. Later counts replace earlier ones, member by member. */
   recordReported(usage: Usage): void {
-    const reported = Object.entries(usage).filter(([, value]) => value !== undefined);
-    this.#reported = { ...this.#reported, ...Object.fromEntries(reported) };
+    const reportedEntries = Object.entries(usage).filter(([, value]) => value !== undefined);
+    this.#reported = { ...this.#reported, ...Object.fromEntries(reportedEntries) };
   }
 
   addWritten(characters: number): void {

@@ -37,8 +37,8 @@ export function writeAsMessages<M>(
   { profile, notes }: EncodeTarget,
   writer: MessageWriter<M>,
 ): M[] {
-  const moved = moveGeneratedImages(items, profile.capabilities.images, notes);
-  return groupIntoTurns(normalizeCalls(moved)).flatMap((turn): M[] => {
+  const movedItems = moveGeneratedImages(items, profile.capabilities.images, notes);
+  return groupIntoTurns(normalizeCalls(movedItems)).flatMap((turn): M[] => {
     if (turn.role === 'system') return [writer.system(joinTexts(turn.parts))];
     if (turn.role === 'user') {
       const input = [...collectResultMedia(turn.results, notes), ...turn.parts];
@@ -68,7 +68,7 @@ interface BlockWriter<Block> {
   /** @param moved media that the result cannot hold, which follow all results instead */
   result(result: ToolResult, moved: readonly Part[]): Block;
   canHoldMedia(result: ToolResult): boolean;
-  /** True if the format accepts a system message at this point; otherwise it becomes a user message. */
+  /** True if the format accepts a system message at this point; otherwise the message becomes a user message. */
   acceptsSystem?(lastRole: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
@@ -83,8 +83,8 @@ export function writeAlternatingTurns<Block>(
 ): WrittenTurn<Block>[] {
   const messages: WrittenTurn<Block>[] = [];
   const append = (role: string, content: Block[]): void => {
-    const last = messages.at(-1);
-    if (last?.role === role) last.content.push(...content);
+    const lastMessage = messages.at(-1);
+    if (lastMessage?.role === role) lastMessage.content.push(...content);
     else if (content.length > 0) messages.push({ role, content: [...content] });
   };
   const appendSystem = (text: string, next: DialogueTurn | undefined): void => {
@@ -111,10 +111,10 @@ export function writeAlternatingTurns<Block>(
 function writeUserTurn<Block>({ results, parts }: UserTurn, notes: Notes, writer: BlockWriter<Block>): Block[] {
   const allMoved: Part[] = [];
   const content = results.map((result) => {
-    const moved = writer.canHoldMedia(result) ? [] : result.parts.filter(isMedia);
-    if (moved.length > 0) notes.approximate('images in tool results as user message');
-    allMoved.push(...moved);
-    return writer.result(result, moved);
+    const movedMedia = writer.canHoldMedia(result) ? [] : result.parts.filter(isMedia);
+    if (movedMedia.length > 0) notes.approximate('images in tool results as user message');
+    allMoved.push(...movedMedia);
+    return writer.result(result, movedMedia);
   });
   return [...content, ...writer.input([...allMoved, ...parts])];
 }

@@ -43,7 +43,7 @@ function selectForPicker(models: readonly ListedModel[], { service }: Host): Lis
 }
 
 /**
- * `GET /v1/models/{id}`
+ * `GET /v1/models/{id}`: returns one model, in the format of the client.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
@@ -100,7 +100,7 @@ export function listGeminiModels(host: Host, exchange: Exchange): Reply {
 }
 
 /**
- * `GET /v1beta/models/{id}`
+ * `GET /v1beta/models/{id}`: returns one model in Google's format.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */

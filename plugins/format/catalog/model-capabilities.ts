@@ -90,14 +90,14 @@ function describeSettings({ routes }: Model): ModelSettings {
   };
 }
 
-/** True if the route supports safeguards, which only the Messages format has. */
+/** Returns true if the route supports safeguards, which only the Messages format has. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
   if (selectPreferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
-/** True if clients can call a model in a format without conversations. Embedding formats are translated into each other. */
+/** Returns true if clients can call a model in a format without conversations. Embedding formats are translated into each other. */
 function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];

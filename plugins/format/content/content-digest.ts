@@ -38,12 +38,12 @@ export class ContentDigest implements SkimmedContent {
 
   /** Starts a call, or adds the name or id of an open call. */
   startCall(key: CallKey, name: string | undefined, id?: string): void {
-    const open = this.#openCalls.get(key);
+    const openCall = this.#openCalls.get(key);
     // Some vendors give every call the same index.
-    const isNew = id !== undefined && id !== '' && open?.id !== undefined && open.id !== id;
-    if (open !== undefined && !isNew) {
-      open.id ??= id === '' ? undefined : id;
-      if (open.name === '') open.name = name ?? '';
+    const isNew = id !== undefined && id !== '' && openCall?.id !== undefined && openCall.id !== id;
+    if (openCall !== undefined && !isNew) {
+      openCall.id ??= id === '' ? undefined : id;
+      if (openCall.name === '') openCall.name = name ?? '';
       return;
     }
     const call = { id: id === '' ? undefined : id, name: name ?? '', input: '' };
@@ -92,7 +92,7 @@ export class ContentDigest implements SkimmedContent {
     }
   }
 
-  /** True if both have the same content and this can be decided without hashing. */
+  /** Returns true if both have the same content and this can be decided without hashing. */
   hasSameContent(other: ContentDigest): boolean {
     const [text, reasoning] = [this.#text.text, this.#reasoning?.text];
     if (text === undefined || text !== other.#text.text || reasoning !== other.#reasoning?.text) return false;

@@ -40,8 +40,8 @@ export class TextDigest {
 
   /** Hashes the pending text except for the first half of a surrogate pair, whose second half may arrive in the next piece. */
   #flush(): void {
-    const last = this.#pending.charCodeAt(this.#pending.length - 1);
-    const end = last >= 0xd800 && last <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;
+    const lastUnit = this.#pending.charCodeAt(this.#pending.length - 1);
+    const end = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;
     (this.#hash ??= createHash('sha256')).update(this.#pending.slice(0, end));
     this.#pending = this.#pending.slice(end);
   }

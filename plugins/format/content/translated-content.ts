@@ -5,19 +5,19 @@ import { type ContentChange, type ContentForm, SentContent } from './sent-conten
 
 /** Collects the content of a translated answer, both as received from the upstream and as sent to the client. */
 export class TranslatedContent {
-  readonly #received = new ContentDigest();
-  readonly #sent: SentContent;
+  readonly #receivedContent = new ContentDigest();
+  readonly #sentContent: SentContent;
   readonly #changes = new Set<ContentChange>();
   /** Model named by the upstream. */
   model: string | undefined;
 
   constructor(form?: ContentForm) {
-    this.#sent = new SentContent(form);
+    this.#sentContent = new SentContent(form);
   }
 
   addReceived(fragment: Fragment): void {
     if (fragment.type === 'model') this.model ??= fragment.model;
-    else this.#received.addFragment(fragment);
+    else this.#receivedContent.addFragment(fragment);
     if (fragment.type === 'refusal' && fragment.isReason === true) this.noteChange('refusal');
   }
 
@@ -27,7 +27,7 @@ export class TranslatedContent {
 
   /** @param isStream true if the client gets the answer as events */
   addSent(events: readonly ReplyEvent[], isStream: boolean): void {
-    for (const event of events) this.#sent.addEvent(event, isStream);
+    for (const event of events) this.#sentContent.addEvent(event, isStream);
   }
 
   /**
@@ -36,10 +36,12 @@ export class TranslatedContent {
    * @param isComplete true if the client received the end of the answer
    */
   computeDigests(isComplete: boolean): AnswerDigests {
-    const received = this.#received.digest;
-    const sent = this.#received.hasSameContent(this.#sent.content) ? received : this.#sent.content.digest;
+    const received = this.#receivedContent.digest;
+    const sent = this.#receivedContent.hasSameContent(this.#sentContent.content)
+      ? received
+      : this.#sentContent.content.digest;
     if (received === sent) return { received, sent };
-    const changes = [...this.#changes, ...this.#sent.changes, ...(isComplete ? [] : (['cut'] as const))];
+    const changes = [...this.#changes, ...this.#sentContent.changes, ...(isComplete ? [] : (['cut'] as const))];
     return { received, sent, changes: changes.toSorted() };
   }
 }

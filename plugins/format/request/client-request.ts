@@ -140,9 +140,9 @@ async function readContent(
 
 async function readUnambiguous(text: string, format: ClientFormat): Promise<RequestContent> {
   const exact = await (text.length > bounds.stepwiseBody ? runInTurns(parseExactInSteps(text)) : parseExact(text));
-  const rewritten = writeUnambiguous(exact as JsonObject, format);
-  await yieldIfLong(rewritten.length);
-  return RequestContent.fromText(rewritten, JSON.parse(rewritten) as JsonObject);
+  const rewrittenText = writeUnambiguous(exact as JsonObject, format);
+  await yieldIfLong(rewrittenText.length);
+  return RequestContent.fromText(rewrittenText, JSON.parse(rewrittenText) as JsonObject);
 }
 
 /**
@@ -180,7 +180,7 @@ export function stripIdPrefix(id: string): string {
 }
 
 /**
- * True if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others
+ * Returns true if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others
  * the last. A member may be written in different case: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body
  * may name different models. The gateway authorises the members that JSON.parse reads, and the upstream must read the same.
  *
@@ -215,7 +215,7 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isEffective(name))));
 }
 
-/** True if a name differs from a parameter's name only in case. */
+/** Returns true if a name differs from a parameter's name only in case. */
 function isCaseVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
   return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }

@@ -9,19 +9,19 @@ import { type ClientRequest, createReplyContext } from './client-request.ts';
 const clientToolType = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
 const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
-/** True if a request has a tool that the vendor runs, such as a web search. */
+/** Returns true if a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** True for a tool that the vendor runs. Gemini identifies tools by their members, the other formats by a type. */
+/** Returns true for a tool that the vendor runs. Gemini identifies tools by their members, the other formats by a type. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
   if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** True if the notes report a hosted tool as dropped. */
+/** Returns true if the notes report a hosted tool as dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => droppedToolNote.test(note));
 }
@@ -51,7 +51,7 @@ export function respondToUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body };
 }
 
-/** True for a request from Claude Code, which sends different user agents for its list of models and its calls. */
+/** Returns true for a request from Claude Code, which sends different user agents for its list of models and its calls. */
 export function isClaudeCode({ headers }: Exchange): boolean {
   return headers['x-app'] === 'cli' || /^claude-(?:cli|code)\b/.test(headers['user-agent'] ?? '');
 }

@@ -25,7 +25,7 @@ export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): str
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
-/** True for a user message. Only Gemini's messages, which have parts, may omit the role. */
+/** Returns true for a user message. Only Gemini's messages, which have parts, may omit the role. */
 function isUserMessage(message: JsonValue): boolean {
   const role = readMember(message, 'role');
   return role === 'user' || (role === undefined && readMember(message, 'parts') !== undefined);
@@ -35,12 +35,12 @@ function isUserMessage(message: JsonValue): boolean {
 function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
-  let remaining = maxOpeningLength;
+  let remainingLength = maxOpeningLength;
   for (const part of Array.isArray(content) ? content : [content]) {
-    if (remaining <= 0) break;
-    const text = readText(part).slice(0, remaining);
+    if (remainingLength <= 0) break;
+    const text = readText(part).slice(0, remainingLength);
     texts.push(text);
-    remaining -= text.length;
+    remainingLength -= text.length;
   }
   return texts.join('\0');
 }

@@ -22,22 +22,22 @@ const maxMessageLength = 65_536; // characters
 
 /** Serializes the first user message. It stays the same in each turn of a conversation, while instructions may contain the time. */
 export function serializeFirstUserMessage({ messages }: JsonObject): string {
-  const first = Array.isArray(messages)
+  const firstMessage = Array.isArray(messages)
     ? messages.find((message) => readMember(message, 'role') === 'user')
     : undefined;
-  return serializeStart(first ?? null);
+  return serializeStart(firstMessage ?? null);
 }
 
 /** Serializes a value as JSON, truncated to `maxMessageLength`. */
 function serializeStart(value: JsonValue): string {
-  let remaining = maxMessageLength;
+  let remainingLength = maxMessageLength;
   const text = JSON.stringify(value, (name, inner: unknown) => {
     // Clients move their cache breakpoints as the conversation grows.
-    if (remaining < 0 || name === 'cache_control') return undefined;
-    remaining -= 1;
+    if (remainingLength < 0 || name === 'cache_control') return undefined;
+    remainingLength -= 1;
     if (typeof inner !== 'string') return inner;
-    const start = inner.length > remaining ? inner.slice(0, remaining + 1) : inner;
-    remaining -= inner.length;
+    const start = inner.length > remainingLength ? inner.slice(0, remainingLength + 1) : inner;
+    remainingLength -= inner.length;
     return start;
   });
   return text.slice(0, maxMessageLength);

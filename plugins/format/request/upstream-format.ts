@@ -42,7 +42,7 @@ export function selectPreferredFormat(client: TextFormat, available: readonly st
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** True if the request needs the Responses endpoint: some models, which reason by default, refuse tools in Chat when they reason. */
+/** Returns true if the request needs the Responses endpoint, because models that reason by default may refuse tools in Chat. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;

@@ -170,7 +170,7 @@ export class ModelCall implements Adapter {
   }
 }
 
-/** True if every route gets the client's bytes, so that the texts of a long request need not be read. */
+/** Returns true if every route gets the client's bytes, so that the texts of a long request need not be read. */
 export function isPassedToAllRoutes({ routes, resume }: Model, request: ClientRequest): boolean {
   return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedToRoute(route, request));
 }
@@ -191,7 +191,7 @@ function isPassedToRoute(route: Route, request: ClientRequest): boolean {
 }
 
 /**
- * True if only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
+ * Returns true if only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
  * in tool results become a user message, and calls and results of a broken history are paired.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {

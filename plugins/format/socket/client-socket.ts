@@ -247,12 +247,12 @@ export class ClientSocket implements TurnSocket {
   async #runTurn(frame: CreateFrame, waitedMs: number, onRead: () => void): Promise<void> {
     const { messageRunner, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
-    const previous = this.#lastResponses.find(frame.previousId);
-    if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
+    const previousConversation = this.#lastResponses.find(frame.previousId);
+    if (!frame.generates && frame.previousId !== undefined && previousConversation === undefined) {
       this.#refuse(new ProtocolFault(protocolErrors.previousNotFound(frame.previousId)), frame.streamId);
       return;
     }
-    const previousSegments = previous?.segments.map((segment) => segment.addHolder());
+    const previousSegments = previousConversation?.segments.map((segment) => segment.addHolder());
     const slotWaitMs = Math.max(0, this.#init.queueWaitSeconds * 1000 - waitedMs);
     const turn = new SocketTurn(this, frame, previousSegments, slotWaitMs);
     this.#turns.add(turn);

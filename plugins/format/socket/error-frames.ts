@@ -130,7 +130,7 @@ function readMessage({ message }: JsonObject): string {
 
 const codexPattern = /^codex[_-]|^codex$/i;
 
-/** True for Codex, identified by its originator or user agent. */
+/** Returns true for Codex, identified by its originator or user agent. */
 export function isCodexClient(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
   return (
     codexPattern.test(String(headers['originator'] ?? '')) || codexPattern.test(String(headers['user-agent'] ?? ''))

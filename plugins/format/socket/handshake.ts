@@ -28,7 +28,7 @@ export function createTurnHeaders(headers: IncomingHttpHeaders, size: number): I
   return { ...headers, 'content-length': String(size) };
 }
 
-/** True if the handshake has an API key, which may be invalid. */
+/** Returns true if the handshake has an API key, which may be invalid. */
 export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }

@@ -70,7 +70,7 @@ export class ConversationSegment implements OutlinedItems {
     this.#countBytes(change);
   }
 
-  /** True if the segment has exactly this many holders. */
+  /** Returns true if the segment has exactly this many holders. */
   hasHolderCount(count: number): boolean {
     return this.#holders === count;
   }

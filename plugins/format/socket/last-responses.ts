@@ -15,8 +15,8 @@ export class LastResponses {
    * @param conversation undefined if there is no room for the response, so the lane cannot be continued
    */
   replace(lane: string, conversation: KeptConversation | undefined): void {
-    const last = this.#conversationsByLane.get(lane);
-    if (last !== undefined) this.#conversations.drop(last);
+    const lastConversation = this.#conversationsByLane.get(lane);
+    if (lastConversation !== undefined) this.#conversations.drop(lastConversation);
     if (conversation === undefined) this.#conversationsByLane.delete(lane);
     else this.#conversationsByLane.set(lane, conversation);
   }

@@ -19,8 +19,8 @@ export class SocketCounts {
   }
 
   #removeSocket(owner: string): void {
-    const remaining = (this.#counts.get(owner) ?? 0) - 1;
-    if (remaining > 0) this.#counts.set(owner, remaining);
+    const remainingCount = (this.#counts.get(owner) ?? 0) - 1;
+    if (remainingCount > 0) this.#counts.set(owner, remainingCount);
     else this.#counts.delete(owner);
   }
 }

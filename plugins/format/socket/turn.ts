@@ -44,7 +44,7 @@ export class SocketTurn implements MessageClient {
   readonly #slotWaitMs: number;
   readonly #output = new TurnOutput();
   readonly #lanePrefix: string | undefined;
-  readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
+  readonly #delivery = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
   /** True once the client has the end of the response. */
@@ -114,7 +114,7 @@ export class SocketTurn implements MessageClient {
   ): Promise<MessageDelivery> {
     if (exchange.isClientGone) {
       discard(reply);
-      return { ...this.#sent, status: undefined };
+      return { ...this.#delivery, status: undefined };
     }
     if (reply.status !== 200) return this.#sendRejection(exchange, reply);
     const metadata = createMetadata(exchange, reply, this.#socket.noticePrefix);
@@ -123,7 +123,7 @@ export class SocketTurn implements MessageClient {
       await this.#sendStream(exchange, reply, reply.body, metadata, onStalled);
     else this.#sendNonStreaming(exchange, reply, metadata, isEventStream);
     this.#finishStream(exchange);
-    return { ...this.#sent, status: 200 };
+    return { ...this.#delivery, status: 200 };
   }
 
   #sendRejection(exchange: Exchange, reply: Reply): MessageDelivery {
@@ -141,7 +141,7 @@ export class SocketTurn implements MessageClient {
         : writeErrorFrame(reply, recipient),
     );
     if (failure?.code === 'invalid_api_key') this.#socket.rejectKey();
-    return { ...this.#sent, status: reply.status };
+    return { ...this.#delivery, status: reply.status };
   }
 
   async #sendStream(
@@ -253,8 +253,8 @@ export class SocketTurn implements MessageClient {
 
   #sendFrames(frames: readonly string[]): void {
     if (frames.length === 0) return;
-    this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
-    for (const { length } of frames) this.#sent.bytes += length;
+    this.#delivery.firstByteAfter ??= this.#exchange?.elapsed;
+    for (const { length } of frames) this.#delivery.bytes += length;
     this.#socket.frames.send(frames);
   }
 

@@ -80,13 +80,13 @@ export class ThreadStore {
   }
 }
 
-/** True for routes to Anthropic, identified by `betas`: no other vendor is known to support threads. */
+/** Returns true for routes to Anthropic, identified by `betas`: no other vendor is known to support threads. */
 function supportsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
   return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);
 }
 
-/** True if the last answer of the request's thread came from a different upstream. */
+/** Returns true if the last answer of the request's thread came from a different upstream. */
 export function hasForeignThread({ thread }: ClientRequest, { upstream }: Route): boolean {
   return thread?.origin !== undefined && thread.origin !== deriveOrigin(upstream);
 }

@@ -13,7 +13,7 @@ interface UndeclaredMembers {
     | 'response' // relays that wrap the reply
     | 'error'; // in place of an answer
   citations: 'citationSources'; // the API itself; the SDK uses `citations`
-  /** Keywords of JSON Schema, of which the API accepts a subset. */
+  /** Keywords of JSON Schema. The API accepts a subset of them. */
   schema:
     | '$ref'
     | 'additionalProperties'

@@ -97,12 +97,12 @@ export function* parseBodyInSteps(text: string): Generator<undefined, JsonObject
   }
 }
 
-/** True for event data that starts like an object but is truncated. Cheap, because it checks only both ends. */
+/** Returns true for event data that starts like an object but is truncated. Cheap, because it checks only both ends. */
 export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.endsWith('}') && !data.trimEnd().endsWith('}');
 }
 
-/** True if a list of tools has a tool of one of these types. */
+/** Returns true if a list of tools has a tool of one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
   return Array.isArray(tools) && tools.some((tool) => types.includes(scalarToText(readMember(tool, 'type'))));
 }

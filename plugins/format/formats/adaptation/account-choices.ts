@@ -55,10 +55,10 @@ export function removeAccountChoices(
   { customerChoices = [] }: Pick<Upstream, 'customerChoices'>,
   notes: Notes,
 ): JsonObject {
-  let remaining = body;
+  let allowedBody = body;
   for (const [name, value] of Object.entries(body)) {
     if (name === 'fallbacks') {
-      remaining = mapObjects(remaining, name, (entry) => removeAccountChoices(entry, { customerChoices }, notes));
+      allowedBody = mapObjects(allowedBody, name, (entry) => removeAccountChoices(entry, { customerChoices }, notes));
       continue;
     }
     const field = accountFields.get(name);
@@ -66,9 +66,9 @@ export function removeAccountChoices(
     if (customerChoices.includes(field.choice)) continue;
     if (field.isBinding === true) throw createRejectedChoiceError(name);
     notes.drop(name);
-    remaining = omitMembers(remaining, [name]);
+    allowedBody = omitMembers(allowedBody, [name]);
   }
-  return remaining;
+  return allowedBody;
 }
 
 /**
@@ -81,7 +81,7 @@ export function refuseBindingChoices(body: JsonObject): void {
     if (isBinding === true && isChosen(body[name])) throw createRejectedChoiceError(name);
 }
 
-/** False for a field that is missing or empty, which chooses nothing. */
+/** Returns false for a field that is missing or empty, which chooses nothing. */
 function isChosen(value: JsonValue | undefined): value is JsonValue {
   return isSet(value) && value !== '';
 }

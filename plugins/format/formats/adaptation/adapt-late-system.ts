@@ -31,9 +31,9 @@ export function adaptLateSystem(shape: DialogueShape): Adaptation {
     if (instructions === undefined) {
       return hasLateSystem ? { ...body, [member]: [...leading, ...placeReminders(dialogue, shape)] } : body;
     }
-    const adapted = { ...body, [member]: placeReminders(dialogue, shape) };
-    if (leading.length === 0) return adapted;
-    return { ...adapted, [instructions]: appendInstructions(body[instructions], leading, shape) };
+    const adaptedBody = { ...body, [member]: placeReminders(dialogue, shape) };
+    if (leading.length === 0) return adaptedBody;
+    return { ...adaptedBody, [instructions]: appendInstructions(body[instructions], leading, shape) };
   };
 }
 
@@ -101,10 +101,10 @@ class ReminderPlacer {
 
   /** Joins a message to the last one if both are the user's and the format does not allow two in a row. */
   #joinOrAppend(message: JsonValue): void {
-    const last = this.#messages.at(-1);
-    const isJoined = this.#shape.mustAlternate && isUser(last) && isUser(message);
+    const lastMessage = this.#messages.at(-1);
+    const isJoined = this.#shape.mustAlternate && isUser(lastMessage) && isUser(message);
     if (isJoined) this.#messages.pop();
-    this.#append(isJoined ? joinMessages(last, message, this.#shape.textType) : message);
+    this.#append(isJoined ? joinMessages(lastMessage, message, this.#shape.textType) : message);
   }
 
   #append(message: JsonValue): void {
@@ -158,7 +158,7 @@ export function toParts(content: JsonValue | undefined, type: string): JsonValue
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
 
-/** True for a message that holds only the result of a call: a message in Chat, or an item in Responses. */
+/** Returns true for a message that holds only the result of a call: a message in Chat, or an item in Responses. */
 function isResult(message: JsonValue): boolean {
   if (!isJsonObject(message)) return false;
   const { role, type } = message;
@@ -171,8 +171,11 @@ function splitResults(message: JsonValue): [results: JsonObject | undefined, oth
   const { content } = message;
   const results = content.filter((block) => isJsonObject(block) && block['type'] === 'tool_result');
   if (results.length === 0) return [undefined, message];
-  const others = content.filter((block) => !results.includes(block));
-  return [{ ...message, content: results }, others.length === 0 ? undefined : { ...message, content: others }];
+  const otherBlocks = content.filter((block) => !results.includes(block));
+  return [
+    { ...message, content: results },
+    otherBlocks.length === 0 ? undefined : { ...message, content: otherBlocks },
+  ];
 }
 
 /** Returns true for a message with the role `system` or `developer`. */

@@ -38,10 +38,10 @@ export function adaptMedia(
     if (rejectedMedia.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => containsMedium(value, new Set(rejectedMedia)))) return body;
-    const encoded = reencodeMembers(codec, Object.fromEntries(dialogue), target);
+    const encodedBody = reencodeMembers(codec, Object.fromEntries(dialogue), target);
     const otherMembers = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
     const encodedMembers = names.flatMap((name) =>
-      encoded[name] === undefined ? [] : [[name, encoded[name]] as const],
+      encodedBody[name] === undefined ? [] : [[name, encodedBody[name]] as const],
     );
     return Object.fromEntries([...otherMembers, ...encodedMembers]);
   };

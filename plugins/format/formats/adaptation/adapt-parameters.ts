@@ -46,20 +46,20 @@ const budgetMembers = [
   ['reasoning', 'max_tokens'], // OpenRouter
 ] as const;
 
-/** Lowers the output token limit to the model's maximum, and the reasoning budget accordingly. */
+/** Lowers the output token limit to the model's maximum, and fits the reasoning budget into the lower limit. */
 export function adaptOutputLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     const maxTokens = profile.quirks.max_output_tokens;
     if (maxTokens === undefined) return body;
-    let limited = body;
+    let limitedBody = body;
     for (const name of names) {
       const value = body[name];
       if (typeof value !== 'number' || value <= maxTokens) continue;
       notes.approximate(`the limit of output tokens as ${maxTokens}`);
-      limited = { ...limited, [name]: maxTokens };
+      limitedBody = { ...limitedBody, [name]: maxTokens };
     }
-    if (limited === body) return body;
-    return budgetMembers.reduce((fitted, budget) => fitReasoningBudget(fitted, budget, maxTokens, notes), limited);
+    if (limitedBody === body) return body;
+    return budgetMembers.reduce((fitted, budget) => fitReasoningBudget(fitted, budget, maxTokens, notes), limitedBody);
   };
 }
 

@@ -33,21 +33,22 @@ export function isRefusedMember(name: string, { refuses, accepts }: Quirks): boo
 
 /** Rules for the members of an object and, by name, for the objects inside it. */
 class MemberRules {
-  readonly #refused = new Set<string>();
-  readonly #accepted = new Set<string>();
+  readonly #refusedNames = new Set<string>();
+  readonly #acceptedNames = new Set<string>();
   readonly #inner = new Map<string, MemberRules>();
 
   constructor({ refuses, accepts }: Pick<Quirks, 'refuses' | 'accepts'>, vendorMembers: readonly string[]) {
-    for (const path of [...refuses, ...vendorMembers]) this.#addPath(path, (rules, name) => rules.#refused.add(name));
-    for (const path of accepts) this.#addPath(path, (rules, name) => rules.#accepted.add(name));
+    for (const path of [...refuses, ...vendorMembers])
+      this.#addPath(path, (rules, name) => rules.#refusedNames.add(name));
+    for (const path of accepts) this.#addPath(path, (rules, name) => rules.#acceptedNames.add(name));
   }
 
   get isEmpty(): boolean {
-    return this.#refused.size === 0 && this.#accepted.size === 0 && this.#inner.size === 0;
+    return this.#refusedNames.size === 0 && this.#acceptedNames.size === 0 && this.#inner.size === 0;
   }
 
   refuses(name: string): boolean {
-    return this.#refused.has(name) || (this.#accepted.size > 0 && !this.#accepted.has(name));
+    return this.#refusedNames.has(name) || (this.#acceptedNames.size > 0 && !this.#acceptedNames.has(name));
   }
 
   getInnerRules(name: string): MemberRules | undefined {
@@ -69,19 +70,19 @@ function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes
   if (Array.isArray(value)) return mapEntries(value, (entry) => removeRefused(entry, rules, path, notes));
   // A raw number is also an object but has no members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
-  let remaining = value;
+  let acceptedObject = value;
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
     if (rules.refuses(name)) {
-      remaining = omitMembers(remaining, [name]);
+      acceptedObject = omitMembers(acceptedObject, [name]);
       if (!canOmit(name, member)) notes.drop(path === '' ? name : `${name} of ${path}`);
       continue;
     }
     const inner = rules.getInnerRules(name);
     if (inner === undefined) continue;
-    const filtered = removeRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
-    if (filtered !== member) remaining = { ...remaining, [name]: filtered };
+    const acceptedMember = removeRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
+    if (acceptedMember !== member) acceptedObject = { ...acceptedObject, [name]: acceptedMember };
   }
-  return remaining;
+  return acceptedObject;
 }

@@ -21,12 +21,12 @@ interface ToolMembers {
 export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): Adaptation {
   return (body, { profile: { capabilities, quirks }, notes }) => {
     const keepsStrict = quirks.strict_tools || relax === undefined;
-    const relaxed = keepsStrict ? body : mapObjects(body, 'tools', (tool) => relax(tool, notes));
-    const { tools, functions } = relaxed;
-    const isForbidden = !quirks.no_tools && forbidsCalls?.(relaxed) === true;
-    if (capabilities.tools) return isForbidden ? omitMembers(relaxed, names) : relaxed;
+    const relaxedBody = keepsStrict ? body : mapObjects(body, 'tools', (tool) => relax(tool, notes));
+    const { tools, functions } = relaxedBody;
+    const isForbidden = !quirks.no_tools && forbidsCalls?.(relaxedBody) === true;
+    if (capabilities.tools) return isForbidden ? omitMembers(relaxedBody, names) : relaxedBody;
     if ([tools, functions].some((list) => asList(list).length > 0)) notes.drop('tools');
-    return omitMembers(relaxed, names);
+    return omitMembers(relaxedBody, names);
   };
 }
 
@@ -38,9 +38,9 @@ export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): A
 export function adaptForcedTools(relax: (name: string, value: JsonValue) => JsonValue): Adaptation {
   return (body, { profile, notes }) => {
     if (profile.quirks.forced_tools || !profile.capabilities.tools) return body;
-    const relaxed = mapMembers(body, relax);
-    if (relaxed !== body) notes.approximate('forced tool_choice as auto');
-    return relaxed;
+    const relaxedBody = mapMembers(body, relax);
+    if (relaxedBody !== body) notes.approximate('forced tool_choice as auto');
+    return relaxedBody;
   };
 }
 
@@ -105,7 +105,7 @@ export function adaptHostedTools(
   };
 }
 
-/** True for the tool that must be called. Messages chooses a tool by its name, Responses by its type. */
+/** Returns true for the tool that must be called. Messages chooses a tool by its name, Responses by its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && readMember(choice, key) === tool[key]);
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
- * Client headers that OpenAI supports, most of which Codex sends. Excludes `openai-organization` and `openai-project`, which
+ * Client headers that OpenAI supports. Codex sends most of them. Excludes `openai-organization` and `openai-project`, which
  * belong to the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
  */
 export const openaiBetaHeaders: readonly string[] = [

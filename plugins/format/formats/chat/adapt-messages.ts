@@ -28,11 +28,11 @@ export const adaptMessages: Adaptation = (body, target) => {
   if (!Array.isArray(messages)) return body;
   const changes = selectChanges(target, messages);
   if (changes.length === 0) return body;
-  const adapted = mapEntries(messages, (message, index) => {
+  const adaptedMessages = mapEntries(messages, (message, index) => {
     if (!isJsonObject(message)) return message;
     return changes.reduce<ChatMessage>((changed, change) => change(changed, `messages[${index}]`), message);
   });
-  return withMember(body, 'messages', adapted);
+  return withMember(body, 'messages', adaptedMessages);
 };
 
 function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[]): MessageChange[] {

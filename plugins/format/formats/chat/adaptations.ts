@@ -189,15 +189,15 @@ function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatReques
 
 function rewriteReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const requested = Object.fromEntries(reasoningMembers.map((name) => [name, body[name]]));
-  const encoded: ChatRequest = reencodeMembers(chatCodec, requested, target);
-  const { thinking } = encoded;
-  const names = reasoningMembers.filter((name) => name !== 'thinking' && isSet(encoded[name]));
-  const adapted = {
+  const encodedMembers: ChatRequest = reencodeMembers(chatCodec, requested, target);
+  const { thinking } = encodedMembers;
+  const names = reasoningMembers.filter((name) => name !== 'thinking' && isSet(encodedMembers[name]));
+  const adaptedBody = {
     ...omitMembers(body, reasoningMembers),
-    ...Object.fromEntries(names.map((name) => [name, encoded[name]])),
+    ...Object.fromEntries(names.map((name) => [name, encodedMembers[name]])),
   };
-  if (!isJsonObject(thinking)) return adapted;
-  return { ...adapted, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
+  if (!isJsonObject(thinking)) return adaptedBody;
+  return { ...adaptedBody, thinking: { ...(isJsonObject(body.thinking) && body.thinking), ...thinking } };
 }
 
 function dropReasoning(body: ChatRequest, { notes }: AdaptationTarget): ChatRequest {

@@ -31,17 +31,17 @@ export function adaptMember(name: string, adapt: Adaptation): Adaptation {
   return (body, target) => {
     const inner = body[name];
     if (!isJsonObject(inner)) return body;
-    const adapted = adapt(inner, target);
-    return adapted === inner ? body : { ...body, [name]: adapted };
+    const adaptedMember = adapt(inner, target);
+    return adaptedMember === inner ? body : { ...body, [name]: adaptedMember };
   };
 }
 
 /** Combines adaptations: each receives the body that the previous one returned. */
 export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptation {
   return (body, target) => {
-    let adapted = body;
-    for (const adapt of adaptations) adapted = adapt(adapted, target);
-    return adapted;
+    let adaptedBody = body;
+    for (const adapt of adaptations) adaptedBody = adapt(adaptedBody, target);
+    return adaptedBody;
   };
 }
 

@@ -186,7 +186,7 @@ interface FormatFeatures {
   readonly freeformTools: boolean;
   readonly forcedTools: boolean;
   readonly resultImages: boolean;
-  /** Image URLs: any, only those that the vendor can fetch, or none. */
+  /** Accepted image URLs: any, only URLs that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
   readonly parallelCallOption: boolean;
   /** Reasoning of earlier turns: with opaque state, as text, or not at all. */

@@ -18,7 +18,7 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
 }
 
 /**
- * Defines a rule about a value as a whole.
+ * Defines a rule for a whole value.
  *
  * @param expected description of valid values
  */

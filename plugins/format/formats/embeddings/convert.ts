@@ -54,9 +54,10 @@ const geminiMembers = new Set(['model', 'content', 'outputDimensionality']);
  * @throws GatewayError `invalid_request`, or `unsupported_content` if a part is not a text
  */
 export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequest {
-  const single = asCamelObject(body);
-  const batch = single['requests'];
-  const requests = batch === undefined ? [single] : asList(batch).map((request) => asCamelObject(request));
+  const singleRequest = asCamelObject(body);
+  const batchEntries = singleRequest['requests'];
+  const requests =
+    batchEntries === undefined ? [singleRequest] : asList(batchEntries).map((request) => asCamelObject(request));
   const [first] = requests;
   if (first === undefined) throw invalidValue('requests', 'a list with at least one entry');
   const dimensions = first['outputDimensionality'];
@@ -91,8 +92,8 @@ export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encod
     index,
     embedding: encoding === 'base64' ? encodeVector(asList(vector)) : vector,
   }));
-  const reported = asCount(asCamelObject(body['usageMetadata'])['promptTokenCount']);
-  const tokens = reported ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
+  const reportedTokens = asCount(asCamelObject(body['usageMetadata'])['promptTokenCount']);
+  const tokens = reportedTokens ?? request.inputs.reduce((sum, text) => sum + estimateTokenCount(text), 0);
   return { object: 'list', data, model: '', usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
 

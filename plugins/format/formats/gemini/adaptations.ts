@@ -35,11 +35,11 @@ const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? translateSchemas(body, notes) : body;
 
 function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
-  const translated = mapMembers(object, (name, value) =>
+  const translatedBody = mapMembers(object, (name, value) =>
     schemaHolders.has(toCamelCase(name)) ? translateInside(value, notes) : value,
   );
-  if (!Object.keys(translated).some((name) => subsetMembers.has(toCamelCase(name)))) return translated;
-  const members = Object.entries(translated).flatMap(([name, value]) => {
+  if (!Object.keys(translatedBody).some((name) => subsetMembers.has(toCamelCase(name)))) return translatedBody;
+  const members = Object.entries(translatedBody).flatMap(([name, value]) => {
     const subset = subsetMembers.get(toCamelCase(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);

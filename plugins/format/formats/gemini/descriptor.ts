@@ -120,9 +120,9 @@ function joinContents(body: GeminiRequest, original: GeminiRequest): GeminiReque
   if (!Array.isArray(contents) || contents.length === asList(original.contents).length) return body;
   const result: JsonValue[] = [];
   for (const content of contents) {
-    const joined = joinSameRole(result.at(-1), content);
-    if (joined === undefined) result.push(content);
-    else result[result.length - 1] = joined;
+    const joinedContent = joinSameRole(result.at(-1), content);
+    if (joinedContent === undefined) result.push(content);
+    else result[result.length - 1] = joinedContent;
   }
   return { ...body, contents: result };
 }

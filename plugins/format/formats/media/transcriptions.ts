@@ -17,7 +17,7 @@ const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 /** Types of text that are not a transcript: the error page of a proxy, and events. */
 const otherTextTypes = new Set(['text/html', 'text/event-stream']);
 
-/** True for a transcript as text, which whisper-1 sends even if a stream was requested. */
+/** Returns true for a transcript as text, which whisper-1 sends even if a stream was requested. */
 function isText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
   return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && !otherTextTypes.has(type));

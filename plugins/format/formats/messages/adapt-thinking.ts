@@ -25,9 +25,9 @@ export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   const isThinkingRejected = isUnsupportedThinking(body, target.profile);
   const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
   if (!isThinkingRejected && !isEffortRejected) return body;
-  const rewritten: MessagesRequest = rewriteThinking(body, target);
-  const adapted = isThinkingRejected ? withMember(body, 'thinking', rewritten.thinking) : body;
-  return withEffort(adapted, readMember<MessagesOutputConfig>(rewritten.output_config, 'effort'));
+  const rewrittenBody: MessagesRequest = rewriteThinking(body, target);
+  const adaptedBody = isThinkingRejected ? withMember(body, 'thinking', rewrittenBody.thinking) : body;
+  return withEffort(adaptedBody, readMember<MessagesOutputConfig>(rewrittenBody.output_config, 'effort'));
 };
 
 function dropThinking(body: MessagesRequest, { notes }: AdaptationTarget): MessagesRequest {
@@ -40,7 +40,7 @@ function removeThinking(body: MessagesRequest): MessagesRequest {
   return withEffort(omitMembers(body, ['thinking']), undefined);
 }
 
-/** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
+/** Returns true for a mode that the model does not support, and for a budget that leaves no room for the answer. */
 function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
@@ -75,8 +75,8 @@ function rewriteThinking(body: MessagesRequest, target: AdaptationTarget): Messa
 function withEffort(body: MessagesRequest, effort: JsonValue | undefined): MessagesRequest {
   const config = body.output_config;
   if (!isJsonObject(config) && effort === undefined) return body;
-  const changed = withMember<MessagesOutputConfig>(isJsonObject(config) ? config : {}, 'effort', effort);
-  return withMember(body, 'output_config', undefinedIfEmpty(changed));
+  const changedConfig = withMember<MessagesOutputConfig>(isJsonObject(config) ? config : {}, 'effort', effort);
+  return withMember(body, 'output_config', undefinedIfEmpty(changedConfig));
 }
 
 /**

@@ -139,7 +139,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string 
   const { source, detail } = image;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   if (source.type !== 'base64') throw createUnsupportedContentError('image URLs', image);
-  checkImageType(source, false, image);
+  checkImageType(source, 'any', image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return source.data;
 }

@@ -52,13 +52,13 @@ const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
     isSet(requestedReasoning) &&
     (!supportsReasoning ||
       isUnsupportedEffort(readMember<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
-  const adapted = isReasoningRejected
+  const adaptedBody = isReasoningRejected
     ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
     : body;
   // Endpoints of models without reasoning reject a request for encrypted reasoning.
-  if (supportsReasoning || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
+  if (supportsReasoning || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adaptedBody;
   const otherEntries = include.filter((entry) => entry !== encryptedReasoning);
-  return withMember(adapted, 'include', otherEntries.length === 0 ? undefined : otherEntries);
+  return withMember(adaptedBody, 'include', otherEntries.length === 0 ? undefined : otherEntries);
 };
 
 function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonValue | undefined {

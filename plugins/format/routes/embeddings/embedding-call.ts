@@ -21,7 +21,7 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 
-/** True if a request must be rewritten for its route, because its body (in Google's format) names the model, or the formats differ. */
+/** Returns true if a request must be rewritten for its route: its body, in Google's format, names the model, or the formats differ. */
 export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }

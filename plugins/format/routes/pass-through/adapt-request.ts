@@ -28,8 +28,8 @@ interface AdaptedRequest {
  */
 export function adaptRequest(client: ClientRequest, route: Route): AdaptedRequest {
   const { outline, content } = client;
-  const unchanged = adaptUnchanged(client, route);
-  if (unchanged !== undefined) return createUnchangedRequest(client, outline, route, unchanged);
+  const unchangedAdaptation = adaptUnchanged(client, route);
+  if (unchangedAdaptation !== undefined) return createUnchangedRequest(client, outline, route, unchangedAdaptation);
   const { body } = content;
   const adaptation = adaptBody(client, body, route);
   if (adaptation.body === body) return createUnchangedRequest(client, body, route, adaptation);
@@ -43,7 +43,7 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
   );
 }
 
-/** True if a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
+/** Returns true if a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
 export function isPassedThrough(client: ClientRequest, route: Route): boolean {
   return adaptUnchanged(client, route) !== undefined;
 }
@@ -79,11 +79,11 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Bod
   const target: AdaptationTarget = { profile, notes, origin, storedReasoning: storedReasoning, endUser };
   const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
-  const adapted = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
-  const isolated = isolateCache(adapted, format.name, deriveCacheMark(client, route), target);
-  const untagged = hasTaggedState(withReasoning) ? filterState(isolated, route, notes) : isolated;
-  const completed = complete?.(untagged, parsed, target) ?? untagged;
-  const body = purpose === 'count' ? (setCountedModel?.(completed, route.model) ?? completed) : completed;
+  const adaptedBody = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
+  const isolatedBody = isolateCache(adaptedBody, format.name, deriveCacheMark(client, route), target);
+  const untaggedBody = hasTaggedState(withReasoning) ? filterState(isolatedBody, route, notes) : isolatedBody;
+  const completedBody = complete?.(untaggedBody, parsed, target) ?? untaggedBody;
+  const body = purpose === 'count' ? (setCountedModel?.(completedBody, route.model) ?? completedBody) : completedBody;
   const usage = isTextFormat(format) && isStream ? findMissingUsageOption(format, body, profile) : undefined;
   return { body, usageOption: usage, notes };
 }
@@ -119,8 +119,10 @@ function createChangedRequest(
 
 function findLocalStops({ format }: ClientRequest, requestedBody: JsonObject, sentBody: JsonObject) {
   if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requestedBody)) return {};
-  const reported = format.text.readStopSequences(sentBody);
-  const localStops = format.text.readStopSequences(requestedBody).filter((sequence) => !reported.includes(sequence));
+  const upstreamStops = format.text.readStopSequences(sentBody);
+  const localStops = format.text
+    .readStopSequences(requestedBody)
+    .filter((sequence) => !upstreamStops.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
 }
 

@@ -84,7 +84,7 @@ class StateFilter {
   }
 }
 
-/** True if a request contains reasoning state with the gateway's tag. Visits every member, but prompts have few members. */
+/** Returns true if a request contains reasoning state with the gateway's tag. Visits every member, but prompts have few members. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;

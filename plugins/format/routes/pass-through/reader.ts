@@ -132,8 +132,8 @@ export class PassThroughReader implements ReplyReader {
     if (this.#convertingReader !== undefined) return this.#convertingReader.finished?.();
     const { isComplete, usage } = this.#observer;
     const finished = isComplete ? this.#repair?.finishedReply : undefined;
-    const adapted = finished && (this.#adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
-    return adapted && (this.#namer?.renameFinished(adapted) ?? adapted);
+    const adaptedReply = finished && (this.#adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
+    return adaptedReply && (this.#namer?.renameFinished(adaptedReply) ?? adaptedReply);
   }
 
   renderFailure(error: GatewayError): string {
@@ -176,9 +176,9 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const text = value === parsed ? original : JSON.stringify(value);
     yield;
-    const adapted = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
+    const adaptedText = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
     yield;
-    const renamed = this.#namer?.renameReply(adapted) ?? adapted;
+    const renamed = this.#namer?.renameReply(adaptedText) ?? adaptedText;
     return { body: renamed === original ? body : Buffer.from(renamed), contentType, usage: this.usage };
   }
 
@@ -211,14 +211,14 @@ export class PassThroughReader implements ReplyReader {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(hasInvalidData)) return [];
     const digest = events.length === 0 ? undefined : this.#contentDigest;
-    const passed = this.#passEvents(events);
-    if (!this.#observer.isComplete || passed.length === 0) {
+    const passedBytes = this.#passEvents(events);
+    if (!this.#observer.isComplete || passedBytes.length === 0) {
       // If the error event repeats the answer so far, its content includes this event.
       if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined)
         this.#digestBeforeDropped = { digest };
       return [];
     }
-    return this.#observer.isOver ? passed : [...passed, blankLine];
+    return this.#observer.isOver ? passedBytes : [...passedBytes, blankLine];
   }
 
   #renameModel(events: string): string {
@@ -227,25 +227,25 @@ export class PassThroughReader implements ReplyReader {
 
   /** Passes each event to the observer; returns the bytes for the client up to a failure or the end. */
   #passEvents(events: readonly StreamEvent[]): readonly Buffer[] {
-    const passed: Buffer[] = [];
+    const passedBytes: Buffer[] = [];
     for (const event of events) {
       const wasFinished = this.#observer.isFinished;
-      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passEvent(repaired, passed);
+      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passEvent(repaired, passedBytes);
       if (this.#anyFailure !== undefined && wasFinished) this.#isClosed = true;
       if (this.#anyFailure !== undefined || this.#observer.isOver) break;
     }
-    return passed;
+    return passedBytes;
   }
 
   #passEvent(event: StreamEvent, passed: Buffer[]): void {
     if (this.#anyFailure !== undefined || this.#observer.isOver) return;
     this.#observe(event);
     if (this.#anyFailure !== undefined || !(event.isPlain || isReadable(event))) return;
-    const adapted = this.#adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
-    if (adapted === event.text) passed.push(this.#namer?.renameEvent(event) ?? event.raw);
-    else if (adapted !== '') passed.push(Buffer.from(this.#renameModel(adapted)));
-    if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
-    passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
+    const adaptedText = this.#adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
+    if (adaptedText === event.text) passed.push(this.#namer?.renameEvent(event) ?? event.raw);
+    else if (adaptedText !== '') passed.push(Buffer.from(this.#renameModel(adaptedText)));
+    if (!this.#observer.isOver || endsInBlankLine.test(adaptedText)) return;
+    passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);
   }
 
   /** Passes an event to the observer. A truncated event is a failure, because the other events would be a different answer without it. */
@@ -271,12 +271,12 @@ function isPing({ name, data = '' }: StreamEvent): boolean {
   return pingNames.has(name) || (data.length <= maxPingLength && pingType.test(data));
 }
 
-/** True if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */
+/** Returns true if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */
 function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** True if clients can read the event: an object, the end mark of a Chat stream, or a comment. */
+/** Returns true if clients can read the event: an object, the end mark of a Chat stream, or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

@@ -43,10 +43,10 @@ function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Bu
   const after = slicePieces(pieces, end);
   const [next = emptyBuffer, ...others] = after;
   const isShort = others.length === 0 && next.length <= searchedBytes;
-  const joined = isShort ? [bytes, next] : [bytes];
+  const joinedPieces = isShort ? [bytes, next] : [bytes];
   const remainder = isShort ? [] : after;
-  if (start > searchedBytes) return [...before, Buffer.concat(joined), ...remainder];
-  const head = Buffer.concat([...before, ...joined]);
+  if (start > searchedBytes) return [...before, Buffer.concat(joinedPieces), ...remainder];
+  const head = Buffer.concat([...before, ...joinedPieces]);
   return remainder.length === 0 ? head : [head, ...remainder];
 }
 
@@ -86,7 +86,7 @@ function findModel(text: string, model: unknown): Span | undefined {
   return { start: member.start, end: member.end };
 }
 
-/** True if the JSON string has this value, even if it is written with escapes. */
+/** Returns true if the JSON string has this value, even if it is written with escapes. */
 function equalsText(json: string, text: unknown): boolean {
   if (json === JSON.stringify(text)) return true;
   try {

@@ -39,16 +39,20 @@ export function encodeForRoute(
       { param: 'n' },
     );
   }
-  const encoded = text.encodeRequest(conversation, {
+  const encodedBody = text.encodeRequest(conversation, {
     ...target,
     findOwnState: createStateLookup(text, origin),
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;
-  const allowed = removeAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
-  const adapted = isolateCache(allowed, format.name, target.cacheMark, target);
-  const usage = target.isStream ? findMissingUsageOption(format, adapted, target.profile) : undefined;
-  return orderForCaching(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
+  const allowedBody = removeAccountChoices(
+    text.adapt(encodedBody, { profile, notes, origin, endUser }),
+    upstream,
+    notes,
+  );
+  const adaptedBody = isolateCache(allowedBody, format.name, target.cacheMark, target);
+  const usage = target.isStream ? findMissingUsageOption(format, adaptedBody, target.profile) : undefined;
+  return orderForCaching(usage === undefined ? adaptedBody : { ...adaptedBody, [usage.name]: usage.value });
 }
 
 const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instructions', 'systemInstruction'];
@@ -65,9 +69,9 @@ function orderForCaching(body: JsonObject): JsonObject {
     if (body[name] !== undefined) ordered[name] = body[name];
   };
   stableMembers.forEach(copyMember);
-  const others = Object.keys(body).filter((name) => !stableMembers.includes(name));
-  others.filter((name) => !dialogueMembers.has(name)).forEach(copyMember);
-  others.filter((name) => dialogueMembers.has(name)).forEach(copyMember);
+  const otherNames = Object.keys(body).filter((name) => !stableMembers.includes(name));
+  otherNames.filter((name) => !dialogueMembers.has(name)).forEach(copyMember);
+  otherNames.filter((name) => dialogueMembers.has(name)).forEach(copyMember);
   return ordered;
 }
 

@@ -18,7 +18,7 @@ const continueInstruction =
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**
- * True if another route may continue the answer to a request, which must be a single streaming answer of free text that can be
+ * Returns true if another route may continue the answer to a request, which must be a single streaming answer of free text that can be
  * decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
  * images or the vendor's own tools must get them, although codecs drop them. Ignores a search tool that no route can run,
  * because Codex always offers one.

@@ -7,7 +7,7 @@ import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredRe
 
 interface ReferenceLookup {
   readonly rows: ResponseRows;
-  /** Undefined for callers without an account, for whom no responses are stored. */
+  /** Undefined for callers without an account, whose responses are not stored. */
   readonly accountId: string | undefined;
   readonly now: number; // epoch ms
   /** Maximum bytes of a request, including everything that it refers to. */
@@ -15,7 +15,7 @@ interface ReferenceLookup {
 }
 
 /**
- * True if a request has no references to stored data and its client waits for the answer.
+ * Returns true if a request has no references to stored data and its client waits for the answer.
  *
  * @param body the whole body or its outline
  */
@@ -51,14 +51,14 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
   const items = readInputItems(body.input);
   const previousId = body.previous_response_id;
   if (typeof previousId !== 'string') {
-    const resolved = await resolveReferences(items, [], lookup);
-    return { items: resolved, isExpanded: resolved !== items };
+    const resolvedItems = await resolveReferences(items, [], lookup);
+    return { items: resolvedItems, isExpanded: resolvedItems !== items };
   }
   const { input, response } = await findPrevious(previousId, lookup);
   const answer = outputOf(response);
   const previousItems = [...input, ...answer];
-  const resolved = await resolveReferences(items, previousItems, lookup);
-  return { items: [...previousItems, ...omitRepeatedAnswer(resolved, answer)], isExpanded: true };
+  const resolvedItems = await resolveReferences(items, previousItems, lookup);
+  return { items: [...previousItems, ...omitRepeatedAnswer(resolvedItems, answer)], isExpanded: true };
 }
 
 /** Reads the input as a list of items. A string is a user message. */
@@ -68,10 +68,11 @@ function readInputItems(input: JsonValue | undefined): readonly JsonValue[] {
 }
 
 async function findPrevious(id: string, { rows, accountId, now }: ReferenceLookup): Promise<StoredResponse> {
-  const previous = accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(throwUnavailable);
-  if (previous !== undefined && isContinuable(previous.response)) return previous;
-  if (previous !== undefined) {
-    const message = `The previous response is ${scalarToText(previous.response['status'])} and cannot be continued.`;
+  const previousResponse =
+    accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(throwUnavailable);
+  if (previousResponse !== undefined && isContinuable(previousResponse.response)) return previousResponse;
+  if (previousResponse !== undefined) {
+    const message = `The previous response is ${scalarToText(previousResponse.response['status'])} and cannot be continued.`;
     throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
   }
   const message = `Previous response with id '${id.slice(0, 200)}' not found. Send the whole conversation as \`input\`.`;

@@ -14,8 +14,8 @@ import { getBackgroundRuns } from './runs.ts';
 import { streamResponse } from './stream-tail.ts';
 
 /**
- * Serves `GET /v1/responses/{id}`, optionally as a stream. Background responses can be streamed while they run, others once they
- * have ended.
+ * Serves `GET /v1/responses/{id}`, optionally as a stream. A background response can be streamed while it runs, any other once it
+ * has ended.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
@@ -29,7 +29,7 @@ export async function getResponse(host: Host, exchange: Exchange): Promise<Reply
 
 const maxOptionsBytes = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
 
-/** True if the query or the body requests a stream. Despite the method, openai-go 3 sends the body `{"stream":true}`. */
+/** Returns true if the query or the body requests a stream. Despite the method, openai-go 3 sends the body `{"stream":true}`. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);

@@ -52,8 +52,8 @@ export class EventLog {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const previous = this.#lastStoring;
-    const storing = previous.then(() => this.#storeBuffer());
+    const previousStoring = this.#lastStoring;
+    const storing = previousStoring.then(() => this.#storeBuffer());
     this.#lastStoring = storing.catch(() => undefined);
     await storing;
   }

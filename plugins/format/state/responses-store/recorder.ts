@@ -44,7 +44,7 @@ export class Recorder {
   }
 
   /**
-   * Stores a response. Never rejects, so that the client gets its answer in any case.
+   * Stores a response. Never rejects, so that the client always gets its answer.
    *
    * @returns the reason if the response could not be stored
    */

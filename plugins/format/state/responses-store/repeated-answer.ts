@@ -4,8 +4,8 @@ import { asList, asText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../wire/responses.ts';
 
 /**
- * Omits what a request repeats of the answer that it continues. CAMEL sends the text and the calls of the answer beside their results.
- * A repeated call would be a second call without a result, which vendors refuse.
+ * Omits the items of a request that repeat the answer that the request continues. CAMEL sends the text and the calls of the answer again,
+ * together with the results. A repeated call would be a second call without a result, which vendors refuse.
  *
  * @param items the request's own items
  * @param answer the output of the continued response
@@ -18,7 +18,7 @@ export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly
     const call = identifyCall(item);
     const position = call === undefined ? -1 : openCalls.indexOf(call);
     if (position === -1) continue;
-    // A call is repeated once: an upstream may give several calls of an answer one id.
+    // Each call is matched once, because an upstream may give several calls of an answer the same id.
     openCalls.splice(position, 1);
     repeatedIndexes.add(index);
   }
@@ -31,12 +31,12 @@ export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly
   });
 }
 
-/** Returns what makes two calls the same; undefined for other items. The own id of an item is no part of it: not every client keeps it. */
+/** Returns a text that is equal for equal calls; undefined for other items. Ignores the item's id, because some clients do not keep it. */
 function identifyCall(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
-  const { type, call_id: id, name, arguments: given, input }: ResponsesItem = item;
+  const { type, call_id: id, name, arguments: argumentsText, input }: ResponsesItem = item;
   if (typeof id !== 'string' || !asText(type).endsWith('_call')) return undefined;
-  return JSON.stringify([type, id, asText(name), normalizeInput(asText(given)), asText(input)]);
+  return JSON.stringify([type, id, asText(name), normalizeInput(asText(argumentsText)), asText(input)]);
 }
 
 /** Reads the text of an assistant's message; undefined for other items. */

@@ -37,7 +37,7 @@ function readSequence(data: string): number | undefined {
   return typeof number === 'number' ? number : undefined;
 }
 
-/** True if the event ends a stream. An error event does not: it is followed by such an event. */
+/** Returns true if the event ends a stream. An error event does not: it is followed by such an event. */
 export function isEnding({ type }: WrittenEvent): boolean {
   return endTypes.has(type);
 }

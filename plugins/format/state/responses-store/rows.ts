@@ -152,14 +152,14 @@ export function measureRow({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
-/** True if an id looks like a vendor's id. Other ids may change when stored in the database. */
+/** Returns true if an id looks like a vendor's id. Other ids may change when stored in the database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
 
 const continuableStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
-/** True for a response that has ended without a failure. */
+/** Returns true for a response that has ended without a failure. */
 export function isContinuable(response: JsonObject): boolean {
   return continuableStatuses.has(response['status']);
 }

@@ -67,7 +67,7 @@ function restoreAnswer(
   return usableThoughts.size === 0 ? answer : insertThoughts(answer, usableThoughts);
 }
 
-/** True if the reasoning has state of this upstream, or text that the route accepts. */
+/** Returns true if the reasoning has state of this upstream, or text that the route accepts. */
 function canUse({ state, text }: Reasoning, { findOwnState: ownState, acceptsText }: RestoreTarget): boolean {
   return Boolean(ownState(state)) || (text !== '' && acceptsText);
 }
@@ -95,7 +95,7 @@ interface AcceptedReasoning {
   readonly includesText: boolean;
 }
 
-/** True if a route accepts the text of earlier reasoning in this format. */
+/** Returns true if a route accepts the text of earlier reasoning in this format. */
 export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
   return text.features.reasoning === 'text' || requiresReasoning(profileIn(name, profile), true);
 }

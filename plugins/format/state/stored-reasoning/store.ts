@@ -55,10 +55,10 @@ export class ReasoningStore {
     const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
     if (isDisabled || isReasoningReturned || listCalls === undefined || !Array.isArray(outline['tools']))
       return request;
-    const accepted = findAcceptedReasoning(model, request);
-    if (!accepted.includesState && !accepted.includesText) return request;
+    const acceptedReasoning = findAcceptedReasoning(model, request);
+    if (!acceptedReasoning.includesState && !acceptedReasoning.includesText) return request;
     const { body } = request;
-    const calls = listCalls(body, accepted.includesState);
+    const calls = listCalls(body, acceptedReasoning.includesState);
     const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
     const entryNames = reasoning.listEntryNames();
     if (entryNames.length === 0) return request.with({ storedReasoning: reasoning });
@@ -147,8 +147,8 @@ class ConversationReasoning implements StoredReasoning {
       if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
     }
     const encodedEntries = [...entries].flatMap(([name, turns]) => {
-      const encoded = encodeThoughts(turns);
-      return encoded === undefined ? [] : [[name, encoded] as const];
+      const encodedEntry = encodeThoughts(turns);
+      return encodedEntry === undefined ? [] : [[name, encodedEntry] as const];
     });
     if (encodedEntries.length > 0) this.#saveEntries(new Map(encodedEntries));
   }
@@ -185,8 +185,8 @@ function decodeThoughts(stored: Buffer): CallThoughts[] {
 function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
   const keptTurns = [...turns];
   for (const oldest of turns.keys()) {
-    const encoded = Buffer.from(JSON.stringify({ turns: keptTurns }));
-    if (encoded.length <= bounds.storedReasoning) return encoded;
+    const encodedEntry = Buffer.from(JSON.stringify({ turns: keptTurns }));
+    if (encodedEntry.length <= bounds.storedReasoning) return encodedEntry;
     keptTurns[oldest] = [];
   }
   return undefined;

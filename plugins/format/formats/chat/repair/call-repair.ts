@@ -32,8 +32,8 @@ type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 export class CallRepair {
   readonly #id: string;
   readonly #isWhole: boolean;
-  readonly #sent = new Map<TrackedCall, SentCall>();
-  readonly #held = new Map<TrackedCall, HeldCall>();
+  readonly #sentCalls = new Map<TrackedCall, SentCall>();
+  readonly #heldCalls = new Map<TrackedCall, HeldCall>();
   readonly #ids = new UniqueIds();
 
   /**
@@ -46,12 +46,12 @@ export class CallRepair {
   }
 
   get hasCalls(): boolean {
-    return this.#sent.size > 0;
+    return this.#sentCalls.size > 0;
   }
 
   /** Returns true if the client has received the call under this index. */
   hasSent(call: TrackedCall, index: number): boolean {
-    return this.#sent.get(call)?.index === index;
+    return this.#sentCalls.get(call)?.index === index;
   }
 
   /**
@@ -66,41 +66,41 @@ export class CallRepair {
 
   /** Gives calls without input an empty object as their input. */
   #addEmptyInputs(entries: readonly CallEntry[]): readonly CallEntry[] {
-    const completed = [...entries];
-    for (const [call, { index }] of this.#sent) {
+    const completedEntries = [...entries];
+    for (const [call, { index }] of this.#sentCalls) {
       if (call.isCustom || !call.scanner.isBlank) continue;
       call.appendInput('{}');
-      const position = completed.findIndex(([entryCall]) => entryCall === call);
-      const entry: ChatCall = completed[position]?.[1] ?? { index };
+      const position = completedEntries.findIndex(([entryCall]) => entryCall === call);
+      const entry: ChatCall = completedEntries[position]?.[1] ?? { index };
       const body: ChatCallBody = isJsonObject(entry.function) ? entry.function : {};
       const withInput: ChatCall = { ...entry, function: { ...body, arguments: `${asText(body.arguments)}{}` } };
-      completed.splice(position === -1 ? completed.length : position, 1, [call, withInput]);
+      completedEntries.splice(position === -1 ? completedEntries.length : position, 1, [call, withInput]);
     }
-    return completed;
+    return completedEntries;
   }
 
   #repairPiece(piece: CallPiece): CallEntry[] {
     const { call } = piece;
-    const sent = this.#sent.get(call);
-    if (sent !== undefined) return this.#repairLaterPiece(piece, sent).map((entry) => [call, entry]);
+    const sentCall = this.#sentCalls.get(call);
+    if (sentCall !== undefined) return this.#repairLaterPiece(piece, sentCall).map((entry) => [call, entry]);
     if (call.name !== undefined) return [[call, this.#repairFirstPiece(piece, call.name)]];
-    this.#held.set(call, this.#joinHeld(piece));
+    this.#heldCalls.set(call, this.#joinHeld(piece));
     return [];
   }
 
   /** Joins a piece to the held-back pieces of its call. */
   #joinHeld({ call, entry, input }: CallPiece): HeldCall {
-    const held = this.#held.get(call);
-    return { entry: { ...held?.entry, ...entry }, input: (held?.input ?? '') + input };
+    const heldCall = this.#heldCalls.get(call);
+    return { entry: { ...heldCall?.entry, ...entry }, input: (heldCall?.input ?? '') + input };
   }
 
   #repairFirstPiece(piece: CallPiece, name: string): ChatCall {
-    const { entry, input } = this.#held.has(piece.call) ? this.#joinHeld(piece) : piece;
-    const index = this.#sent.size;
+    const { entry, input } = this.#heldCalls.has(piece.call) ? this.#joinHeld(piece) : piece;
+    const index = this.#sentCalls.size;
     const id = this.#ids.add(piece.call.id ?? `${this.#id}_${index}`);
     const type = asText(entry.type) || (piece.isCustom ? 'custom' : 'function');
-    this.#held.delete(piece.call);
-    this.#sent.set(piece.call, { index, id, type });
+    this.#heldCalls.delete(piece.call);
+    this.#sentCalls.set(piece.call, { index, id, type });
     const [bodyName, inputName] = kindOf(piece);
     const body: ChatCallBody | undefined = readBody(entry, bodyName);
     const isClean =
@@ -113,8 +113,8 @@ export class CallRepair {
       !hasEmptyOtherBody(entry, bodyName);
     if (isClean) return entry;
     const { name: _name, arguments: _arguments, ...members } = dropEmptyOther(entry, bodyName);
-    const repaired = { ...body, name, [inputName]: input };
-    return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
+    const repairedBody = { ...body, name, [inputName]: input };
+    return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repairedBody };
   }
 
   #repairLaterPiece(piece: CallPiece, { index, id, type }: SentCall): ChatCall[] {
@@ -142,10 +142,10 @@ function readBody(entry: ChatCall, name: CallKind[0]): ChatCallBody | undefined 
   return isJsonObject(body) ? body : undefined;
 }
 
-/** True if the member of the other kind of call is present but empty. */
+/** Returns true if the member of the other kind of call is present but empty. */
 function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
-  const other = readBody(entry, otherKind[name]);
-  return other !== undefined && !isFilled(other as JsonObject);
+  const otherBody = readBody(entry, otherKind[name]);
+  return otherBody !== undefined && !isFilled(otherBody as JsonObject);
 }
 
 function dropEmptyOther(entry: ChatCall, name: CallKind[0]): ChatCall {

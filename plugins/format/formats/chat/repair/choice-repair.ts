@@ -78,33 +78,39 @@ export class ChoiceRepair {
       ...(isJsonObject(message) ? [this.#tracker.applyMessage(message)] : []),
     ];
     const firstMessage = isFirst && isJsonObject(message) ? message : {};
-    const received = isJsonObject(delta) ? delta : firstMessage;
+    const receivedDelta = isJsonObject(delta) ? delta : firstMessage;
     const finish = this.#readFinish(choice);
     const isLast = finish !== undefined;
-    const repaired = this.#repair(received, this.#joinUpdates(updates, isLast), isLast);
+    const repairedDelta = this.#repair(receivedDelta, this.#joinUpdates(updates, isLast), isLast);
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish);
     const isClean =
-      repaired === delta &&
+      repairedDelta === delta &&
       message === undefined &&
       choice.index === this.#index &&
       choice.finish_reason === finish_reason;
     if (isClean) return choice;
-    return { ...members, index: this.#index, delta: repaired, ...(finish_reason !== undefined && { finish_reason }) };
+    return {
+      ...members,
+      index: this.#index,
+      delta: repairedDelta,
+      ...(finish_reason !== undefined && { finish_reason }),
+    };
   }
 
   /** Repairs the choice of a non-streaming reply. */
   repairWhole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
-    const received = [message, delta].find(isJsonObject) ?? {};
-    const update = this.#tracker.applyMessage(received);
-    const repaired = this.#repair(received, this.#joinUpdates([update], true), true);
+    const receivedMessage = [message, delta].find(isJsonObject) ?? {};
+    const update = this.#tracker.applyMessage(receivedMessage);
+    const repairedMessage = this.#repair(receivedMessage, this.#joinUpdates([update], true), true);
     const finish = this.#readFinish(choice);
     // The decoder does not treat a choice without content and finish reason as a reply either.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish ?? 'stop');
-    const isClean = repaired === message && choice.index === this.#index && choice.finish_reason === finish_reason;
+    const isClean =
+      repairedMessage === message && choice.index === this.#index && choice.finish_reason === finish_reason;
     if (isClean) return choice;
-    return { ...members, index: this.#index, message: repaired, finish_reason: finish_reason ?? null };
+    return { ...members, index: this.#index, message: repairedMessage, finish_reason: finish_reason ?? null };
   }
 
   /**
@@ -125,14 +131,14 @@ export class ChoiceRepair {
 
   /** Joins the updates of a chunk. The last chunk also gets the held-back content. */
   #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
-    const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
+    const heldContent = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
-      reasoning: updates.map(({ reasoning }) => reasoning).join('') + held.reasoning,
-      text: updates.map(({ text }) => text).join('') + held.text,
+      reasoning: updates.map(({ reasoning }) => reasoning).join('') + heldContent.reasoning,
+      text: updates.map(({ text }) => text).join('') + heldContent.text,
       refusal: updates.map(({ refusal }) => refusal).join(''),
       citations: [],
       images: [],
-      calls: [...updates.flatMap(({ calls }) => calls), ...held.calls],
+      calls: [...updates.flatMap(({ calls }) => calls), ...heldContent.calls],
     };
   }
 
@@ -198,7 +204,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && !isFilled(value);
 }
 
-/** True if the calls of a message are exactly these entries. */
+/** Returns true if the calls of a message are exactly these entries. */
 function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: readonly ChatCall[]): boolean {
   if (isJsonObject(function_call)) return false;
   if (tool_calls === null) return entries.length === 0;
@@ -229,6 +235,6 @@ function changeReasoning(message: ChatMessage, { reasoning }: ChoiceUpdate): Cha
 function changeDetails(message: ChatMessage, reasoning: string): ChatMessage {
   const content = readMessage(message);
   if (!content.isFromDetails || content.reasoning === reasoning) return {};
-  const first = toList(message.reasoning_details).find(isJsonObject);
-  return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
+  const firstDetail = toList(message.reasoning_details).find(isJsonObject);
+  return { reasoning_details: reasoning === '' ? [] : [{ ...firstDetail, text: reasoning }] };
 }

@@ -73,9 +73,9 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#lastChunk = event;
-    const repaired = this.#repairChunk(addRefusedChoice(removeEmptyError(chunk), 'delta'));
-    this.#learnCleanId(data, chunk, repaired);
-    return [repaired === chunk ? event : replaceEventData(event, repaired)];
+    const repairedChunk = this.#repairChunk(addRefusedChoice(removeEmptyError(chunk), 'delta'));
+    this.#learnCleanId(data, chunk, repairedChunk);
+    return [repairedChunk === chunk ? event : replaceEventData(event, repairedChunk)];
   }
 
   repairReply(body: JsonObject, text: string): JsonObject {
@@ -92,8 +92,8 @@ export class ChatReplyRepair implements ReplyRepair {
       if (!isJsonObject(choice)) return choice;
       return this.#getRepair(readIndex(choice) ?? position, true)?.repairWhole(choice) ?? choice;
     });
-    const repaired = this.#addHead(reply, keepIfSame(choices, repairedChoices), 'chat.completion');
-    return repaired === exact ? body : repaired;
+    const repairedReply = this.#addHead(reply, keepIfSame(choices, repairedChoices), 'chat.completion');
+    return repairedReply === exact ? body : repairedReply;
   }
 
   #tryCleanChunk(event: StreamEvent, data: string): boolean {
@@ -123,19 +123,19 @@ export class ChatReplyRepair implements ReplyRepair {
 
   #repairChunk(chunk: JsonObject): JsonObject {
     const { choices }: ChatReply = chunk;
-    const repaired = asList(choices).map((choice, position) => {
+    const repairedChoices = asList(choices).map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
       const repair = this.#getRepair(readIndex(choice) ?? position, false);
       const repairedChoice = repair?.repairChunk(choice) ?? choice;
       if (repair?.isFinished === true) noteFinish(this.#profile);
       return repairedChoice;
     });
-    return this.#addHead(chunk, keepIfSame(choices, repaired.filter(isJsonObject)), 'chat.completion.chunk');
+    return this.#addHead(chunk, keepIfSame(choices, repairedChoices.filter(isJsonObject)), 'chat.completion.chunk');
   }
 
   #getRepair(index: number, isWhole: boolean): ChoiceRepair | undefined {
-    const existing = this.#choices.get(index);
-    if (existing !== undefined || this.#choices.size >= maxChoices) return existing;
+    const knownRepair = this.#choices.get(index);
+    if (knownRepair !== undefined || this.#choices.size >= maxChoices) return knownRepair;
     const choice = new ChoiceRepair({
       id: `call_${this.#context.id}`,
       index,
@@ -179,8 +179,8 @@ export class ChatReplyRepair implements ReplyRepair {
       return [];
     }
     // LiteLLM 1.108.7 omits some or all finish reasons of several choices.
-    const missing = classifyMissingFinish(this.#profile);
-    const ending = missing === 'cut' && repairs.length > 1 ? 'unknown' : missing;
+    const missingFinish = classifyMissingFinish(this.#profile);
+    const ending = missingFinish === 'cut' && repairs.length > 1 ? 'unknown' : missingFinish;
     if (ending === 'cut') this.failure = createMissingFinishError();
     if (ending === 'unknown') this.#notes.noteMissing('finish reason');
     const lastChunk = this.#lastChunk;

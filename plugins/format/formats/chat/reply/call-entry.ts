@@ -24,10 +24,10 @@ export interface CallEntry {
 
 /** Reads the calls. Some servers write a call in both forms; the deprecated form is then omitted. */
 export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry[] {
-  const current = entries.filter(isJsonObject).map((entry) => readEntry(entry));
-  if (deprecatedCall === undefined) return current;
+  const callEntries = entries.filter(isJsonObject).map((entry) => readEntry(entry));
+  if (deprecatedCall === undefined) return callEntries;
   const deprecated = readEntry({ function: deprecatedCall }, true);
-  return current.some((entry) => isSamePiece(entry, deprecated)) ? current : [...current, deprecated];
+  return callEntries.some((entry) => isSamePiece(entry, deprecated)) ? callEntries : [...callEntries, deprecated];
 }
 
 /** Returns true for a piece that does not identify its call. */

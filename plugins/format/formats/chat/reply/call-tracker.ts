@@ -42,9 +42,11 @@ export class CallTracker {
   /** Adds the entries of a delta. Returns the new pieces of its calls. */
   addDeltaEntries(entries: CallEntries): CallPiece[] {
     const pieces = readEntries(entries);
-    const anonymous = pieces.filter(isAnonymous);
+    const anonymousPieces = pieces.filter(isAnonymous);
     const callsInChunk = new Set<TrackedCall>();
-    return pieces.flatMap((piece) => this.#addPiece(piece, anonymous.length - anonymous.indexOf(piece), callsInChunk));
+    return pieces.flatMap((piece) =>
+      this.#addPiece(piece, anonymousPieces.length - anonymousPieces.indexOf(piece), callsInChunk),
+    );
   }
 
   /** Adds the entries of a message, whose calls may have arrived earlier in pieces. */
@@ -71,11 +73,11 @@ export class CallTracker {
    * @param callsInChunk calls of earlier pieces in the same chunk
    */
   #addPiece(piece: CallEntry, positionFromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
-    const existing = this.#findCall(piece, isAnonymous(piece) ? positionFromEnd : 1, callsInChunk);
-    const isNew = existing === undefined;
-    const isRepeated = !isNew && isRepetition(piece, existing, callsInChunk);
+    const knownCall = this.#findCall(piece, isAnonymous(piece) ? positionFromEnd : 1, callsInChunk);
+    const isNew = knownCall === undefined;
+    const isRepeated = !isNew && isRepetition(piece, knownCall, callsInChunk);
     const original = isNew ? this.#calls.find((call) => mayRepeat(piece, call, callsInChunk)) : undefined;
-    const call = existing ?? this.#openCall(piece);
+    const call = knownCall ?? this.#openCall(piece);
     call.suspectedOriginal ??= original;
     callsInChunk.add(call);
     const input = isRepeated ? '' : call.appendInput(piece.input);
@@ -86,17 +88,17 @@ export class CallTracker {
   }
 
   #release(call: TrackedCall): CallPiece[] {
-    const held = call.release();
-    if (held === undefined) return [];
+    const heldPiece = call.release();
+    if (heldPiece === undefined) return [];
     const { id, name, isCustom } = call;
-    return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isSeparate: false }];
+    return [{ ...heldPiece, call, id, name, isCustom, isFirst: true, isWhole: false, isSeparate: false }];
   }
 
   /** @param callsInList calls of earlier entries in the same list */
   #addWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
-    const existing = this.#findRepeated(whole, position, callsInList);
-    const isNew = existing === undefined;
-    const call = existing ?? this.#openCall(whole);
+    const knownCall = this.#findRepeated(whole, position, callsInList);
+    const isNew = knownCall === undefined;
+    const call = knownCall ?? this.#openCall(whole);
     const isSeparate = isNew && [...callsInList].some((other) => hasDifferentIndex(whole, other));
     callsInList.add(call);
     const learned = this.#learnMembers(call, whole);
@@ -115,9 +117,9 @@ export class CallTracker {
 
   #findCandidate({ index, id, isDeprecated }: CallEntry, positionFromEnd: number): TrackedCall | undefined {
     if (isDeprecated) return this.#calls.findLast((call) => call.isDeprecated);
-    const withId = this.#calls.findLast((call) => id !== undefined && call.id === id);
-    if (index === undefined) return withId ?? this.#calls.at(-positionFromEnd) ?? this.#calls.at(-1);
-    return this.#byIndex.get(index) ?? (withId?.index === undefined ? withId : undefined);
+    const callWithId = this.#calls.findLast((call) => id !== undefined && call.id === id);
+    if (index === undefined) return callWithId ?? this.#calls.at(-positionFromEnd) ?? this.#calls.at(-1);
+    return this.#byIndex.get(index) ?? (callWithId?.index === undefined ? callWithId : undefined);
   }
 
   /**
@@ -126,13 +128,17 @@ export class CallTracker {
    */
   #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
-    const withId = this.#calls.filter((call) => id !== undefined && call.id === id);
-    const withName = withId.filter((call) => call.name === undefined || name === undefined || call.name === name);
-    const compatible = withName.filter((call) => !callsInList.has(call) || !hasDifferentIndex(whole, call));
-    const unlisted = withName.filter((call) => !callsInList.has(call));
-    const repeated =
-      compatible.find((call) => call.hasInput(input)) ?? unlisted.find((call) => call.isStartOf(input)) ?? unlisted[0];
-    if (repeated !== undefined || withId.length > 0) return repeated;
+    const callsWithId = this.#calls.filter((call) => id !== undefined && call.id === id);
+    const callsWithName = callsWithId.filter(
+      (call) => call.name === undefined || name === undefined || call.name === name,
+    );
+    const compatibleCalls = callsWithName.filter((call) => !callsInList.has(call) || !hasDifferentIndex(whole, call));
+    const unlistedCalls = callsWithName.filter((call) => !callsInList.has(call));
+    const repeatedCall =
+      compatibleCalls.find((call) => call.hasInput(input)) ??
+      unlistedCalls.find((call) => call.isStartOf(input)) ??
+      unlistedCalls[0];
+    if (repeatedCall !== undefined || callsWithId.length > 0) return repeatedCall;
     const atPosition = this.#calls[position];
     return atPosition?.name === name ? atPosition : undefined;
   }

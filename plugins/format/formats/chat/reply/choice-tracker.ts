@@ -91,8 +91,8 @@ export class ChoiceTracker {
   /** Ends the choice and returns the content that was held back. */
   finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
     this.#isFinished = true;
-    const held = this.#splitter?.finish() ?? { reasoning: '', text: '' };
-    return { ...this.#preferMember('', held), calls: this.#callTracker.releaseHeld() };
+    const heldContent = this.#splitter?.finish() ?? { reasoning: '', text: '' };
+    return { ...this.#preferMember('', heldContent), calls: this.#callTracker.releaseHeld() };
   }
 
   /**

@@ -273,13 +273,13 @@ function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fra
   const { content, refusal }: ChatLogprobs = received;
   const logprobs = asList(content).filter(isJsonObject);
   const hasOthers = asList(refusal).length > 0 || !('content' in received);
-  const dropped: Fragment[] = hasOthers ? [createDroppedPart('logprobs', '')] : [];
-  if (logprobs.length === 0) return [...dropped, ...fragments];
-  if (fragments.length === 0) return [...dropped, { type: 'text', text: '', logprobs }];
+  const droppedParts: Fragment[] = hasOthers ? [createDroppedPart('logprobs', '')] : [];
+  if (logprobs.length === 0) return [...droppedParts, ...fragments];
+  if (fragments.length === 0) return [...droppedParts, { type: 'text', text: '', logprobs }];
   const textIndex = fragments.findIndex(({ type }) => type === 'text');
   const text = fragments[textIndex];
   if (text?.type !== 'text') return [createDroppedPart('logprobs', ''), ...fragments];
-  return [...dropped, ...fragments.with(textIndex, { ...text, logprobs })];
+  return [...droppedParts, ...fragments.with(textIndex, { ...text, logprobs })];
 }
 
 function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {

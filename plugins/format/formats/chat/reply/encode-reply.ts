@@ -85,7 +85,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${firstChunk}${states.join('')}${lastChunk}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** Writes a chunk with only a delta from the prepared frame. The result equals that of `#writeChunk`. */
+  /** Writes a chunk that has only a delta, from the prepared frame. The bytes are the same as from `#writeChunk`. */
   #writePlainChunk(delta: ChatMessage): string {
     const [before, after] = this.#plainFrame;
     return before + JSON.stringify(delta) + after;

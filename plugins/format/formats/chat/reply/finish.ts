@@ -31,10 +31,10 @@ const failedReasons = new Set(['error', 'network_error', 'insufficient_system_re
 
 /** Reads the finish of a choice; `failed` if the vendor aborted it, undefined while it continues. An unknown reason ends the choice. */
 export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const reported = asText(choice.finish_reason).toLowerCase();
-  if (reported === '' || reported === 'null') return undefined;
-  if (failedReasons.has(reported)) return 'failed';
-  const reason = reasons.get(reported) ?? 'stop';
+  const reportedReason = asText(choice.finish_reason).toLowerCase();
+  if (reportedReason === '' || reportedReason === 'null') return undefined;
+  if (failedReasons.has(reportedReason)) return 'failed';
+  const reason = reasons.get(reportedReason) ?? 'stop';
   // vLLM reports the stop sequence here, other servers a reason.
   const stop = asText(choice.stop_reason);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());

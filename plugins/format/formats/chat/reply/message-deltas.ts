@@ -161,13 +161,13 @@ function addDelta(message: JsonObject, delta: ChatMessage): void {
 
 /** Adds entries to the calls with their indexes, or as new calls. The calls of a non-streaming message have no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
-  const merged = [...calls];
+  const mergedCalls = [...calls];
   for (const entry of entries) {
     if (!isJsonObject(entry)) continue;
     const { index, ...call } = entry;
-    merged[Number(index)] = merge(merged[Number(index)], call);
+    mergedCalls[Number(index)] = merge(mergedCalls[Number(index)], call);
   }
-  return merged;
+  return mergedCalls;
 }
 
 /** Concatenates strings and lists, and merges objects member by member. */

@@ -26,9 +26,9 @@ export class ObjectScanner {
 
   /** Returns true if the texts are equal except for white space. A blank text equals an empty object. */
   matches(text: string): boolean {
-    const other = new ObjectScanner();
-    other.scan(text);
-    return this.#comparableHash === other.#comparableHash;
+    const otherScanner = new ObjectScanner();
+    otherScanner.scan(text);
+    return this.#comparableHash === otherScanner.#comparableHash;
   }
 
   get #comparableHash(): number {

@@ -36,8 +36,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
       // The gateway requested this chunk, not the client.
       if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
       const chunk: ChatReply = event.parse() ?? {};
-      const adapted = addCachedTokens(chunk, reportedUsage);
-      return adapted === chunk ? text : replaceDataInText(text, adapted);
+      const adaptedChunk = addCachedTokens(chunk, reportedUsage);
+      return adaptedChunk === chunk ? text : replaceDataInText(text, adaptedChunk);
     }
     if (data?.startsWith('[DONE]') === true) return this.renderEnd(reportedUsage) + text;
     if (data !== undefined) {
@@ -49,8 +49,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
   adaptReply(text: string, body: ChatReply, reportedUsage?: Usage): string {
     if (hasTokenCounts(reportedUsage)) {
-      const adapted = addCachedTokens(body, reportedUsage);
-      return adapted === body ? text : JSON.stringify(adapted);
+      const adaptedReply = addCachedTokens(body, reportedUsage);
+      return adaptedReply === body ? text : JSON.stringify(adaptedReply);
     }
     this.meter.addWhole(body);
     return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(reportedUsage)) });

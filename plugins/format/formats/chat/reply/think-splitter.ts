@@ -31,10 +31,10 @@ export class ThinkSplitter {
 
   /** Returns the held-back text. Reasoning without a closing tag stays reasoning. */
   finish(): SplitText {
-    const held = this.#held;
+    const heldText = this.#held;
     this.#held = '';
-    if (this.#state === 'reasoning') return { reasoning: held.trimEnd(), text: '' };
-    return { reasoning: '', text: this.#state === 'start' ? held : '' };
+    if (this.#state === 'reasoning') return { reasoning: heldText.trimEnd(), text: '' };
+    return { reasoning: '', text: this.#state === 'start' ? heldText : '' };
   }
 
   #findOpeningTag(): void {

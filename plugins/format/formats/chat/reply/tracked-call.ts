@@ -52,9 +52,9 @@ export class TrackedCall {
 
   /** Appends the missing end of the whole input, and returns it. */
   completeInput(input: string): string {
-    const missing = this.#input.appendSnapshot(input);
-    this.scanner.scan(missing);
-    return missing;
+    const missingEnd = this.#input.appendSnapshot(input);
+    this.scanner.scan(missingEnd);
+    return missingEnd;
   }
 
   /** Holds a piece back. Returns true once enough input has arrived to compare the call with its suspected original. */
@@ -66,11 +66,11 @@ export class TrackedCall {
 
   /** Returns the held-back pieces as one piece; undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
-    const held = this.#heldPiece;
-    this.isRepetition = this.suspectedOriginal?.hasInput(held.input) === true;
+    const heldPiece = this.#heldPiece;
+    this.isRepetition = this.suspectedOriginal?.hasInput(heldPiece.input) === true;
     this.suspectedOriginal = undefined;
     this.#heldPiece = { entry: {}, input: '' };
-    return this.isRepetition ? undefined : held;
+    return this.isRepetition ? undefined : heldPiece;
   }
 
   get inputLength(): number {

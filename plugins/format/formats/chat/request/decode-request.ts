@@ -48,7 +48,7 @@ function isLongLived(holder: JsonValue | undefined): boolean {
   return readMember(readMember<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
 }
 
-/** Reads the official parameter first, then OpenRouter's `reasoning` and DeepSeek's `thinking`. */
+/** Reads the requested reasoning: from OpenAI's parameter if it is set, otherwise from OpenRouter's `reasoning` or DeepSeek's `thinking`. */
 function readReasoningRequest(body: BodyObject<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return createReasoningRequest(effort, undefined);
@@ -72,7 +72,7 @@ function findEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
-/** Requests the text by default, because clients of this format show all reasoning that they receive. */
+/** @param wantsText true by default, because clients of this format show all reasoning that they receive */
 function createReasoningRequest(
   effort: Effort | undefined,
   budget: number | undefined,

@@ -64,17 +64,18 @@ function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] |
     return [{ type: 'reasoning', text, state: only.state }];
   }
   const reasoning: Reasoning[] = [];
-  let remaining = text;
+  let remainingText = text;
   for (const { state, length } of states) {
-    if (length === undefined || length > remaining.length) return undefined;
-    reasoning.push({ type: 'reasoning', text: remaining.slice(0, length), state });
-    remaining = remaining.slice(length);
-    if (length > 0 && remaining.startsWith(reasoningSeparator)) remaining = remaining.slice(reasoningSeparator.length);
+    if (length === undefined || length > remainingText.length) return undefined;
+    reasoning.push({ type: 'reasoning', text: remainingText.slice(0, length), state });
+    remainingText = remainingText.slice(length);
+    if (length > 0 && remainingText.startsWith(reasoningSeparator))
+      remainingText = remainingText.slice(reasoningSeparator.length);
   }
-  return remaining === '' ? reasoning : undefined;
+  return remainingText === '' ? reasoning : undefined;
 }
 
-/** True if the state is useless without its text, whose length the client has dropped as well. */
+/** Returns true if the state is useless without its text, whose length the client has dropped as well. */
 function hasLostText({ state, length }: StateEntry): boolean {
   return length === undefined && (state.kind === 'signature' || state.kind === 'none');
 }

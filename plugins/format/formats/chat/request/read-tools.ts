@@ -75,11 +75,11 @@ function readChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice {
 function readAllowed(choice: BodyObject<ChatAllowedTools>, notes: Notes): ToolChoice {
   // Throws if the list is missing; it may be empty.
   choice.list('tools');
-  const allowed: string[] = [];
+  const allowedNames: string[] = [];
   for (const tool of choice.objects<ChatToolChoice>('tools')) {
     const type = readType(tool);
-    if (type === 'function' || type === 'custom') allowed.push(readName(tool.object(type)));
+    if (type === 'function' || type === 'custom') allowedNames.push(readName(tool.object(type)));
     else notes.drop(`allowed tool ${type}`);
   }
-  return readAllowedChoice(choice, allowed);
+  return readAllowedChoice(choice, allowedNames);
 }

@@ -71,7 +71,7 @@ function shortenCallId(id: string): string {
   return id.length <= maxCallIdLength ? id : hash('sha256', id).slice(0, maxCallIdLength);
 }
 
-/** Maps values of `detail` to those that Chat accepts; `original` exists only in Responses. */
+/** Maps values of `detail` to values that Chat accepts; `original` exists only in Responses. */
 const chatDetails = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
@@ -108,7 +108,7 @@ function writePart(part: Part, target: EncodeTarget): ChatPart {
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
-  checkImageType(source, profile.quirks.betas, image);
+  checkImageType(source, profile.quirks.betas ? 'common' : 'any', image);
   if (source.type === 'id') throw createUnsupportedContentError('images by the id of a file', image);
   const chatDetail = detail === undefined ? undefined : chatDetails.get(detail);
   if (chatDetail !== detail) notes.approximate('detail of an image');

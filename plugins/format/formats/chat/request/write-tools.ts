@@ -23,9 +23,9 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
 /** Omits tools that may not be called, because only OpenAI can forbid calls of listed tools. */
 function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
-  const allowed = toolChoice?.allowed;
-  if (allowed !== undefined) notes.approximate('allowed tools as the only ones');
-  return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
+  const allowedNames = toolChoice?.allowed;
+  if (allowedNames !== undefined) notes.approximate('allowed tools as the only ones');
+  return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowedNames?.includes(name) !== false);
 }
 
 /** Returns true if a freeform tool can be sent unchanged. Otherwise it becomes a function. */

@@ -41,23 +41,25 @@ const accountLimitedReason = 'PUP_LIMITED_DISABLED';
 
 /** Reads Google's finish reason of a candidate; undefined while it continues. */
 function readReportedReason(candidate: JsonValue | undefined): string | undefined {
-  const reported = readMember<GeminiCandidate>(candidate, 'finishReason');
-  return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
+  const reportedReason = readMember<GeminiCandidate>(candidate, 'finishReason');
+  return typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED')
+    ? undefined
+    : reportedReason;
 }
 
 /** Reads the finish reason of a candidate under the names that all formats share; undefined while it continues. */
 export function readFinishReason(candidate: JsonValue | undefined): FinishReason | undefined {
-  const reported = readReportedReason(candidate);
-  return reported === undefined ? undefined : (reasons.get(reported) ?? 'stop');
+  const reportedReason = readReportedReason(candidate);
+  return reportedReason === undefined ? undefined : (reasons.get(reportedReason) ?? 'stop');
 }
 
 /** Returns the error of a candidate that its finish reason reports as unusable; undefined for any other candidate. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
-  const reported = readReportedReason(candidate);
-  if (reported === accountLimitedReason) return createKeyRefusedError(reported);
-  if (reported === undefined || !failedReasons.has(reported)) return undefined;
+  const reportedReason = readReportedReason(candidate);
+  if (reportedReason === accountLimitedReason) return createKeyRefusedError(reportedReason);
+  if (reportedReason === undefined || !failedReasons.has(reportedReason)) return undefined;
   const message = asText(readMember<GeminiCandidate>(candidate, 'finishMessage'));
-  const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;
+  const finish = message === '' ? reportedReason : `${reportedReason}: ${message.slice(0, 500)}`;
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
 }
 
@@ -67,15 +69,15 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
  * @param hasContent false if the candidate has no visible part; the reason of a filter then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fragment[] {
-  const reported = readReportedReason(candidate);
-  if (reported === undefined) return [];
+  const reportedReason = readReportedReason(candidate);
+  if (reportedReason === undefined) return [];
   const error = readAbort(candidate);
   if (error !== undefined) return [{ type: 'error', error }];
   const message = asText(candidate.finishMessage);
   const reason = readFinishReason(candidate) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',
-    text: message === '' ? `The answer was withheld: ${reported}.` : message,
+    text: message === '' ? `The answer was withheld: ${reportedReason}.` : message,
     isReason: true,
   };
   return [...(reason === 'content_filter' && !hasContent ? [refusal] : []), { type: 'finish', reason }];

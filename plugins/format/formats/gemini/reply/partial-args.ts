@@ -29,16 +29,20 @@ export class PartialArgs {
     let holder: JsonObject = this.#args;
     for (const [index, step] of path.slice(0, -1).entries()) {
       if (isNameInList(holder, step)) return;
-      const existing = getOwn(holder, step);
+      const earlierValue = getOwn(holder, step);
       const empty = typeof path[index + 1] === 'number' ? [] : {};
-      const inner = typeof existing === 'object' && existing !== null ? existing : empty;
+      const inner = typeof earlierValue === 'object' && earlierValue !== null ? earlierValue : empty;
       setMember(holder, step, inner);
       holder = inner as JsonObject;
     }
     const lastStep = path.at(-1) as string | number;
     if (isNameInList(holder, lastStep)) return;
-    const existing = getOwn(holder, lastStep);
-    setMember(holder, lastStep, typeof existing === 'string' && typeof value === 'string' ? existing + value : value);
+    const earlierValue = getOwn(holder, lastStep);
+    setMember(
+      holder,
+      lastStep,
+      typeof earlierValue === 'string' && typeof value === 'string' ? earlierValue + value : value,
+    );
   }
 }
 

@@ -88,8 +88,8 @@ export class PartReader {
     if (isJsonObject(args) && isNew) return [...openCallEnd, ...head, ...toInputFragments(key, args)];
     this.#openCall ??= { key, args: new PartialArgs() };
     this.#openCall.args.add(call.partialArgs);
-    const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
-    return [...openCallEnd, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
+    const heldFragment: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
+    return [...openCallEnd, ...head, heldFragment, ...(call.willContinue === true ? [] : this.finish())];
   }
 }
 
@@ -117,25 +117,25 @@ function readImage(part: GeminiPart): MediaSource | undefined {
 }
 
 function readDroppedParts(part: GeminiPart): Fragment[] {
-  const dropped = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
+  const droppedFeatures = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isFilled(part[name])) continue;
     const [kind = ''] = scalarToText(readMember<GeminiBlob>(part[name], 'mimeType')).split('/');
-    dropped.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
+    droppedFeatures.push((part.thought === true ? 'thoughts with ' : '') + (droppedMediaNames.get(kind) ?? 'files'));
   }
-  dropped.push(...otherMembers.filter((name) => isFilled(part[name])));
-  return dropped.map((feature) =>
+  droppedFeatures.push(...otherMembers.filter((name) => isFilled(part[name])));
+  return droppedFeatures.map((feature) =>
     feature === 'audio' ? droppedAudio : { type: 'dropped', feature: `${feature} in the answer` },
   );
 }
 
 function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {
-  const dropped: string[] = groundingMembers.filter(
+  const droppedFeatures: string[] = groundingMembers.filter(
     (name) => readMember<GeminiGrounding>(groundingMetadata, name) !== undefined,
   );
-  if (isJsonObject(urlContextMetadata)) dropped.push('urlContextMetadata');
-  if (isJsonObject(logprobsResult)) dropped.push('logprobsResult');
-  return dropped.map((what) => ({ type: 'dropped', feature: `${what} of the answer` }));
+  if (isJsonObject(urlContextMetadata)) droppedFeatures.push('urlContextMetadata');
+  if (isJsonObject(logprobsResult)) droppedFeatures.push('logprobsResult');
+  return droppedFeatures.map((what) => ({ type: 'dropped', feature: `${what} of the answer` }));
 }
 
 function toInputFragments(key: number, args: JsonObject): Fragment[] {

@@ -29,15 +29,15 @@ export class GeminiReplyRepair implements ReplyRepair {
     const parsed = event.parse();
     if (parsed === undefined || !mayNeedRepair(parsed)) return [event];
     const body = parseExactly(data, parsed);
-    const repaired = body && this.#repair(body);
-    return [repaired === undefined || repaired === body ? event : replaceEventData(event, repaired)];
+    const repairedBody = body && this.#repair(body);
+    return [repairedBody === undefined || repairedBody === body ? event : replaceEventData(event, repairedBody)];
   }
 
   repairReply(body: JsonObject, text: string): JsonObject {
     if (!mayNeedRepair(body)) return body;
     const exactBody = parseExactly(text, body) ?? body;
-    const repaired = this.#repair(exactBody);
-    return repaired === exactBody ? body : repaired;
+    const repairedBody = this.#repair(exactBody);
+    return repairedBody === exactBody ? body : repairedBody;
   }
 
   #repair(envelope: JsonObject): JsonObject {
@@ -51,8 +51,8 @@ export class GeminiReplyRepair implements ReplyRepair {
     if (!isJsonObject(candidate) || !isJsonObject(content) || !Array.isArray(parts)) return candidate;
     const calls = this.#candidates.get(index) ?? new CandidateCalls();
     this.#candidates.set(index, calls);
-    const repaired = parts.map((part) => calls.repairPart(part)).filter((part) => part !== undefined);
-    return withMember(candidate, 'content', withMember(content, 'parts', keepIfSame(parts, repaired)));
+    const repairedParts = parts.map((part) => calls.repairPart(part)).filter((part) => part !== undefined);
+    return withMember(candidate, 'content', withMember(content, 'parts', keepIfSame(parts, repairedParts)));
   }
 }
 
@@ -99,7 +99,7 @@ interface SentCall {
 
 class CandidateCalls {
   readonly #ids = new UniqueIds();
-  readonly #sent: SentCall[] = [];
+  readonly #sentCalls: SentCall[] = [];
   #openCall: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
   /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
@@ -117,14 +117,14 @@ class CandidateCalls {
     const input = isWhole ? normalizeInput(JSON.stringify(call.args ?? {})) : undefined;
     const name = asText(call.name);
     if (input !== undefined && this.#hasSent(vendorId, name, input)) return undefined;
-    const sent: SentCall = { vendorId, id: this.#ids.add(vendorId), name, input };
-    this.#sent.push(sent);
-    if (!isWhole) this.#addPieces(call, { call: sent, args: new PartialArgs() });
-    return setId(part, call, sent.id);
+    const sentCall: SentCall = { vendorId, id: this.#ids.add(vendorId), name, input };
+    this.#sentCalls.push(sentCall);
+    if (!isWhole) this.#addPieces(call, { call: sentCall, args: new PartialArgs() });
+    return setId(part, call, sentCall.id);
   }
 
   #hasSent(vendorId: string, name: string, input: string): boolean {
-    return this.#sent.some((call) => call.vendorId === vendorId && call.name === name && call.input === input);
+    return this.#sentCalls.some((call) => call.vendorId === vendorId && call.name === name && call.input === input);
   }
 
   /** Removes empty members, but keeps an empty call that ends an open call. */
@@ -132,8 +132,8 @@ class CandidateCalls {
     const emptyNames = contentMembers.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#openCall !== undefined),
     );
-    const remaining = omitMembers(part, emptyNames);
-    return Object.keys(remaining).length === 0 ? part : remaining;
+    const filledMembers = omitMembers(part, emptyNames);
+    return Object.keys(filledMembers).length === 0 ? part : filledMembers;
   }
 
   #continueCall(part: JsonObject, call: GeminiFunctionCall): JsonValue {

@@ -42,9 +42,9 @@ function mapPart(part: JsonValue, block: string, blocks: TextBlocks): JsonValue[
 }
 
 function addText(parts: JsonValue[], text: string): void {
-  const last = parts.at(-1);
-  const { text: earlierText, thought }: GeminiPart = isJsonObject(last) ? last : {};
-  if (isJsonObject(last) && typeof earlierText === 'string' && thought !== true)
-    parts[parts.length - 1] = { ...last, text: earlierText + text };
+  const lastPart = parts.at(-1);
+  const { text: earlierText, thought }: GeminiPart = isJsonObject(lastPart) ? lastPart : {};
+  if (isJsonObject(lastPart) && typeof earlierText === 'string' && thought !== true)
+    parts[parts.length - 1] = { ...lastPart, text: earlierText + text };
   else parts.push({ text });
 }

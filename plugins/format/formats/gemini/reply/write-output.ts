@@ -24,9 +24,9 @@ import { missingSignatureMark, encodeSignature } from '../request/thought-signat
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Encodes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text precedes the
- * call. Without a call, the last text gets the signature, or an empty text after the reply if the last text was already sent, as from
- * Google. Sources: Gemini docs, "Thought signatures"; Gemini CLI.
+ * Encodes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, even if a text precedes the
+ * call. Without a call, it is put on the last text or, if that was already sent, on an empty text after the reply, as Google does.
+ * Sources: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
@@ -82,7 +82,7 @@ export class PartWriter {
     return [];
   }
 
-  /** Gives the first call a signature in any case, because Google rejects a history without it. */
+  /** Writes a call. The first call always gets a signature, because Google rejects a history without it. */
   #writeCall(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;

@@ -114,10 +114,11 @@ function writeBudget(
   { profile, notes }: ThinkingTarget,
 ): number {
   if (wantedEffort === undefined) return dynamicBudget;
-  const clamped = clampEffort(wantedEffort, profile.quirks.efforts);
-  const usesBudget = effort === undefined && budget !== undefined && clamped === wantedEffort;
-  const requestedTokens = usesBudget ? budget : budgetForEffort(clamped);
+  const supportedEffort = clampEffort(wantedEffort, profile.quirks.efforts);
+  const usesBudget = effort === undefined && budget !== undefined && supportedEffort === wantedEffort;
+  const requestedTokens = usesBudget ? budget : budgetForEffort(supportedEffort);
   const tokens = Math.min(requestedTokens, maxThinkingTokens);
-  if (tokens !== requestedTokens || clamped !== wantedEffort) notes.approximate(`the budget of thinking as ${tokens}`);
+  if (tokens !== requestedTokens || supportedEffort !== wantedEffort)
+    notes.approximate(`the budget of thinking as ${tokens}`);
   return tokens;
 }

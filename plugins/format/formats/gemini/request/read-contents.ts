@@ -102,9 +102,9 @@ export class ContentReader {
 
   /** Adds a part. Consecutive texts of the assistant are pieces of one text. */
   #addPart(side: Side, part: Part): void {
-    const last = this.#parts.at(-1);
-    const isPiece = side === 'assistant' && part.type === 'text' && last?.type === 'text';
-    if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: last.text + part.text });
+    const lastPart = this.#parts.at(-1);
+    const isPiece = side === 'assistant' && part.type === 'text' && lastPart?.type === 'text';
+    if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: lastPart.text + part.text });
     else this.#parts.push(part);
   }
 
@@ -128,11 +128,11 @@ export class ContentReader {
    * reasoning of other vendors is added again before the reply's text, in the order in which it was generated.
    */
   #removeUnsignedThought(state: OpaqueState | undefined): string {
-    const last = this.items.at(-1);
-    const isUnsigned = this.#parts.length > 0 && last?.type === 'reasoning' && last.state === undefined;
+    const lastItem = this.items.at(-1);
+    const isUnsigned = this.#parts.length > 0 && lastItem?.type === 'reasoning' && lastItem.state === undefined;
     if (!isUnsigned || state === undefined || state.kind === 'thought') return '';
     this.items.pop();
-    return last.text;
+    return lastItem.text;
   }
 
   #readCall(side: Side, call: BodyObject<GeminiFunctionCall>): void {

@@ -83,19 +83,19 @@ export function readToolChoice(
   if (calling === undefined) return undefined;
   const mode = readEnum(calling, 'mode');
   const names = readAllowed(calling, tools);
-  const allowed = names && { allowed: names };
+  const allowedMember = names && { allowed: names };
   switch (mode) {
     case undefined:
-      return allowed && { type: 'auto', ...allowed };
+      return allowedMember && { type: 'auto', ...allowedMember };
     case 'AUTO':
-      return { type: 'auto', ...allowed };
+      return { type: 'auto', ...allowedMember };
     case 'VALIDATED':
       notes.approximate('mode VALIDATED as AUTO');
-      return { type: 'auto', ...allowed };
+      return { type: 'auto', ...allowedMember };
     case 'NONE':
       return { type: 'none' };
     case 'ANY':
-      return names?.length === 1 ? { type: 'tool', name: names[0] } : { type: 'required', ...allowed };
+      return names?.length === 1 ? { type: 'tool', name: names[0] } : { type: 'required', ...allowedMember };
     default:
       throw invalidValue(calling.pathOf('mode'), 'AUTO, ANY, NONE or VALIDATED');
   }

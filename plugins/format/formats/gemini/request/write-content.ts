@@ -68,7 +68,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { detail } = image;
   const { profile, notes } = target;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
-  checkImageType(image.source, false, image);
+  checkImageType(image.source, 'any', image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return writeSource(image, target);
 }

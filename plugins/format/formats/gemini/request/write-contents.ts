@@ -73,7 +73,7 @@ function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: 
 }
 
 /**
- * Collects the parts of one assistant turn. A signature goes on the next call or image, even if a text precedes it: Chat clients return
+ * Collects the parts of one assistant turn. The next call or image gets a signature, even if a text precedes it: Chat clients return
  * all reasoning before the text, but Google expects the signature on the call. Without a following call, the text gets the signature.
  */
 class TurnParts {
@@ -125,9 +125,10 @@ class TurnParts {
   /** Puts a signature without a following call on the text before it, or into a separate part. */
   #placeSignature(): void {
     if (this.#signature === '') return;
-    const last = this.#parts.at(-1);
-    const isUnsigned = last !== undefined && typeof last.text === 'string' && last.thoughtSignature === undefined;
-    if (isUnsigned) last.thoughtSignature = this.#signature;
+    const lastPart = this.#parts.at(-1);
+    const isUnsigned =
+      lastPart !== undefined && typeof lastPart.text === 'string' && lastPart.thoughtSignature === undefined;
+    if (isUnsigned) lastPart.thoughtSignature = this.#signature;
     else this.#parts.push({ text: '', thoughtSignature: this.#signature });
     this.#signature = '';
   }

@@ -100,8 +100,11 @@ class SchemaCleaner {
     }
     this.#depth++;
     const { schema, path } = this.#flatten({ schema: original, path: referencePath });
-    const translated = translationRules.reduce((value, rule) => rule(value, this.#notes), removeMalformed(schema));
-    const members = Object.entries(translated).filter(([name]) => Object.hasOwn(subsetKeywords, name));
+    const translatedSchema = translationRules.reduce(
+      (value, rule) => rule(value, this.#notes),
+      removeMalformed(schema),
+    );
+    const members = Object.entries(translatedSchema).filter(([name]) => Object.hasOwn(subsetKeywords, name));
     const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, path)] as const);
     this.#depth--;
     return Object.fromEntries(cleaned);
@@ -114,9 +117,9 @@ class SchemaCleaner {
     const schema: GeminiSchema = referenced.schema;
     if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, path));
     if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, path));
-    const flat: GeminiSchema = distributeAnyOf(splitTypes(schema));
-    const isFlat = typeof flat.$ref !== 'string' && !Array.isArray(flat.allOf);
-    return isFlat ? { schema: flat, path } : this.#flatten({ schema: flat, path });
+    const flatSchema: GeminiSchema = distributeAnyOf(splitTypes(schema));
+    const isFlat = typeof flatSchema.$ref !== 'string' && !Array.isArray(flatSchema.allOf);
+    return isFlat ? { schema: flatSchema, path } : this.#flatten({ schema: flatSchema, path });
   }
 
   #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): ReferencedSchema {

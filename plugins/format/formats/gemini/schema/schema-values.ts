@@ -21,8 +21,11 @@ export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
     return { ...members, ...nullable, type: 'string', enum: [...new Set(nonNull)] };
   }
   noteDescribed('enum', notes);
-  const described = appendDescription(members, `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`);
-  return { ...described, ...(members.type === undefined && findCommonType(nonNull)), ...nullable };
+  const describedSchema = appendDescription(
+    members,
+    `one of ${nonNull.map((value) => JSON.stringify(value)).join(', ')}`,
+  );
+  return { ...describedSchema, ...(members.type === undefined && findCommonType(nonNull)), ...nullable };
 }
 
 function isTextual(type: JsonValue | undefined): boolean {
@@ -43,16 +46,16 @@ function findCommonType(values: readonly JsonValue[]): JsonObject {
 export function boundsRule(schema: GeminiSchema): JsonObject {
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...members } = schema;
   const isInteger = members.type === 'integer';
-  let bounded: GeminiSchema = members;
+  let boundedSchema: GeminiSchema = members;
   if (typeof above === 'number') {
-    bounded = withMinimum(bounded, isInteger ? Math.floor(above) + 1 : above);
-    if (!isInteger) bounded = appendDescription(bounded, `more than ${above}`);
+    boundedSchema = withMinimum(boundedSchema, isInteger ? Math.floor(above) + 1 : above);
+    if (!isInteger) boundedSchema = appendDescription(boundedSchema, `more than ${above}`);
   }
   if (typeof below === 'number') {
-    bounded = withMaximum(bounded, isInteger ? Math.ceil(below) - 1 : below);
-    if (!isInteger) bounded = appendDescription(bounded, `less than ${below}`);
+    boundedSchema = withMaximum(boundedSchema, isInteger ? Math.ceil(below) - 1 : below);
+    if (!isInteger) boundedSchema = appendDescription(boundedSchema, `less than ${below}`);
   }
-  return bounded;
+  return boundedSchema;
 }
 
 function withMinimum(schema: GeminiSchema, bound: number): GeminiSchema {
@@ -70,9 +73,9 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...members } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
   if (Array.isArray(tuple)) {
-    const others = isJsonObject(items) ? [items] : items === false ? [] : [{}];
+    const furtherEntries = isJsonObject(items) ? [items] : items === false ? [] : [{}];
     const order = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
-    return { ...appendDescription(members, order), items: { anyOf: [...tuple, ...others] } };
+    return { ...appendDescription(members, order), items: { anyOf: [...tuple, ...furtherEntries] } };
   }
   if (isJsonObject(items)) return { ...members, items };
   return members.type === 'array' ? { ...members, items: {} } : members;
@@ -155,15 +158,15 @@ const unenforcedKeywords = new Set(['default', 'examples']);
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
   const isSupported = typeof format !== 'string' || supportedFormats.has(format);
-  let described = isSupported ? schema : appendDescription(members, `format: ${format}`);
+  let describedSchema = isSupported ? schema : appendDescription(members, `format: ${format}`);
   for (const [keyword, describe] of descriptions) {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const description = value === undefined ? undefined : describe(value);
     if (description === undefined) continue;
     if (!unenforcedKeywords.has(keyword)) noteDescribed(keyword, notes);
-    described = appendDescription(described, description);
+    describedSchema = appendDescription(describedSchema, description);
   }
-  return described;
+  return describedSchema;
 }
 
 function noteDescribed(keyword: string, notes: Notes): void {

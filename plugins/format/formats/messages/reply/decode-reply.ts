@@ -50,8 +50,8 @@ export class MessagesDecoder implements ReplyDecoder {
   #earlyOutput: JsonValue | undefined;
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const repeated = this.#deltas.read(name, data);
-    return repeated ?? this.#deltas.learn(name, data, this.#readEvent(name, data, event), readDeltaText);
+    const repeatedFragments = this.#deltas.read(name, data);
+    return repeatedFragments ?? this.#deltas.learn(name, data, this.#readEvent(name, data, event), readDeltaText);
   }
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {

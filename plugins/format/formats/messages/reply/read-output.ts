@@ -123,7 +123,7 @@ export class BlockReader {
   }
 }
 
-/** True for a call of a tool that the client runs. */
+/** Returns true for a call of a tool that the client runs. */
 export function isCall(block: JsonValue | undefined): block is JsonObject {
   return readMember<MessagesBlock>(block, 'type') === 'tool_use';
 }

@@ -68,8 +68,8 @@ export class RepeatedBlocks {
 
   #readDelta(event: StreamEvent): Fragment[] {
     const { name, data = '' } = event;
-    const repeated = this.#deltas.read(name, data);
-    if (repeated !== undefined) return repeated;
+    const repeatedFragments = this.#deltas.read(name, data);
+    if (repeatedFragments !== undefined) return repeatedFragments;
     const { index, delta }: MessagesEvent = event.parse() ?? {};
     return this.#deltas.learn(name, data, this.#blocks.readDelta(index, delta), readDeltaText);
   }
@@ -79,12 +79,13 @@ export class RepeatedBlocks {
     // An event of another block shows that both are open. The start of a block that is sent twice has no fragments.
     const isOther =
       this.#held !== undefined && (indexOf(event) !== this.#held.index || (isStart && fragments.length > 0));
-    const released = isOther ? this.#release() : [];
-    const passed = this.#filter(fragments);
-    if (!this.#calls.isHolding) return [...released, ...this.#resolveHeld(hasCall(passed)), this.#renumber(event)];
+    const releasedEvents = isOther ? this.#release() : [];
+    const passedFragments = this.#filter(fragments);
+    if (!this.#calls.isHolding)
+      return [...releasedEvents, ...this.#resolveHeld(hasCall(passedFragments)), this.#renumber(event)];
     this.#held ??= { index: indexOf(event), events: [] };
     this.#held.events.push(event);
-    return released;
+    return releasedEvents;
   }
 
   #stopBlock(event: StreamEvent): readonly StreamEvent[] {

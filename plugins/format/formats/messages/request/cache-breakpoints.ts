@@ -8,7 +8,7 @@ import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 /** Maximum number of breakpoints in a request, including the automatic one. Source: Anthropic docs, "Prompt caching". */
 const maxBreakpoints = 4;
 
-/** True if the route accepts breakpoints inside the prompt. */
+/** Returns true if the route accepts breakpoints inside the prompt. */
 export function supportsBreakpoints({ quirks }: Profile): boolean {
   return quirks.automatic_caching || quirks.claude;
 }

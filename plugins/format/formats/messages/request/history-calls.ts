@@ -2,7 +2,7 @@ import { type HistoryCall } from '../../../canonical/stored-reasoning.ts';
 import { asList, asText, readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
 
-/** True if the client did not request thinking, so the vendor sends none. Source: Anthropic docs, "Extended thinking". */
+/** Returns true if the client did not request thinking, so the vendor sends none. Source: Anthropic docs, "Extended thinking". */
 export function hidesReasoning({ thinking }: MessagesRequest): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   return type === undefined || type === null || type === 'disabled';

@@ -119,7 +119,7 @@ function readResult(block: BodyObject<MessagesBlock>, notes: Notes): ToolResult 
   };
 }
 
-/** True for the prompt block with Claude Code's billing data, which differs in every request. */
+/** Returns true for the prompt block with Claude Code's billing data, which differs in every request. */
 function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }

@@ -50,7 +50,7 @@ function readTool(tool: BodyObject<MessagesTool>, notes: Notes): Tool | undefine
   return undefined;
 }
 
-/** True for the placeholder of tools that are not loaded. */
+/** Returns true for the placeholder of tools that are not loaded. */
 export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool): boolean {
   return name === placeholderName && isDeferred === true;
 }

@@ -33,7 +33,7 @@ export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesR
   return { ...otherMembers, ...(asList(tools).length > 0 && { tools }), messages: remainingMessages };
 }
 
-/** True for blocks that change the tools. */
+/** Returns true for blocks that change the tools. */
 export function isToolChange(type: JsonValue | undefined): boolean {
   return toolChangeTypes.has(type);
 }

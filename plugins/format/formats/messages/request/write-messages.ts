@@ -124,7 +124,7 @@ function writeText(text: string): MessagesBlock[] {
 /** @param clientPart the client's part, named in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', clientPart);
-  checkImageType(source, true, clientPart);
+  checkImageType(source, 'common', clientPart);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
   // Anthropic rejects a wrong media type.

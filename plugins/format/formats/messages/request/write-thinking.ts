@@ -61,7 +61,7 @@ export function writeThinking(
   return { thinking, effort: targetEffort && writeEffort(targetEffort, target) };
 }
 
-/** True for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless disabled (DeepSeek's docs). */
+/** Returns true for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless disabled (DeepSeek's docs). */
 function isOffByDefault({ quirks }: Profile): boolean {
   return quirks.reasoning === 'budget' && quirks.signed_thinking;
 }
@@ -91,7 +91,7 @@ function writeEffort(targetEffort: Effort, { profile, notes }: EncodeTarget): Ef
 }
 
 /**
- * True in a tool loop whose first answer does not start with thinking of this upstream, so thinking with a budget cannot
+ * Returns true in a tool loop whose first answer does not start with thinking of this upstream, so thinking with a budget cannot
  * begin before the loop ends. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking",
  * "Validation changes".
  */

@@ -24,8 +24,8 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
 
 /** Returns the tools that the choice allows. The format cannot restrict a choice to some tools, so the other tools are omitted. */
 function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
-  const allowed = toolChoice?.allowed;
-  return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
+  const allowedNames = toolChoice?.allowed;
+  return tools.filter((tool) => allowedNames === undefined || !isClientTool(tool) || allowedNames.includes(tool.name));
 }
 
 function writeToolList(tools: readonly Tool[], conversation: Conversation, target: EncodeTarget): MessagesTool[] {

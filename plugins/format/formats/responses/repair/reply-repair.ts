@@ -183,12 +183,12 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   #repairEnd(vendorType: keyof typeof endStatuses, data: ResponsesEvent): readonly ResponsesEvent[] {
     this.#hasEnded = true;
-    const reported = readResponse(data);
-    const isCut = this.#isCutAtLimit(reported);
+    const reportedResponse = readResponse(data);
+    const isCut = this.#isCutAtLimit(reportedResponse);
     const type = isCut ? 'response.incomplete' : vendorType;
     const vendorResponse: ResponsesReply = isCut
-      ? { ...reported, status: 'incomplete', incomplete_details: limitDetails }
-      : reported;
+      ? { ...reportedResponse, status: 'incomplete', incomplete_details: limitDetails }
+      : reportedResponse;
     const events = [
       ...this.#output.completeOutput(asList(vendorResponse.output)),
       ...this.#output.closeItems(endStatuses[type]),
@@ -198,7 +198,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
       endStatuses[type],
       this.#output.writePartialOutput(),
     ));
-    const ending: ResponsesEvent = reported === data ? { type, response } : withMembers(data, { type, response });
+    const ending: ResponsesEvent =
+      reportedResponse === data ? { type, response } : withMembers(data, { type, response });
     return [...events, ending];
   }
 

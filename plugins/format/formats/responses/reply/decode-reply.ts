@@ -76,11 +76,11 @@ export class ResponsesDecoder implements ReplyDecoder {
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     // A caller that passes the event skims later events instead.
     if (event !== undefined) return this.#readEvent(name, data, event);
-    const repeated = this.#deltas.read(name, data, this.#nextNumber);
-    if (repeated === undefined) return this.#deltas.learn(name, data, this.#readEvent(name, data), readDelta);
+    const repeatedFragments = this.#deltas.read(name, data, this.#nextNumber);
+    if (repeatedFragments === undefined) return this.#deltas.learn(name, data, this.#readEvent(name, data), readDelta);
     this.#nextNumber++;
-    if (repeated[0].type !== 'progress') this.#output.lastText?.add(repeated[0].text);
-    return repeated;
+    if (repeatedFragments[0].type !== 'progress') this.#output.lastText?.add(repeatedFragments[0].text);
+    return repeatedFragments;
   }
 
   #readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -164,7 +164,7 @@ function readMalformed(name: string = '', data: string): Fragment[] {
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
 }
 
-/** True for a failed response. If both event and status are `completed`, the text has been sent and errors are ignored. */
+/** Returns true for a failed response. If both event and status are `completed`, the text has been sent and errors are ignored. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
@@ -209,7 +209,7 @@ function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
   return input === undefined || input === 0 ? [] : toUsageFragments({ input, cacheRead, cacheWrite });
 }
 
-/** True for a filtered response, which some vendors report as completed. */
+/** Returns true for a filtered response, which some vendors report as completed. */
 function isFiltered({ incomplete_details: details }: ResponsesReply): boolean {
   return readMember<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

@@ -43,7 +43,7 @@ const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ),
 ]);
 
-/** True if the openai SDK supports the event. */
+/** Returns true if the openai SDK supports the event. */
 export function isKnownEvent(type: string): boolean {
   return itemTypes.has(type);
 }

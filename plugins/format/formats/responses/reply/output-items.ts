@@ -43,7 +43,7 @@ export class OutputItems {
     return [...this.#openItems];
   }
 
-  /** True for an event with the id of a finished item. */
+  /** Returns true for an event with the id of a finished item. */
   isDone({ item_id: id }: ResponsesEvent): boolean {
     return this.#itemsById.get(id)?.isDone === true;
   }
@@ -98,10 +98,10 @@ export class OutputItems {
     const call =
       calls.find(({ names }) => names.id === item.id) ?? calls.find((candidate) => candidate.item.name === item.name);
     const byId = this.#itemsById.get(item.id);
-    const identified =
+    const identifiedItem =
       call ?? (byId !== undefined && candidates.has(byId) && !hasDifferentCallId(byId, item) ? byId : undefined);
     const match =
-      identified ??
+      identifiedItem ??
       candidates.values().find((candidate) => !hasDifferentCallId(candidate, item)) ??
       sameIdCalls.find((finishedCall) => finishedCall.isDone && isSameCall(finishedCall.item, item));
     if (match === undefined) return this.#createItem(readVendorNames({ item }), type, item);
@@ -154,8 +154,8 @@ export class OutputItems {
 
   /** Finds the open item for an event without id and index, or for the first event that identifies the item. */
   #findCurrent({ id, index }: VendorNames): StreamedItem | undefined {
-    const current = id === undefined && index === undefined ? this.#lastItem : this.#unidentifiedItem;
-    return current?.isDone === false ? current : undefined;
+    const currentItem = id === undefined && index === undefined ? this.#lastItem : this.#unidentifiedItem;
+    return currentItem?.isDone === false ? currentItem : undefined;
   }
 
   #findOpenByIndex(index: number | undefined): StreamedItem | undefined {
@@ -220,7 +220,7 @@ function readVendorNames({ item, item_id: id, output_index: index }: ResponsesEv
   };
 }
 
-/** True if the names have the call id of the item but a different name. */
+/** Returns true if the names have the call id of the item but a different name. */
 function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): boolean {
   return (
     callId !== undefined &&
@@ -231,7 +231,7 @@ function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): bo
   );
 }
 
-/** True if both calls have ids and the ids differ. */
+/** Returns true if both calls have ids and the ids differ. */
 function hasDifferentCallId({ latestCallId: first }: StreamedItem, { call_id: second }: ResponsesItem): boolean {
   return typeof first === 'string' && typeof second === 'string' && first !== second;
 }

@@ -178,7 +178,7 @@ function readImage(item: ResponsesItem): Fragment[] {
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
-/** True for a call that the client runs, not the vendor. */
+/** Returns true for a call that the client runs, not the vendor. */
 function isCall(item: ResponsesItem): boolean {
   return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }

@@ -11,7 +11,7 @@ export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   return type === 'custom_tool_call' ? 'input' : undefined;
 }
 
-/** True if two calls have the same type, name and input. */
+/** Returns true if two calls have the same type, name and input. */
 export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean {
   const type = typeOf(first);
   const input = inputMemberOf(type);

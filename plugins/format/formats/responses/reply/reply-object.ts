@@ -74,8 +74,8 @@ export function writeResponse(
 }
 
 /**
- * True if a reply that is reported as completed has used up its limit of output tokens, as in truncated replies of Ollama 0.17.4 and
- * llama.cpp b11549.
+ * Returns true if a reply that is reported as completed has used up its limit of output tokens. Ollama 0.17.4 and llama.cpp b11549
+ * report truncated replies as completed.
  *
  * @param requestedLimit limit of the request, for replies that do not repeat the limit
  */
@@ -94,7 +94,7 @@ export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
-/** True if a limit truncated the last item, or the answer pauses after it for the vendor's own tools. */
+/** Returns true if a limit truncated the last item, or the answer pauses after it for the vendor's own tools. */
 export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
   return finish === 'length' || finish === 'context_length' || finish === 'pause';
 }
@@ -182,7 +182,7 @@ function writeText(value: JsonValue | undefined): ResponsesTextOptions {
   };
 }
 
-/** Writes a tool of the request. Functions have all members, even those that the request omitted. */
+/** Writes a tool of the request. Functions get all members, including members that the request omitted. */
 function writeTool(value: JsonValue): JsonValue {
   const tool: ResponsesTool = isJsonObject(value) ? value : {};
   if (tool.type !== 'function') return value;

@@ -311,7 +311,7 @@ export class GrowingText {
     if (this.#collected.length < bounds.translatedReply) this.#collected.add(delta);
   }
 
-  /** True if a complete text starts with the text so far, ignoring white space. */
+  /** Returns true if a complete text starts with the text so far, ignoring white space. */
   isPrefixOf(completeText: string): boolean {
     return findMissingEnd(completeText, this.text) !== undefined;
   }

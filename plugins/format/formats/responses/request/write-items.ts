@@ -40,7 +40,7 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
   return writer.items;
 }
 
-/** True if a message or call follows the reasoning; otherwise OpenAI rejects the reasoning. */
+/** Returns true if a message or call follows the reasoning; otherwise OpenAI rejects the reasoning. */
 function precedesOutput(items: readonly Item[], index: number): boolean {
   let nextItem = items[index + 1];
   for (let after = index + 2; nextItem?.type === 'reasoning'; after++) nextItem = items[after];
@@ -172,7 +172,7 @@ function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'note
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ResponsesPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
-  checkImageType(source, profile.quirks.betas, image);
+  checkImageType(source, profile.quirks.betas ? 'common' : 'any', image);
   const detailMember = detail !== undefined && imageDetails.has(detail) ? { detail } : {};
   if (detail !== undefined && !imageDetails.has(detail)) notes.drop('detail of an image');
   if (source.type === 'id')

@@ -14,8 +14,8 @@ import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../..
 export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
   const { toolChoice } = conversation;
   const isFiltered = !canListAllowed(conversation, target);
-  const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
-  const tools = conversation.tools.filter((tool) => !isClientTool(tool) || allowed?.has(tool.name) !== false);
+  const allowedNames = isFiltered ? new Set(toolChoice?.allowed) : undefined;
+  const tools = conversation.tools.filter((tool) => !isClientTool(tool) || allowedNames?.has(tool.name) !== false);
   const writtenTools = writeToolList(tools, target);
   if (writtenTools.length === 0) return {};
   return {
@@ -25,14 +25,14 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Re
   };
 }
 
-/** True if the choice can list the allowed tools. It cannot name tools in a group; the other tools are omitted instead. */
+/** Returns true if the choice can list the allowed tools. It cannot name tools in a group; the other tools are omitted instead. */
 function canListAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
-  const allowed = toolChoice?.allowed;
-  if (allowed === undefined || !supportsFreeformTools(target)) return true;
-  return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
+  const allowedNames = toolChoice?.allowed;
+  if (allowedNames === undefined || !supportsFreeformTools(target)) return true;
+  return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowedNames.includes(tool.name));
 }
 
-/** True if groups, freeform tools and searches can be sent unchanged; otherwise all become functions. */
+/** Returns true if groups, freeform tools and searches can be sent unchanged; otherwise all become functions. */
 export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import type { TestGateway } from './gateway.ts';
-import { hiddenFields, PageClient } from './page-client.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway, yamlFor } from './gateway.ts';
+import { hiddenFields, PageClient, signInAt } from './page-client.ts';
 import { listToldActions } from './told-actions.ts';
 
 /*
@@ -41,6 +41,31 @@ export interface ActionPagesWorld {
   readonly operator: string;
   /** What a record has where a page does not say more. */
   readonly reason: string;
+}
+
+export interface ServedActionPages extends ActionPagesWorld {
+  /** The gateway.yaml. */
+  readonly yaml: string;
+}
+
+/**
+ * Serves the pages to the tests of the file, with an operator and a customer who are signed in.
+ *
+ * @param sections of gateway.yaml, beside an upstream, a model and the operator
+ */
+export function useActionPages(sections: string, reason = 'asked for in the chat'): ServedActionPages {
+  const operator = 'ops@example.com';
+  const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n${sections}`;
+  const world = { operator, reason, yaml } as {
+    -readonly [Name in keyof ServedActionPages]: ServedActionPages[Name];
+  };
+  beforeAll(async () => {
+    world.gateway = await startGateway({ yaml });
+    world.ops = await signInAt(world.gateway.url, operator);
+    world.customer = await signInAt(world.gateway.url, 'customer@example.com');
+  });
+  afterAll(() => world.gateway?.[Symbol.asyncDispose]());
+  return world;
 }
 
 /** Where its form is sent. */

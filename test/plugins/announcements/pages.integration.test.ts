@@ -1,31 +1,22 @@
 import { Command as Parser } from 'commander';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   createAnnouncement,
   findAnnouncement,
   listAnnouncements,
 } from '../../../plugins/announcements/announcements.ts';
 import { announcementCommand } from '../../../plugins/announcements/command.ts';
-import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
-import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { PageClient, signInAt } from '../../support/page-client.ts';
+import { type ActionPage, describeActionPages, useActionPages } from '../../support/action-pages.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { PageClient } from '../../support/page-client.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
-const operator = 'ops@example.com';
-const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
-mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
-`;
-
-let gateway: TestGateway;
-let ops: PageClient;
-let customer: PageClient;
-beforeAll(async () => {
-  gateway = await startGateway({ yaml });
-  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
-});
-afterAll(() => gateway?.[Symbol.asyncDispose]());
-
-const signIn = (email: string) => signInAt(gateway.url, email);
+const world = useActionPages(
+  `mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
+`,
+  '',
+);
+const { operator } = world;
 
 const announced = {
   kind: 'note',
@@ -38,7 +29,7 @@ const announced = {
 
 const announce = () =>
   createAnnouncement(
-    gateway.gateway.host,
+    world.gateway.gateway.host,
     {
       kind: 'note',
       audience: 'all',
@@ -56,8 +47,8 @@ const pages: readonly ActionPage[] = [
     path: '/operator/announcements/new',
     action: 'announcement.create',
     async subject() {
-      const before = (await listAnnouncements(gateway.database, 100)).length;
-      const state = async () => (await listAnnouncements(gateway.database, 100)).length - before;
+      const before = (await listAnnouncements(world.gateway.database, 100)).length;
+      const state = async () => (await listAnnouncements(world.gateway.database, 100)).length - before;
       return { path: '/operator/announcements/new', id: 'announcements', state };
     },
     wrong: [
@@ -78,7 +69,7 @@ const pages: readonly ActionPage[] = [
     action: 'announcement.change',
     async subject() {
       const { id } = await announce();
-      const state = async () => (await findAnnouncement(gateway.database, id))?.audience;
+      const state = async () => (await findAnnouncement(world.gateway.database, id))?.audience;
       return { path: `/operator/announcements/${id}`, id: 'announcements', state };
     },
     wrong: [lateAnnouncement],
@@ -91,7 +82,7 @@ const pages: readonly ActionPage[] = [
     action: 'announcement.end',
     async subject() {
       const { id } = await announce();
-      const state = async () => (await findAnnouncement(gateway.database, id))?.endedAt !== undefined;
+      const state = async () => (await findAnnouncement(world.gateway.database, id))?.endedAt !== undefined;
       return { path: `/operator/announcements/${id}/end`, id: 'announcements', state };
     },
     right: {},
@@ -100,10 +91,10 @@ const pages: readonly ActionPage[] = [
   },
 ];
 
-describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason: '' }));
+describeActionPages(pages, () => world);
 
 it('an announcement is not mailed where mail is off', async () => {
-  await using plain = await startGateway({ yaml: yaml.replace(/^mail: .*$/m, '') });
+  await using plain = await startGateway({ yaml: world.yaml.replace(/^mail: .*$/m, '') });
   const client = new PageClient(plain.url);
   await client.submit('/sign-in', '/sign-in', { name: 'Ada', email: operator });
   const { status, text } = await client.submit('/operator/announcements/new', '/operator/announcements/new', {
@@ -118,7 +109,7 @@ async function command(...words: string[]): Promise<string> {
   const lines: string[] = [];
   const parser = new Parser('announcement').exitOverride().configureOutput({ writeErr: () => undefined });
   announcementCommand.define(parser, {
-    withHost: (work) => work(gateway.gateway.host),
+    withHost: (work) => work(world.gateway.gateway.host),
     print: (line) => void lines.push(line),
   });
   for (const one of parser.commands) one.exitOverride().configureOutput({ writeErr: () => undefined });
@@ -137,13 +128,13 @@ it('a command announces, lists, changes and ends, on record', async () => {
     new RegExp(`${id} +maintenance +all .* open +command .* The database moves\\.`),
   );
   expect(await command('change', id, '--kind', 'note', ...said, ...texts)).toBe(`done, announcement: ${id}`);
-  expect(await findAnnouncement(gateway.database, id)).toMatchObject({ kind: 'note', endedAt: undefined });
+  expect(await findAnnouncement(world.gateway.database, id)).toMatchObject({ kind: 'note', endedAt: undefined });
   const local = ['--since', '2039-12-31 20:00', '--time-zone', 'Asia/Jakarta'];
   await command('change', id, '--kind', 'note', ...said, ...local, ...texts);
-  expect((await findAnnouncement(gateway.database, id))?.from).toBe(Date.parse('2039-12-31T13:00Z'));
+  expect((await findAnnouncement(world.gateway.database, id))?.from).toBe(Date.parse('2039-12-31T13:00Z'));
   expect(await command('end', id, '--yes')).toBe(`done, announcement: ${id}`);
-  expect((await findAnnouncement(gateway.database, id))?.endedAt).toBeGreaterThan(0);
-  const records = await listToldActions(gateway.database, { subject: 'announcements', limit: 3 });
+  expect((await findAnnouncement(world.gateway.database, id))?.endedAt).toBeGreaterThan(0);
+  const records = await listToldActions(world.gateway.database, { subject: 'announcements', limit: 3 });
   expect(records.map(({ action }) => action)).toEqual([
     'announcement.end',
     'announcement.change',
@@ -163,7 +154,7 @@ it.each([
 it('a command that ends an announcement asks first, and says when there is none', async () => {
   const { id } = await announce();
   await expect(command('end', id)).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--yes') });
-  expect((await findAnnouncement(gateway.database, id))?.endedAt).toBeUndefined();
+  expect((await findAnnouncement(world.gateway.database, id))?.endedAt).toBeUndefined();
   const unknown = '00000000-0000-0000-0000-000000000000';
   await expect(command('end', unknown, '--yes')).rejects.toMatchObject({ exitCode: 3 });
 });

@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { describeActionPages } from '../../support/action-pages.ts';
-import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { type PageClient, signInAt } from '../../support/page-client.ts';
+import { describeActionPages, useActionPages } from '../../support/action-pages.ts';
 
-const operator = 'ops@example.com';
-const reason = 'asked for in the chat';
-const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
-mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
-`;
-
-let gateway: TestGateway;
-let ops: PageClient;
-let customer: PageClient;
-beforeAll(async () => {
-  gateway = await startGateway({ yaml });
-  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
-});
-afterAll(() => gateway?.[Symbol.asyncDispose]());
-
-const signIn = (email: string) => signInAt(gateway.url, email);
+const world = useActionPages(`mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
+`);
+const { reason } = world;
 
 async function paidOrder(): Promise<Order> {
-  const { host } = gateway.gateway;
-  const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+  const { host } = world.gateway.gateway;
+  const { accountId } = await createAccount(world.gateway.database, 'dp', { name: 'Budi' });
   const { id, code, attempt } = await startOrder(host, accountId, 7);
   await settle(host, 'sandbox', {
     reference: attempt?.reference ?? '',
@@ -36,13 +21,13 @@ async function paidOrder(): Promise<Order> {
     paid: { amount: 95_000, currency: 'IDR' },
     raw: {},
   });
-  return (await readOrder(gateway.database, { id })) as Order;
+  return (await readOrder(world.gateway.database, { id })) as Order;
 }
 
 /** Enters a receipt with this outcome. @returns its id, and the order that it is about */
 async function receipt(state: string, error: string): Promise<{ id: string; about: Order }> {
   const about = await paidOrder();
-  const [{ id = '' } = {}] = await gateway.database.query<{ id: string }>(
+  const [{ id = '' } = {}] = await world.gateway.database.query<{ id: string }>(
     `insert into mail_message (event_id, account_id, state, error, finished_at)
      select id, ?, ?, ?, clock_timestamp() from account_event where name = 'order.paid' and payload ->> 'orderId' = ?
      on conflict (event_id, channel) do update set state = excluded.state, error = excluded.error, finished_at = excluded.finished_at
@@ -53,9 +38,10 @@ async function receipt(state: string, error: string): Promise<{ id: string; abou
 }
 
 const mailState = async (id: string) => {
-  const [row] = await gateway.database.query<{ state: string }>('select state from mail_message where event_id = ?', [
-    id,
-  ]);
+  const [row] = await world.gateway.database.query<{ state: string }>(
+    'select state from mail_message where event_id = ?',
+    [id],
+  );
   return row?.state === 'sending' ? 'waiting' : row?.state;
 };
 
@@ -66,7 +52,7 @@ describeActionPages(
       action: 'mail.send_again',
       async subject() {
         const { id, about } = await receipt('failed', '550 5.1.1 unknown user');
-        await gateway.database.query(`update account set email = ? where id = ?`, [
+        await world.gateway.database.query(`update account set email = ? where id = ?`, [
           `${id}@example.com`,
           about.accountId,
         ]);
@@ -78,7 +64,7 @@ describeActionPages(
       note: `mailed: order.paid, ${reason}`,
     },
   ],
-  () => ({ gateway, ops, customer, operator, reason }),
+  () => world,
 );
 
 describe('the outcome of a mail', () => {
@@ -95,7 +81,7 @@ describe('the outcome of a mail', () => {
         '/operator/mails',
         '/operator',
       ]) {
-        const { text } = await ops.get(path);
+        const { text } = await world.ops.get(path);
         for (const part of [words, error, `/operator/mails/${id}/send-again`, 'Send again'])
           expect(text, path).toContain(part);
       }
@@ -105,13 +91,13 @@ describe('the outcome of a mail', () => {
   it('that was sent is on the pages of the order and the account alone', async () => {
     const { id, about } = await receipt('sent', '');
     for (const path of [`/operator/orders/${about.code}`, `/operator/accounts/${about.accountId}`])
-      expect((await ops.get(path)).text).toContain('Handed to the server');
+      expect((await world.ops.get(path)).text).toContain('Handed to the server');
     for (const path of ['/operator/mails', '/operator'])
-      expect((await ops.get(path)).text).not.toContain(`/mails/${id}/`);
+      expect((await world.ops.get(path)).text).not.toContain(`/mails/${id}/`);
   });
 
   it('and a mail that does not exist are two things', async () => {
     for (const id of ['1', 'x', '9'.repeat(30)])
-      expect((await ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
+      expect((await world.ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -12,9 +12,8 @@ import { Registry } from '#core/extension/registry.ts';
 import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
-import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
-import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { hiddenFields, type PageClient, signInAt } from '../../support/page-client.ts';
+import { type ActionPage, describeActionPages, type Subject, useActionPages } from '../../support/action-pages.ts';
+import { hiddenFields } from '../../support/page-client.ts';
 import { redeemCode } from '../../support/redeem-code.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
@@ -23,49 +22,37 @@ import { listToldActions } from '../../support/told-actions.ts';
  * recorded of it. A page without a row in `pages` fails the first test.
  */
 
-const operator = 'ops@example.com';
-const reason = 'asked for in the chat';
-const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
-payments: { gifts: true }
+const world = useActionPages(`payments: { gifts: true }
 mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
-`;
-
-let gateway: TestGateway;
-let ops: PageClient;
-let customer: PageClient;
-beforeAll(async () => {
-  gateway = await startGateway({ yaml });
-  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
-});
-afterAll(() => gateway?.[Symbol.asyncDispose]());
-
-const signIn = (email: string) => signInAt(gateway.url, email);
+`);
+const { operator, reason } = world;
 
 const account = async (slug: string, state: (id: string) => Promise<unknown>): Promise<Subject> => {
   const email = `${crypto.randomUUID()}@example.com`;
-  const { accountId: id } = await createAccount(gateway.database, 'dp', { name: 'Rani', email });
-  await gateway.database.query(
+  const { accountId: id } = await createAccount(world.gateway.database, 'dp', { name: 'Rani', email });
+  await world.gateway.database.query(
     `insert into identity (account_id, provider, subject, name) values (?, 'google', ?, '')`,
     [id, email],
   );
   return { path: `/operator/accounts/${id}/${slug}`, id, state: () => state(id) };
 };
-const isBlocked = async (id: string) => (await findAccount(gateway.database, id)).blockedAt !== undefined;
-const signInsOf = async (id: string) => (await listIdentities(gateway.database, id)).map(({ provider }) => provider);
+const isBlocked = async (id: string) => (await findAccount(world.gateway.database, id)).blockedAt !== undefined;
+const signInsOf = async (id: string) =>
+  (await listIdentities(world.gateway.database, id)).map(({ provider }) => provider);
 
 /** Days that an account holds from now on. */
 async function daysOf(id: string): Promise<number> {
-  const record = await findAccount(gateway.database, id);
+  const record = await findAccount(world.gateway.database, id);
   const end = findActivePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
   return Math.round((end - record.readAt) / 86_400_000);
 }
 
 async function order(amount?: number, isGift = false): Promise<Order> {
-  const { host } = gateway.gateway;
-  const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+  const { host } = world.gateway.gateway;
+  const { accountId } = await createAccount(world.gateway.database, 'dp', { name: 'Budi' });
   const { id, code, attempt } = await startOrder(host, accountId, 7, { isGift });
   if (amount !== undefined)
-    await settle(gateway.gateway.host, 'sandbox', {
+    await settle(world.gateway.gateway.host, 'sandbox', {
       reference: attempt?.reference ?? '',
       providerReference: attempt?.providerReference,
       paymentId: `pay-${code}`,
@@ -73,10 +60,10 @@ async function order(amount?: number, isGift = false): Promise<Order> {
       paid: { amount, currency: 'IDR' },
       raw: {},
     });
-  return (await readOrder(gateway.database, { id })) as Order;
+  return (await readOrder(world.gateway.database, { id })) as Order;
 }
 
-const read = async ({ id }: Order) => (await readOrder(gateway.database, { id })) as Order;
+const read = async ({ id }: Order) => (await readOrder(world.gateway.database, { id })) as Order;
 const stateOf = async (one: Order) => (await read(one)).state;
 
 const noReason = [{ note: '' }, 'Fill in this field.'] as const;
@@ -133,7 +120,7 @@ const pages: readonly ActionPage[] = [
     action: 'account.unblock',
     async subject() {
       const blocked = await account('unblock', isBlocked);
-      await gateway.database.query('update account set blocked_at = now() where id = ?', [blocked.id]);
+      await world.gateway.database.query('update account set blocked_at = now() where id = ?', [blocked.id]);
       return blocked;
     },
     right: {},
@@ -145,7 +132,7 @@ const pages: readonly ActionPage[] = [
     action: 'account.resume',
     async subject() {
       const paused = await account('resume', isBlocked);
-      await gateway.database.query('update account set blocked_at = now(), paused_at = now() where id = ?', [
+      await world.gateway.database.query('update account set blocked_at = now(), paused_at = now() where id = ?', [
         paused.id,
       ]);
       return paused;
@@ -174,7 +161,7 @@ const pages: readonly ActionPage[] = [
     action: 'account.note',
     subject: () =>
       account('note', async (id) => {
-        const notes = await listToldActions(gateway.database, { subject: id, limit: 10 });
+        const notes = await listToldActions(world.gateway.database, { subject: id, limit: 10 });
         return notes.filter(({ outcome }) => outcome === 'done').map(({ note }) => note);
       }),
     wrong: [noReason, onlySpaces, longReason],
@@ -185,8 +172,8 @@ const pages: readonly ActionPage[] = [
     path: '/operator/accounts/{id}/change-email',
     action: 'account.change_email',
     async subject() {
-      await gateway.database.query(`update account set email = null where email = 'new@example.com'`);
-      return account('change-email', async (id) => (await findAccount(gateway.database, id)).email);
+      await world.gateway.database.query(`update account set email = null where email = 'new@example.com'`);
+      return account('change-email', async (id) => (await findAccount(world.gateway.database, id)).email);
     },
     wrong: [
       [{ to: 'other@example.com', note: '' }, 'Fill in this field.'],
@@ -216,7 +203,7 @@ const pages: readonly ActionPage[] = [
     path: '/operator/accounts/{id}/move-sign-in',
     action: 'account.move_sign_in',
     async subject() {
-      const { database, accountId } = gateway;
+      const { database, accountId } = world.gateway;
       await database.query(`update account set name = 'Other' where id = ?`, [accountId]);
       await database.query('delete from identity where account_id = ?', [accountId]);
       const from = await account('move-sign-in', signInsOf);
@@ -240,13 +227,14 @@ const pages: readonly ActionPage[] = [
   {
     path: '/operator/accounts/{id}/delete',
     action: 'account.delete',
-    subject: () => account('delete', async (id) => (await findAccount(gateway.database, id)).deletedAt !== undefined),
+    subject: () =>
+      account('delete', async (id) => (await findAccount(world.gateway.database, id)).deletedAt !== undefined),
     wrong: [
       [{ confirm: '', note: reason }, 'Fill in this field.'],
       [{ confirm: 'other@example.com', note: reason }, 'That is not the address of this account.'],
       [{ confirm: operator, note: reason }, 'That is not the address of this account.'],
     ],
-    right: async ({ id }) => ({ confirm: (await findAccount(gateway.database, id)).email ?? '', note: reason }),
+    right: async ({ id }) => ({ confirm: (await findAccount(world.gateway.database, id)).email ?? '', note: reason }),
     does: [false, true],
   },
   {
@@ -255,7 +243,7 @@ const pages: readonly ActionPage[] = [
     async subject() {
       const paid = await order(95_000);
       const key = `${paid.code}-R1`;
-      await gateway.database.query(
+      await world.gateway.database.query(
         `insert into refund (key, order_id, payment_id, amount, currency, state, reason) values (?, ?, ?, 95000, 'IDR', 'sent', '')`,
         [key, paid.id, paid.payments[0]?.id],
       );
@@ -272,7 +260,7 @@ const pages: readonly ActionPage[] = [
     action: 'order.check',
     async subject() {
       const open = await order();
-      await gateway.database.query(
+      await world.gateway.database.query(
         `update payments_sandbox_charge set state = 'paid', paid_amount = amount, payment_id = 'late', paid_at = now()
          where reference = ?`,
         [open.attempt?.reference],
@@ -298,18 +286,18 @@ const pages: readonly ActionPage[] = [
     path: '/operator/configuration/{number}',
     action: 'configuration.rollback',
     async subject() {
-      const { changes } = getConfigLoadState(gateway.gateway.host);
+      const { changes } = getConfigLoadState(world.gateway.gateway.host);
       if (changes === undefined) throw new Error('the gateway has not started');
       const { history } = changes.documents;
       await history.release();
-      await gateway.write(`${yaml}# ${crypto.randomUUID()}\n`);
-      await gateway.gateway.reload();
+      await world.gateway.write(`${world.yaml}# ${crypto.randomUUID()}\n`);
+      await world.gateway.gateway.reload();
       await expect.poll(async () => (await history.list(1))[0]?.digest).toBe(changes.serving()?.digest);
       const before = await history.findPrevious(changes.serving()?.digest ?? '');
       const state = async () => (await history.findRollback())?.note;
       const path = `/operator/configuration/${before?.id}`;
       // Each line of the difference on a line of the page.
-      expect((await ops.get(path)).text).toMatch(/\n<span class="(?:added|removed)">/);
+      expect((await world.ops.get(path)).text).toMatch(/\n<span class="(?:added|removed)">/);
       return { path, id: 'configuration', state };
     },
     wrong: [noReason, onlySpaces, longReason],
@@ -319,7 +307,7 @@ const pages: readonly ActionPage[] = [
   },
 ];
 
-const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 20 });
+const actionsOn = (subject: string) => listToldActions(world.gateway.database, { subject, limit: 20 });
 
 it('every page with a form of an operator is tested here', async () => {
   const registry = new Registry();
@@ -328,12 +316,12 @@ it('every page with a form of an operator is tested here', async () => {
   expect(pages.map(({ path }) => path).toSorted()).toEqual(withForms.map(({ path }) => path).toSorted());
 });
 
-describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason }));
+describeActionPages(pages, () => world);
 
 it('an action that the state of its subject does not allow is refused, and recorded as failed', async () => {
   const paid = await order(95_000);
   const path = `/operator/orders/${paid.code}/cancel`;
-  const { status, text } = await ops.submit(path, path, { note: reason });
+  const { status, text } = await world.ops.submit(path, path, { note: reason });
   expect([status, text.includes('Its state does not allow this.')]).toEqual([422, true]);
   expect(await stateOf(paid)).toBe('paid');
   const error = `Order ${paid.code} is paid; it cannot be cancelled.`;
@@ -342,7 +330,9 @@ it('an action that the state of its subject does not allow is refused, and recor
 
 describe('the account of an operator', () => {
   const idOf = async () => {
-    const [row] = await gateway.database.query<{ id: string }>('select id from account where email = ?', [operator]);
+    const [row] = await world.gateway.database.query<{ id: string }>('select id from account where email = ?', [
+      operator,
+    ]);
     return row?.id ?? '';
   };
 
@@ -355,15 +345,15 @@ describe('the account of an operator', () => {
   ])('is not locked out by %s', async (slug, fields) => {
     const id = await idOf();
     const path = `/operator/accounts/${id}/${slug}`;
-    const { status, text } = await ops.submit(path, path, fields);
+    const { status, text } = await world.ops.submit(path, path, fields);
     expect([status, text.includes('This account is an operator.')]).toEqual([422, true]);
-    expect(await findAccount(gateway.database, id)).toMatchObject({ email: operator, blockedAt: undefined });
+    expect(await findAccount(world.gateway.database, id)).toMatchObject({ email: operator, blockedAt: undefined });
     expect(await signInsOf(id)).toEqual(['local']);
     expect((await actionsOn(id))[0]).toMatchObject({ operator, outcome: 'failed' });
   });
 
   it('is shown as one, without what is refused', async () => {
-    const { text } = await ops.get(`/operator/accounts/${await idOf()}`);
+    const { text } = await world.ops.get(`/operator/accounts/${await idOf()}`);
     expect(text).toContain('Operator, by gateway.yaml');
     expect([text.includes('/block"'), text.includes('/add-days"')]).toEqual([false, true]);
   });
@@ -372,8 +362,8 @@ describe('the account of an operator', () => {
 it('a part that is refunded leaves the days, unless the operator has chosen otherwise', async () => {
   const paid = await order(95_000);
   const path = `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`;
-  const [, first] = /<select id="days_back"[^>]*><option value="([^"]*)"/.exec((await ops.get(path)).text) ?? [];
-  await ops.submit(path, path, { note: reason, amount: '30000', days_back: first ?? 'none', manual: 'true' });
+  const [, first] = /<select id="days_back"[^>]*><option value="([^"]*)"/.exec((await world.ops.get(path)).text) ?? [];
+  await world.ops.submit(path, path, { note: reason, amount: '30000', days_back: first ?? 'none', manual: 'true' });
   expect((await read(paid)).refunds).toMatchObject([{ amount: 30_000, days: 'none', state: 'done' }]);
   expect(first).toBe('');
 });
@@ -381,32 +371,32 @@ it('a part that is refunded leaves the days, unless the operator has chosen othe
 it('a payment whose refund is under way offers no other one', async () => {
   const paid = await order(95_000);
   const path = `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`;
-  const offered = async () => (await ops.get(`/operator/orders/${paid.code}`)).text.includes(path);
+  const offered = async () => (await world.ops.get(`/operator/orders/${paid.code}`)).text.includes(path);
   expect(await offered()).toBe(true);
-  await gateway.database.query(
+  await world.gateway.database.query(
     `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason)
      values (?, ?, ?, 30000, 'IDR', 'sent', 'none', false, 'asked for')`,
     [`${paid.code}-R1`, paid.id, paid.payments[0]?.id],
   );
   expect(await offered()).toBe(false);
-  const { status, text } = await ops.get(path);
+  const { status, text } = await world.ops.get(path);
   expect([status, text.includes('A refund of this payment is under way.')]).toEqual([409, true]);
 });
 
 it('a page in Indonesian says in Indonesian what no operator has written of a refund and a flag', async () => {
   const paid = await order(95_000);
-  await gateway.database.query(
+  await world.gateway.database.query(
     `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason, finished_at)
      values (?, ?, ?, 95000, 'IDR', 'done', 'none', false, 'refunded at the provider', now())`,
     [`${paid.code}-R1`, paid.id, paid.payments[0]?.id],
   );
-  await gateway.database.query(
+  await world.gateway.database.query(
     `insert into order_flag (id, order_id, kind, subject, resolved_at, resolution)
      values (gen_random_uuid(), ?, 'not_at_provider', 'one', now(), 'found in the books of sandbox')`,
     [paid.id],
   );
   for (const page of [`orders/${paid.code}`, `accounts/${paid.accountId}`]) {
-    const { text } = await ops.get(`/operator/${page}`, { 'accept-language': 'id' });
+    const { text } = await world.ops.get(`/operator/${page}`, { 'accept-language': 'id' });
     expect([page, text.includes('di-refund di penyedia'), text.includes('ditemukan di pembukuan sandbox')]).toEqual([
       page,
       true,
@@ -418,13 +408,13 @@ it('a page in Indonesian says in Indonesian what no operator has written of a re
 
 it('the page of an order tells its payments apart', async () => {
   const paid = await order(95_000);
-  await gateway.database.query(
+  await world.gateway.database.query(
     `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
      select gen_random_uuid(), order_id, reference, provider, 'second', amount, currency, now(), 'second', '{}'
      from payment where order_id = ?`,
     [paid.id],
   );
-  const { text } = await ops.get(`/operator/orders/${paid.code}`);
+  const { text } = await world.ops.get(`/operator/orders/${paid.code}`);
   expect([...text.matchAll(/>(Refund [^<]+)</g)].map(([, label]) => label?.replace('\u00a0', ' '))).toEqual([
     'Refund Rp 95.000 (Activated)',
     'Refund Rp 95.000 (Second payment)',
@@ -434,15 +424,19 @@ it('the page of an order tells its payments apart', async () => {
 it('the page of a gift names and links who redeemed it', async () => {
   const gift = await order(95_000, true);
   const friend = await account('', signInsOf);
-  await redeemCode(gateway.database, friend.id, (await readGiftCode(gateway.database, gift))?.written ?? '');
-  const { email } = await findAccount(gateway.database, friend.id);
-  const { text } = await ops.get(`/operator/orders/${gift.code}`);
+  await redeemCode(
+    world.gateway.database,
+    friend.id,
+    (await readGiftCode(world.gateway.database, gift))?.written ?? '',
+  );
+  const { email } = await findAccount(world.gateway.database, friend.id);
+  const { text } = await world.ops.get(`/operator/orders/${gift.code}`);
   expect(text).toContain(`<dt>Redeemed by</dt><dd><a href="/operator/accounts/${friend.id}">${email}</a>`);
 });
 
 it('the page of a flag leads to its order, where the payment can be refunded', async () => {
   const { code, flags } = await order(1_000);
-  const { text } = await ops.get(`/operator/flags/${flags[0]?.id}`);
+  const { text } = await world.ops.get(`/operator/flags/${flags[0]?.id}`);
   expect(text).toContain(`<a href="/operator/orders/${code}">${code}</a>`);
 });
 
@@ -456,11 +450,11 @@ it('the record of all actions leads to the account, order or route that each was
   ] as const;
   for (const [action, subject] of subjects)
     await recordAction(
-      gateway.database,
+      world.gateway.database,
       { operator: { id: crypto.randomUUID(), name: operator }, action, subject, details: {} },
       () => Promise.resolve(),
     );
-  const { text } = await ops.get('/operator/health');
+  const { text } = await world.ops.get('/operator/health');
   const table = text.slice(text.indexOf('Operator actions'));
   const rows = [...table.matchAll(/<tr[^>]*>.*?<\/tr>/gs)].slice(1, subjects.length + 1);
   expect(rows.map(([row]) => /href="([^"]*)"/.exec(row)?.[1])).toEqual(subjects.map(([, , path]) => path).toReversed());
@@ -468,13 +462,13 @@ it('the record of all actions leads to the account, order or route that each was
 
 it('the page Health names who sends requests without an account', async () => {
   const minute = startOfMinute(Date.now());
-  await gateway.database.query('delete from unauthenticated_minute');
-  await addUnauthenticated(gateway.database, [
+  await world.gateway.database.query('delete from unauthenticated_minute');
+  await addUnauthenticated(world.gateway.database, [
     { minute, block: '203.0.113.0/24', status: 429, requests: 6_133 },
     { minute, block: '203.0.113.0/24', status: 401, requests: 64 },
     { minute, block: undefined, status: undefined, requests: 2_000 },
   ]);
-  const { text } = await ops.get('/operator/health');
+  const { text } = await world.ops.get('/operator/health');
   const table = text.slice(text.indexOf('Requests without an account, 24 h'));
   const rows = [...table.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)]
     .slice(1, 3)
@@ -489,14 +483,14 @@ it('the page Health names who sends requests without an account', async () => {
 
 it('the overview names an action whose process ended meanwhile, and leads to what it was about', async () => {
   const { id: subject, code } = await order(95_000);
-  const { database } = gateway;
+  const { database } = world.gateway;
   const by = { id: crypto.randomUUID(), name: operator };
   await recordAction(database, { operator: by, action: 'order.refund', subject, details: {} }, () => Promise.resolve());
   await database.query(
     `update operator_action set finished_at = null, created_at = now() - interval '1 hour' where subject = ?`,
     [subject],
   );
-  const { text } = await ops.get('/operator');
+  const { text } = await world.ops.get('/operator');
   const line = text.slice(text.indexOf('Not finished')).split('</li>')[0] ?? '';
   expect(line.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, '')).toContain(
     `${code}, Asked for a refund (${operator}): the process ended`,
@@ -506,27 +500,28 @@ it('the overview names an action whose process ended meanwhile, and leads to wha
 
 it('an account without a sign-in offers none to move or remove', async () => {
   const { id } = await account('', signInsOf);
-  const offered = async () => (await ops.get(`/operator/accounts/${id}`)).text.match(/\/(?:move|remove)-sign-in"/g);
+  const offered = async () =>
+    (await world.ops.get(`/operator/accounts/${id}`)).text.match(/\/(?:move|remove)-sign-in"/g);
   expect(await offered()).toHaveLength(2);
   const form = `/operator/accounts/${id}/remove-sign-in`;
-  const fields = { ...hiddenFields((await ops.get(form)).text, form), note: reason };
-  await gateway.database.query('delete from identity where account_id = ?', [id]);
+  const fields = { ...hiddenFields((await world.ops.get(form)).text, form), note: reason };
+  await world.gateway.database.query('delete from identity where account_id = ?', [id]);
   expect(await offered()).toBeNull();
   // The form was open meanwhile.
-  for (const { status, text } of [await ops.get(form), await ops.post(form, fields)])
+  for (const { status, text } of [await world.ops.get(form), await world.ops.post(form, fields)])
     expect([status, text.includes('Account or sign-in not found.')]).toEqual([404, true]);
 });
 
 it('the page of an account names days without a label in the reader’s language', async () => {
   const { id } = await account('', daysOf);
-  await grantDays(gateway.database, id, { days: 1, note: 'bought' });
+  await grantDays(world.gateway.database, id, { days: 1, note: 'bought' });
   const reader = { 'accept-language': 'id' };
-  expect((await ops.get(`/operator/accounts/${id}`, reader)).text).toMatch(/<dd[^>]*>\s*1 hari\s*</);
+  expect((await world.ops.get(`/operator/accounts/${id}`, reader)).text).toMatch(/<dd[^>]*>\s*1 hari\s*</);
 });
 
 it('an account with an order that can still be paid is not deleted', async () => {
   const open = await order();
   const path = `/operator/accounts/${open.accountId}/delete`;
-  const { status, text } = await ops.submit(path, path, { confirm: open.accountId });
+  const { status, text } = await world.ops.submit(path, path, { confirm: open.accountId });
   expect([status, text.includes('An order of this account can still be paid.')]).toEqual([422, true]);
 });

@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findActivePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { findOutage } from '../../../plugins/outages/credit.ts';
-import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
-import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { type PageClient, signInAt } from '../../support/page-client.ts';
+import { type ActionPage, describeActionPages, useActionPages } from '../../support/action-pages.ts';
 
-const operator = 'ops@example.com';
-const reason = 'asked for in the chat';
-const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
-outages: { credit: true }
-`;
-
-let gateway: TestGateway;
-let ops: PageClient;
-let customer: PageClient;
-beforeAll(async () => {
-  gateway = await startGateway({ yaml });
-  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
-});
-afterAll(() => gateway?.[Symbol.asyncDispose]());
-
-const signIn = (email: string) => signInAt(gateway.url, email);
+const world = useActionPages(`outages: { credit: true }
+`);
+const { reason } = world;
 
 /** Days that an account holds from now on. */
 async function daysOf(id: string): Promise<number> {
-  const record = await findAccount(gateway.database, id);
+  const record = await findAccount(world.gateway.database, id);
   const end = findActivePeriod(record, record.readAt)?.endsAt.getTime() ?? record.readAt;
   return Math.round((end - record.readAt) / 86_400_000);
 }
@@ -34,7 +19,7 @@ async function daysOf(id: string): Promise<number> {
 /** @param isConfirmed false for one that waits for the operator, also after he has given others back */
 async function addOutage(isConfirmed = true): Promise<string> {
   const id = crypto.randomUUID();
-  await gateway.database.query(
+  await world.gateway.database.query(
     `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
      values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour', ?)`,
     [id, crypto.randomUUID(), isConfirmed],
@@ -51,8 +36,8 @@ const pages: readonly ActionPage[] = [
     path: '/operator/accounts/outage',
     action: 'outage.grant_days',
     async subject() {
-      const { accountId: id } = await createAccount(gateway.database, 'dp', { name: 'Rani' });
-      await grantDays(gateway.database, id, { days: 1, note: 'bought' });
+      const { accountId: id } = await createAccount(world.gateway.database, 'dp', { name: 'Rani' });
+      await grantDays(world.gateway.database, id, { days: 1, note: 'bought' });
       // The zone of the service, because this reader's is not known.
       const zone = new Intl.DateTimeFormat('sv-SE', {
         timeZone: 'Asia/Jakarta',
@@ -80,7 +65,7 @@ const pages: readonly ActionPage[] = [
     action: 'outage.decline',
     async subject() {
       const id = await addOutage();
-      const state = async () => (await findOutage(gateway.database, id)).declinedAt !== undefined;
+      const state = async () => (await findOutage(world.gateway.database, id)).declinedAt !== undefined;
       return { path: `/operator/accounts/outage/${id}/decline`, id: 'outage', state };
     },
     wrong: [noReason, onlySpaces, longReason],
@@ -90,21 +75,23 @@ const pages: readonly ActionPage[] = [
   },
 ];
 
-describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason }));
+describeActionPages(pages, () => world);
 
-const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-6-sol');
+const isOutageAsked = async () =>
+  (await world.ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-6-sol');
 
 it('the overview asks about an outage until the operator has decided', async () => {
   const id = await addOutage();
   expect(await isOutageAsked()).toBe(true);
-  await gateway.database.query('update outage set declined_at = clock_timestamp()');
+  await world.gateway.database.query('update outage set declined_at = clock_timestamp()');
   expect(await isOutageAsked()).toBe(false);
-  await gateway.database.query('update outage set declined_at = null, credited_at = clock_timestamp() where id = ?', [
-    id,
-  ]);
+  await world.gateway.database.query(
+    'update outage set declined_at = null, credited_at = clock_timestamp() where id = ?',
+    [id],
+  );
   await addOutage();
   expect(await isOutageAsked()).toBe(false);
-  const decline = await ops.get(`/operator/accounts/outage/${id}/decline`);
+  const decline = await world.ops.get(`/operator/accounts/outage/${id}/decline`);
   expect([decline.status, decline.text]).toEqual([409, expect.stringContaining('Customers have had this time back.')]);
   await addOutage(false);
   expect(await isOutageAsked()).toBe(true);
@@ -112,13 +99,13 @@ it('the overview asks about an outage until the operator has decided', async () 
 
 it('the home page tells of time that came back, below what there is to do', async () => {
   const id = await addOutage();
-  const [{ id: account = '' } = {}] = await gateway.database.query<{ id: string }>(
+  const [{ id: account = '' } = {}] = await world.gateway.database.query<{ id: string }>(
     `select id from account where email = 'customer@example.com'`,
   );
-  await gateway.database.query('insert into outage_credit (outage_id, account_id, seconds) values (?, ?, 1380)', [
+  await world.gateway.database.query('insert into outage_credit (outage_id, account_id, seconds) values (?, ?, 1380)', [
     id,
     account,
   ]);
-  expect((await customer.get('/dashboard')).text).toMatch(/\+ 23 minutes: dp\/gpt-6-sol was down on/);
-  expect((await ops.get('/dashboard')).text).not.toContain('was down on');
+  expect((await world.customer.get('/dashboard')).text).toMatch(/\+ 23 minutes: dp\/gpt-6-sol was down on/);
+  expect((await world.ops.get('/dashboard')).text).not.toContain('was down on');
 });

@@ -177,7 +177,10 @@ describe('the configuration in effect', () => {
     const effective = await documents.resolve(read(yamlOf('b')));
     expect([modelOf(effective), effective.rollback?.configurationId]).toEqual(['a', 1]);
     expect(warnings.join()).toContain('the history of gateway.yaml cannot be read');
-    expect(await open({ query }).resolve(read(yamlOf('b')))).toMatchObject({ rollback: undefined, kept: undefined });
+    expect(await open({ query }).resolve(read(yamlOf('b')))).toMatchObject({
+      rollback: undefined,
+      storedForm: undefined,
+    });
   });
 
   it('is the file where what was to serve is not on record any more', async () => {

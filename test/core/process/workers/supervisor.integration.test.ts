@@ -96,11 +96,13 @@ describe('a supervisor', () => {
     await start();
     const begun = (await Promise.all([1, 2].map((number) => notedBy(number, 'began')))).flat();
     expect(begun.map(({ isAlone }) => isAlone)).toEqual([true, false]);
-    const two = (await notedBy(2, 'workers'))[0];
-    expect(two?.['workers']).toMatchObject([
-      { worker: 1, state: 'ready', process: begun[0]?.pid, crashes: 0 },
-      { worker: 2, state: 'ready', process: begun[1]?.pid, crashes: 0 },
-    ]);
+    await until(async () => {
+      const two = (await notedBy(2, 'workers'))[0];
+      expect(two?.['workers']).toMatchObject([
+        { worker: 1, state: 'ready', process: begun[0]?.pid, crashes: 0 },
+        { worker: 2, state: 'ready', process: begun[1]?.pid, crashes: 0 },
+      ]);
+    });
     expect(await notedBy(2, 'greet')).toEqual([]);
   });
 

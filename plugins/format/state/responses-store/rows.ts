@@ -33,9 +33,9 @@ type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { read
 const batchSize = 1_000;
 /** Maximum number of rows deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
 const maxDeletedRows = 100;
-/** The end of a lease of this many ms. By the database's clock, because instances whose clocks differ compare it. */
+/** The end of a lease of this many ms. It follows the database's clock, because instances whose clocks differ compare it. */
 export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
-/** Stores nothing for an account that has been deleted meanwhile: the lock waits for a deletion that is under way. */
+/** Stores nothing if the account has been deleted. The lock waits for a running deletion of the account. */
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
   SELECT id, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql}
   FROM account WHERE id = ? AND deleted_at IS NULL FOR KEY SHARE

@@ -60,7 +60,7 @@ export class ChoiceTracker {
   /** Applies a delta of the choice. */
   applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
-    const images = this.#takeImages(content.images);
+    const images = this.#selectNewImages(content.images);
     // Vendors may repeat content after the finish reason.
     if (this.#isFinished)
       return this.#applyRepeated({ ...content, images }, (tracker, text) => tracker.appendAfterFinish(text));
@@ -111,15 +111,15 @@ export class ChoiceTracker {
     };
   }
 
-  /** Takes the images of a delta. Returns all of them before the finish reason, and afterwards those that no delta has had before. */
-  #takeImages(images: readonly MediaSource[]): readonly MediaSource[] {
+  /** Selects all images of a delta before the finish reason, and afterwards only images that no earlier delta had. */
+  #selectNewImages(images: readonly MediaSource[]): readonly MediaSource[] {
     if (images.length === 0) return images;
     const digests = (this.#imageDigests ??= new Set());
-    const newImages = images.filter((image) => !digests.has(digestOf(image)));
-    for (const image of images) digests.add(digestOf(image));
-    const taken = this.#isFinished ? newImages : images;
-    this.#imageCount += taken.length;
-    return taken;
+    const newImages = images.filter((image) => !digests.has(computeDigest(image)));
+    for (const image of images) digests.add(computeDigest(image));
+    const selected = this.#isFinished ? newImages : images;
+    this.#imageCount += selected.length;
+    return selected;
   }
 
   #split(reasoning: string, text: string): SplitText {
@@ -132,6 +132,6 @@ export class ChoiceTracker {
   }
 }
 
-function digestOf(image: MediaSource): string {
+function computeDigest(image: MediaSource): string {
   return hash('sha1', image.type === 'url' ? image.url : image.data);
 }

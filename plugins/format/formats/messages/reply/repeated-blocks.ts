@@ -23,7 +23,7 @@ export class RepeatedBlocks {
   readonly #inputs = new Map<unknown, string>();
   /** Digests of the inputs of complete calls. */
   readonly #digests = new Map<unknown, string>();
-  readonly #calls = new RepeatedCalls((key, input) => this.#digests.get(key) === digestOf(input));
+  readonly #calls = new RepeatedCalls((key, input) => this.#digests.get(key) === computeDigest(input));
   /** Events of a call that may be a repetition, and the index of its block. */
   #held: { readonly index: Index; readonly events: StreamEvent[] } | undefined;
   readonly #droppedIndexes: number[] = [];
@@ -121,7 +121,7 @@ export class RepeatedBlocks {
       if (fragment.type === 'input' && this.#inputs.has(fragment.key))
         this.#inputs.set(fragment.key, `${this.#inputs.get(fragment.key)}${fragment.text}`);
       if (fragment.type === 'call_end') {
-        this.#digests.set(fragment.key, digestOf(fragment.input ?? this.#inputs.get(fragment.key) ?? ''));
+        this.#digests.set(fragment.key, computeDigest(fragment.input ?? this.#inputs.get(fragment.key) ?? ''));
         this.#inputs.delete(fragment.key);
       }
       return this.#calls.filter(fragment);
@@ -149,6 +149,6 @@ function indexOf(event: StreamEvent): Index {
   return readMember<MessagesEvent>(event.parse(), 'index');
 }
 
-function digestOf(input: string): string {
+function computeDigest(input: string): string {
   return createHash('sha256').update(normalizeInput(input)).digest('base64');
 }

@@ -17,12 +17,12 @@ import { readWorkerSettings } from './workers/settings.ts';
 export interface ProcessLog {
   readonly log: Logger;
   readonly format: LogFormat;
-  /** Removes these secrets from lines from now on, in addition to those of the environment. */
+  /** Removes these secrets from lines from now on, in addition to the secrets of the environment. */
   hideSecrets(configured: readonly string[]): void;
 }
 
 /**
- * Opens the log with LOG_FORMAT (text or json; default: text on a terminal, else json) and LOG_LEVEL (info, warn or error; default: info).
+ * Opens the log with LOG_FORMAT (text or json; default: text on a terminal, otherwise json) and LOG_LEVEL (info, warn or error; default: info).
  * Lines for journald start with their priority.
  *
  * @throws CommandFailed for invalid values

@@ -8,7 +8,7 @@ export const maxDaysAhead = 365;
 
 const limitsSchema = object(
   { minProperties: 1 },
-  'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
+  'Limits of model calls while this plan runs, in place of the limits of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
   {
     limit: integer({ minimum: 1, maximum: 1_000_000_000 }, 'Requests per period.'),
     period: number({ minimum: 1, maximum: 86_400 }, 'Seconds.'),

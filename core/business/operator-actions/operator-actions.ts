@@ -149,7 +149,8 @@ function serializeDetails(details: ActionDetails): string | null {
   const { note: rawNote, ...members } = details;
   const note = String(rawNote ?? '');
   const hasMembers = Object.values(members).some((value) => value !== undefined);
-  return hasMembers || note.trimStart().startsWith('{') ? JSON.stringify(details) : note === '' ? null : note;
+  if (hasMembers || note.trimStart().startsWith('{')) return JSON.stringify(details);
+  return note === '' ? null : note;
 }
 
 function parseDetails(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {

@@ -118,7 +118,7 @@ export async function resolveFlags(
   );
 }
 
-/** Returns SQL that resolves flags. Its parameters are the resolution, followed by those of the outcome and of the condition. */
+/** Returns SQL that resolves flags. Its first parameter is the resolution; the parameters of `outcome` and of `condition` follow. */
 function buildResolveStatement(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}

@@ -74,7 +74,7 @@ const pageSize = 2_000;
 type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
   Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
 
-/** Lists payments and finished refunds, oldest first. `since` and `until` refer to the time of the movement, not to that of its order. */
+/** Lists payments and finished refunds, oldest first. `since` and `until` refer to the movement, not to its order. */
 export async function* listMovements(database: Queries, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {

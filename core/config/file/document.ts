@@ -30,7 +30,7 @@ import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './
 export interface GatewayDocument {
   /** Path, as passed by the caller. */
   readonly file: string;
-  /** Digest of the values, including those of variables. */
+  /** Digest of the values, including the values of variables. */
   readonly fingerprint: string;
   /** True if NODE_ENV is `production`. Demos are then refused. */
   readonly isProduction: boolean;

@@ -26,6 +26,12 @@ export function diffLines(before: string, after: string): string[] {
   return output;
 }
 
+/** @param kind as in the result of `diff` */
+function toMark(kind: number): Line['mark'] {
+  if (kind === 0) return ' ';
+  return kind > 0 ? '-' : '+';
+}
+
 function toUnchangedLines(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
@@ -49,7 +55,7 @@ function compareLines(before: string, after: string): Line[] {
   const orderedChanges = isOneSided ? changes : (diff(removed, added) as [number, string][]);
   return [
     ...toUnchangedLines(oldLines.slice(0, prefixLength)),
-    ...orderedChanges.map(([kind, text]): Line => ({ mark: kind === 0 ? ' ' : kind > 0 ? '-' : '+', text })),
+    ...orderedChanges.map(([kind, text]): Line => ({ mark: toMark(kind), text })),
     ...toUnchangedLines(oldLines.slice(oldLines.length - suffixLength)),
   ];
 }

@@ -26,7 +26,7 @@ export const upstreams = defineSection({
       vendor: string('Vendor preset with base URL, formats and authentication.'),
       format: {
         anyOf: [string(), array({ items: string(), minItems: 1 })],
-        description: 'Formats of the endpoint. Default: those of the vendor.',
+        description: 'Formats of the endpoint. Default: the formats of the vendor.',
       },
       base_url: string(
         { pattern: '^https?://[^\\s]+$' },

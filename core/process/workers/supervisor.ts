@@ -55,7 +55,7 @@ class Supervisor {
   readonly #plan: WorkerPlan;
   readonly #parts: SupervisorParts;
   readonly #slots: readonly WorkerSlot[];
-  readonly #running = new Set<WorkerProcess>(); // including those that are stopping
+  readonly #running = new Set<WorkerProcess>(); // including workers that are stopping
   readonly #control: ControlSocket;
   readonly #operator: WorkersOperator | undefined;
   readonly #ended = Promise.withResolvers<boolean>();

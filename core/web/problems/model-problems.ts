@@ -115,22 +115,22 @@ export function describeBreakers(
   reader: ProblemReader,
 ): Problem[] {
   const troubledRoutes = new Set(filterTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
-  const openedAt = ({ open_since: since }: RouteStatus) =>
+  const parseOpenedAt = ({ open_since: since }: RouteStatus) =>
     since === undefined ? reader.host.now() : Date.parse(since);
   const openBreakers = [...statuses.values()]
     .filter(({ route, state }) => state !== 'closed' && !troubledRoutes.has(route))
-    .toSorted((first, second) => openedAt(first) - openedAt(second));
+    .toSorted((first, second) => parseOpenedAt(first) - parseOpenedAt(second));
   const byUpstream = [...Map.groupBy(openBreakers, ({ route }) => route.slice(0, route.indexOf('/')))];
   const listed = byUpstream.slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
     if (oldest === undefined) return [];
     const name = others.length === 0 ? oldest.route : upstream;
-    return describeUpstreamBreaker(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);
+    return describeUpstreamBreaker(name, others.length + 1, oldest, new Date(parseOpenedAt(oldest)), reader);
   });
   const hiddenUpstreams = byUpstream.slice(maxListed);
   const oldest = hiddenUpstreams[0]?.[1][0];
   return oldest === undefined
     ? listed
-    : [...listed, describeHiddenUpstreams(hiddenUpstreams.length, new Date(openedAt(oldest)), reader)];
+    : [...listed, describeHiddenUpstreams(hiddenUpstreams.length, new Date(parseOpenedAt(oldest)), reader)];
 }
 
 function describeHiddenUpstreams(count: number, since: Date, { t }: ProblemReader): Problem {

@@ -166,8 +166,8 @@ const truncationMark = '...';
 const resumedNote = 'resumed on another route after the first was interrupted';
 
 /**
- * Groups the notes of translations: dropped parameters, approximated parameters, and other notes. The names of parameters and features are
- * those of the API; only the surrounding words are translated.
+ * Groups the notes of translations: dropped parameters, approximated parameters, and other notes. The names of parameters and features stay
+ * as in the API; only the surrounding words are translated.
  */
 function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
   const [dropped, approximated] = verbs.map((verb) =>

@@ -50,7 +50,7 @@ export function readSubjectNames({ host, t }: Reader, actions: readonly Recorded
   return readAccountNames(host.database, ids, t);
 }
 
-/** Reads the subjects of actions (accounts, orders and routes) as links to their pages, by id. */
+/** Describes the subjects of actions (accounts, orders and routes) as cells that link to their pages, by id. */
 export async function readSubjectCells(
   { host }: Reader,
   actions: readonly RecordedAction[],

@@ -171,7 +171,7 @@ function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): 
 
 export const openFlags = defineResource({
   name: 'flag',
-  summary: 'list open flags, also those of money without an order, the worst first',
+  summary: 'list open flags, including flags of money without an order, the worst first',
   perPage: 1_000,
   view: defineView<OpenFlag>()({
     flag: { type: 'id', of: 'id' },

@@ -69,6 +69,9 @@ const weekMs = 7 * 86_400_000;
 /** Distance from which a date without a year is ambiguous. */
 const ambiguousAfterMs = 300 * 86_400_000;
 
+/** Matches IANA names only. Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
+const zonePattern = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
+
 const formatters = new Map<string, Formatter>();
 
 /**
@@ -170,9 +173,6 @@ function canonicalizeZone(name: string | undefined): string | undefined {
     return undefined;
   }
 }
-
-/** Matches IANA names only. Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
-const zonePattern = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
 function getMachineZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -134,7 +134,7 @@ async function killAfterEach(url: string, check: () => Promise<void>): Promise<n
       (error: unknown) => error,
     );
     await check();
-    if (failure !== undefined) expect(String(failure)).toContain('killed');
+    if (failure !== undefined) expect(String((failure as Error).cause)).toContain('killed');
     else {
       await execute(url, 'DROP TRIGGER kill ON migration; DROP FUNCTION kill; DROP TABLE first_new');
       return applied;

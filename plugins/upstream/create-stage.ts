@@ -7,14 +7,20 @@ import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { Connections } from './connections/connections.ts';
-import { toBreakerOptions, hasCapacity, maxRequestSeconds, toRelayOptions, type upstreamSchema } from './options.ts';
+import {
+  toBreakerOptions,
+  hasCapacity,
+  computeMaxRequestSeconds,
+  toRelayOptions,
+  type upstreamSchema,
+} from './options.ts';
 import { getRouteHealth, getKeyPool, resetKeys, getTokenSource } from './routes.ts';
 import { RetryBudget } from './routing/allowance.ts';
 import { sendHeadersEarly } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
-import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
+import { createQueueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 import { SessionMoves } from './routing/session-moves.ts';
 import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
@@ -29,7 +35,11 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
   const retryBudget = host.variant === undefined ? host.keep('upstream/retry-budget', createBudget) : createBudget();
   // Loaded only if an upstream declares a capacity, because requests need no slots otherwise.
   const queue = hasCapacity(host.catalog)
-    ? (await import('./capacity/slot-request.ts')).createQueueParts(host, options.queue, queueHeaderName(host.service))
+    ? (await import('./capacity/slot-request.ts')).createQueueParts(
+        host,
+        options.queue,
+        createQueueHeaderName(host.service),
+      )
     : undefined;
   const secret = host.keep('upstream/session-secret', () => new SessionSecret(host));
   await secret.waitUntilRead();
@@ -59,7 +69,7 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
     monotonic: () => host.monotonic(),
   };
   return {
-    timeout: maxRequestSeconds(options, host.catalog),
+    timeout: computeMaxRequestSeconds(options, host.catalog),
     activate() {
       queue?.pools.configure(host.catalog, options.queue);
       Object.assign(health.options, toBreakerOptions(options));

@@ -65,7 +65,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
       redirect: 'error',
       signal,
     });
-    if (response.ok) return describeModels(upstream, await readBody(response), catalog);
+    if (response.ok) return checkModels(upstream, await readBody(response), catalog);
     const message = await readMessage(response, listSecrets(upstream));
     return appendMessage(describeRefusal(response.status), response.status === 404 ? '' : message);
   } catch (error) {
@@ -102,7 +102,7 @@ async function readMessage(response: Response, secrets: readonly string[]): Prom
 }
 
 /** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama. Lists that are invalid or may have more pages pass. */
-function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
+function checkModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && readModelIds(body);
   if (ids === undefined || ids.length === 0) return ok('accepted');
   // Ollama lists `name:latest` for a model called `name`.

@@ -92,6 +92,7 @@ export const upstreamSchema = object({
 
 type UpstreamSettings = Infer<typeof upstreamSchema>;
 
+/** Returns the options of relays. */
 export function toRelayOptions(settings: UpstreamSettings): RelayOptions {
   return {
     maxAttempts: settings.max_attempts,
@@ -103,6 +104,7 @@ export function toRelayOptions(settings: UpstreamSettings): RelayOptions {
   };
 }
 
+/** Returns the options of breakers, in ms. */
 export function toBreakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   return {
     failures: breaker.failures,
@@ -114,8 +116,8 @@ export function toBreakerOptions({ breaker }: UpstreamSettings): BreakerOptions 
   };
 }
 
-/** Returns the maximum seconds that a request may take with these options, including time to report the reason. */
-export function maxRequestSeconds(
+/** Computes the maximum seconds that a request may take with these options, including time to report the reason. */
+export function computeMaxRequestSeconds(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
 ): number {

@@ -2,11 +2,13 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Minimum replies by a different model within a day for a route to be reported; a few may be mistakes of the vendor. */
+/** Minimum replies by a different model within a day for which a route is reported; a few may be mistakes of the vendor. */
 const minReplies = 10;
 /** Maximum number of latest replies that are counted. */
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;
+const maxAgeMs = 60_000;
+const timeoutMs = 10_000;
 
 interface OtherModelRow {
   readonly route: string;
@@ -32,16 +34,13 @@ export const otherModelProblem: ProblemKind = {
   },
 };
 
-const maxAgeMs = 60_000;
-const deadlineMs = 10_000;
-
 /** Cached, because pages refresh every few seconds. */
-const cachedOtherModels = cacheReading(
-  { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs: deadlineMs },
-  findOtherModels,
-);
+const cachedOtherModels = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, findOtherModels);
 
-/** Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
+/**
+ * Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of the
+ * last day.
+ */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {
   return database.query<OtherModelRow>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since

@@ -72,7 +72,7 @@ export function readRouteStatuses(host: Host): RouteStatus[] {
     const keys = getKeyPool(route.upstream, host);
     const closed = keys.countClosed(monotonic);
     return {
-      ...health.routeStatus(route, monotonic, now),
+      ...health.getStatus(route, monotonic, now),
       keys_cooling_down: keys.countCoolingDown(monotonic, route.model),
       ...(closed > 0 && { keys_closed: closed }),
     };
@@ -96,6 +96,7 @@ function createKeyGauge(name: string, description: string, count: (keys: KeyPool
   };
 }
 
+/** Gauges of the routes and of the keys of their upstreams. */
 export const routeGauges: readonly Gauge[] = [
   {
     name: 'route_state',

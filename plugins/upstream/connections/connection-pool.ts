@@ -9,7 +9,7 @@ const surplusChecks = { responses: 1_000, oneIn: 16 };
 const idleTimeoutsMs = { default: 10_000, max: 60_000, reserve: 2_000, checkInterval: 500 };
 
 interface ConnectionPoolOptions {
-  /** Ms for which a connection is kept unused after a checked response, so that its socket is read once more; 0 to disable. */
+  /** Time for which a connection is kept unused after a checked response, so that its socket is read once more; 0 to disable. */
   readonly quarantineMs: number;
   readonly maxAgeMs: number; // a running request may finish
   readonly connectTimeout?: number; // seconds; default: 10
@@ -23,7 +23,7 @@ interface ConnectionPoolOptions {
  * Connections to one origin, each with one request at a time. A request takes the most recently used available connection or opens a new
  * one. Connections left over from a traffic peak stay unused and are closed.
  *
- * After a checked response, a connection is quarantined first: bytes that arrive in this time belong to no request.
+ * After a checked response, a connection is quarantined first, because bytes that arrive in this time belong to no request.
  */
 export class ConnectionPool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
@@ -103,7 +103,7 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  /** Releases the finished connections one turn later: an upstream that closes a connection after its response does so immediately. */
+  /** Releases the finished connections one turn later, because an upstream that closes a connection after its response does so at once. */
   #releaseFinished(): void {
     const finished = this.#justFinished;
     this.#justFinished = [];

@@ -17,6 +17,7 @@ export interface CallControl {
   abort(reason: Error): void;
   /** Pauses reading the response. */
   pause(): void;
+  /** Continues reading the response. */
   resume(): void;
 }
 
@@ -30,9 +31,11 @@ export interface CallHandler {
   onResponseError(control: CallControl, error: Error): void;
 }
 
+/** Is told what happens to a connection. */
 export interface ConnectionOwner {
   /** Called when the connection can take the next request. */
   onIdle(connection: Connection): void;
+  /** Called when the connection is closed, by either side. */
   onClosed(connection: Connection): void;
   /** Called when the upstream sent a response without a request. */
   onSurplus(): void;

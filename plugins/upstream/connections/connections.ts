@@ -5,20 +5,21 @@ import { ConnectQueue } from './connect-queue.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
 /**
- * Ms after which a connection takes no further requests; a running request may finish. Without this limit, steady traffic would keep using
+ * Age from which a connection takes no further requests; a running request may finish. Without this limit, steady traffic would keep using
  * an address to which the upstream's name no longer resolves. Opening a connection costs about 1 ms of CPU.
  */
 const maxAgeMs = 60_000;
 
 /**
- * Ms for which a connection is kept unused after a checked response. Surplus bytes sent right after a response arrive in this time, so they
+ * Time for which a connection is kept unused after a checked response. Surplus bytes sent right after a response arrive in this time, so they
  * are not mistaken for the next response.
  */
 const defaultQuarantineMs = 20;
 
-/** Ms after an unrequested response during which each request to the upstream uses its own connection. */
+/** Time after an unrequested response in which each request to the upstream uses its own connection. */
 const suspectMs = 3_600_000;
 
+/** Options that are the same for all pools. */
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
   /** Default: 20. Tests that inspect connections set 0. */
@@ -83,7 +84,7 @@ export class Connections implements AsyncDisposable {
     closingPool.close().then(forget, forget);
   }
 
-  /** Stops reusing connections to an origin: a late response could be mistaken for the response to another customer's request. */
+  /** Stops reusing connections to an origin, because a late response could be mistaken for the response to another customer's request. */
   #markSuspect(origin: string): void {
     if (this.#suspectTimers.has(origin)) return;
     this.#options.log?.warn(
@@ -107,6 +108,7 @@ export class Connections implements AsyncDisposable {
   }
 }
 
+/** Address of an upstream. */
 interface Target {
   readonly origin: string;
   readonly path: string;

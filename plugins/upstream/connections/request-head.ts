@@ -8,12 +8,12 @@ export interface UpstreamCall {
   readonly body: Buffer | string | readonly Buffer[];
 }
 
-/** Bodies up to this size are copied behind the head, which is cheaper than writing several buffers. */
+/** Bodies up to this size are copied into the buffer of the head, which is cheaper than writing several buffers. */
 const maxCopiedBytes = 16_384;
 
-const headerName = /^[\w!#$%&'*+\-.^`|~]+$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-const requestTarget = /^\/[\x21-\x7e\x80-\xff]*$/;
+const headerNamePattern = /^[\w!#$%&'*+\-.^`|~]+$/;
+const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
 
 /** Headers of the connection and of message framing. The gateway sets or omits these itself (RFC 9110 §7.6.1). */
 const connectionHeaders = new Set([
@@ -36,12 +36,13 @@ const connectionHeaders = new Set([
  */
 function formatHead(call: UpstreamCall, host: string, length: number, isPersistent: boolean): string {
   const { method, path, headers = {} } = call;
-  if (!requestTarget.test(path)) throw new TypeError('the path of a request has characters that are not allowed');
+  if (!requestTargetPattern.test(path))
+    throw new TypeError('the path of a request has characters that are not allowed');
   let hostHeader = host;
   let fields = '';
   for (const name of Object.keys(headers)) {
     const value = headers[name] as string;
-    if (!headerName.test(name) || !headerValue.test(value))
+    if (!headerNamePattern.test(name) || !headerValuePattern.test(value))
       throw new TypeError(`the header ${JSON.stringify(name)} has characters that are not allowed`);
     const lowerName = name.toLowerCase();
     if (lowerName === 'host') hostHeader = value;

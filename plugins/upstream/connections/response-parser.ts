@@ -9,9 +9,11 @@ export interface ResponseSink {
   onHead(status: number, headers: ResponseHeaders): void;
   /** Receives part of the body, `bytes[start]` to `bytes[end - 1]`. Copy it, because `bytes` is overwritten afterwards. */
   onData(bytes: Buffer, start: number, end: number): void;
+  /** Called when the response is complete. */
   onEnd(): void;
 }
 
+/** Error for a response whose end cannot be determined. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 
@@ -225,7 +227,7 @@ export class ResponseParser {
     if (status === 101) throw new FramingError('an upgrade that was not requested');
     // RFC 9110, section 15.2: any number of interim responses may arrive, even unexpected ones.
     if (status < 200) return;
-    const headers = readFields(fields);
+    const headers = parseFields(fields);
     this.#determineFraming(status, headers, statusMatch[1] === '1');
     sink.onHead(status, headers);
     if (this.#sink !== undefined && this.#isEmpty) this.#finish(sink);
@@ -245,7 +247,7 @@ export class ResponseParser {
             .toLowerCase()
             .split(/[\t ]*,[\t ]*/);
     this.isReusable = !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
-    this.idleSeconds = readKeepAliveTimeout(headers['keep-alive']);
+    this.idleSeconds = parseKeepAliveTimeout(headers['keep-alive']);
     if (length !== undefined && coding !== undefined) throw new FramingError('two lengths of the body');
     if (
       length !== undefined &&
@@ -333,7 +335,7 @@ export class ResponseParser {
   }
 }
 
-function readFields(lines: string): ResponseHeaders {
+function parseFields(lines: string): ResponseHeaders {
   const headers: ResponseHeaders = { __proto__: null } as unknown as ResponseHeaders;
   for (let position = 0; position < lines.length;) {
     const end = lines.indexOf('\r', position);
@@ -362,7 +364,7 @@ function isSpace(code: number): boolean {
 }
 
 /** Reads the seconds from `Keep-Alive: timeout=5`. */
-function readKeepAliveTimeout(value: string | string[] | undefined): number | undefined {
+function parseKeepAliveTimeout(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = /timeout\s*=\s*"?(\d{1,9})/i.exec(String(value))?.[1];
   return seconds === undefined ? undefined : Number(seconds);

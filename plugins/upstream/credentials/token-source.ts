@@ -33,7 +33,7 @@ interface Moment {
 const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
-/** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
+/** Time before a token's expiry at which the next token is fetched; a quarter of the token's lifetime if that is less. */
 const maxLeadMs = 300_000;
 const retryDelayMs = 10_000;
 

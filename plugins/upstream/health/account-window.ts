@@ -22,7 +22,7 @@ export class AccountWindow {
     this.#slices = new SlidingSlices(options, () => new Map<string, Tally>());
   }
 
-  count(now: number, account: string, isFailure: boolean): void {
+  countCall(now: number, account: string, isFailure: boolean): void {
     const accounts = this.#slices.currentCounts(now);
     let tally = accounts.get(account);
     if (tally === undefined) {

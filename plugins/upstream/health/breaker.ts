@@ -9,6 +9,7 @@ export interface BreakerOptions extends EvidenceOptions {
   readonly maxCooldown: number;
 }
 
+/** Defaults of the option `breaker` of the stage. */
 export const defaultBreakerOptions: BreakerOptions = {
   failures: 5,
   failureRatio: 0.5,
@@ -79,11 +80,18 @@ export class Breaker {
     this.#evidence = new Evidence(options);
   }
 
-  status(now: number): BreakerStatus {
+  getStatus(now: number): BreakerStatus {
     const opensFor = this.#openUntil - now;
     const openFor = this.#isOpen ? now - this.#openedAt : undefined;
     const accounts = this.#listAccounts(now);
-    return { state: this.#state(now), opensFor, openFor, reason: this.#reason, openings: this.#openings, accounts };
+    return {
+      state: this.#computeState(now),
+      opensFor,
+      openFor,
+      reason: this.#reason,
+      openings: this.#openings,
+      accounts,
+    };
   }
 
   get isClosed(): boolean {
@@ -99,7 +107,7 @@ export class Breaker {
   admit(now: number, account: string): Admission | undefined {
     if (this.#readRetryAfterEnd(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
-    if (now < this.#admissionTime(account) || now < this.#probeUntil) return undefined;
+    if (now < this.#computeAdmissionTime(account) || now < this.#probeUntil) return undefined;
     // The outcome of a released probe is ignored; a slow probe still counts.
     if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
@@ -110,7 +118,7 @@ export class Breaker {
 
   /** Returns the ms until a request of the account is admitted, unless another request becomes the probe. */
   msUntilAdmission(now: number, account: string): number {
-    const until = this.#isOpen ? this.#admissionTime(account) : 0;
+    const until = this.#isOpen ? this.#computeAdmissionTime(account) : 0;
     return Math.max(0, until - now, this.#readRetryAfterEnd(account, now) - now);
   }
 
@@ -119,7 +127,11 @@ export class Breaker {
     return this.#isOpen && this.#probes.has(admission);
   }
 
-  /** @returns true if this closed the breaker */
+  /**
+   * Records that a request of the account was served.
+   *
+   * @returns true if this closed the breaker
+   */
   recordSuccess(now: number, admission: Admission, account: string): boolean {
     this.#evidence.recordSuccess(now, account);
     if (!this.#isOpen) {
@@ -139,7 +151,11 @@ export class Breaker {
     this.close();
   }
 
-  /** @returns true if this opened the breaker */
+  /**
+   * Records that the route failed.
+   *
+   * @returns true if this opened the breaker or repeated its cooldown
+   */
   recordFailure(now: number, failure: RouteFailure, admission: Admission): boolean {
     const { reason, requester, retryAfter = 0 } = failure;
     const isOpened = this.#isOpen
@@ -206,13 +222,13 @@ export class Breaker {
     this.#evidence.clear();
   }
 
-  #state(now: number): BreakerState {
+  #computeState(now: number): BreakerState {
     if (!this.#isOpen) return 'closed';
     return now < this.#openUntil ? 'open' : 'half_open';
   }
 
   /** Returns the time from which the open breaker admits the account. Accounts that opened it have to wait longer. */
-  #admissionTime(account: string): number {
+  #computeAdmissionTime(account: string): number {
     const openerDelay = Math.min(this.#lastCooldown, this.#options.cooldown);
     return this.#openers.has(account) ? this.#openUntil + openerDelay : this.#openUntil;
   }
@@ -236,7 +252,8 @@ export class Breaker {
       return false;
     }
     if (!this.isProbedBy(admission)) return false;
-    // So is a probe from an account that opened the breaker. Its failure may be real, so the cooldown is repeated but not doubled.
+    // A probe from an account that opened the breaker is inconclusive as well. Its failure may be real, so the cooldown is repeated but not
+    // doubled.
     const isConclusive = !mayBeCausedByRequest || !this.#openers.has(requester.account);
     if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
     this.#openUntil = now + this.#lastCooldown;

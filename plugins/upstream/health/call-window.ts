@@ -1,5 +1,6 @@
 import { SlidingSlices } from './sliding-slices.ts';
 
+/** Options of a sliding window. */
 export interface CallWindowOptions {
   /** Length of the window in ms. */
   readonly window: number;
@@ -14,7 +15,7 @@ export class CallWindow {
     this.#slices = new SlidingSlices(options, () => ({ calls: 0, failures: 0 }));
   }
 
-  count(now: number, isFailure: boolean): void {
+  countCall(now: number, isFailure: boolean): void {
     const slice = this.#slices.currentCounts(now);
     slice.calls++;
     if (isFailure) slice.failures++;
@@ -25,7 +26,7 @@ export class CallWindow {
   }
 
   /** Returns the share of failed calls; 0 without calls. */
-  failureRatio(now: number): number {
+  computeFailureRatio(now: number): number {
     const calls = this.countCalls(now);
     return calls === 0 ? 0 : this.#slices.listCounts(now).reduce((sum, { failures }) => sum + failures, 0) / calls;
   }

@@ -42,7 +42,7 @@ export class Cooldown {
     return true;
   }
 
-  status(now: number): CooldownStatus {
+  getStatus(now: number): CooldownStatus {
     return { left: this.#until - now, times: this.#times, reason: this.#reason };
   }
 

@@ -58,11 +58,13 @@ export class Evidence {
     return this.#runLength > 0;
   }
 
+  /** Counts a served call. The run continues until `endRun`. */
   recordSuccess(now: number, account: string): void {
-    this.#calls.count(now, false);
-    this.#accounts.count(now, account, false);
+    this.#calls.countCall(now, false);
+    this.#accounts.countCall(now, account, false);
   }
 
+  /** Ends the run of failures, because a call was served while the breaker was closed. */
   endRun(): void {
     if (this.#runLength === 0) return;
     this.#runLength = this.#definiteFailures = 0;
@@ -70,15 +72,19 @@ export class Evidence {
     this.#runAccounts.clear();
   }
 
-  /** @returns true if the evidence suffices to open the breaker */
+  /**
+   * Counts a failure.
+   *
+   * @returns true if the evidence suffices to open the breaker
+   */
   recordFailure(now: number, { requester, mayBeCausedByRequest }: RouteFailure): boolean {
     const isIgnored =
       mayBeCausedByRequest &&
       (this.isDisproved(requester.account, now) || this.recordConversation(requester.conversation, now));
     if (isIgnored) return false;
-    this.#calls.count(now, !mayBeCausedByRequest);
+    this.#calls.countCall(now, !mayBeCausedByRequest);
     if (mayBeCausedByRequest) {
-      this.#accounts.count(now, requester.account, true);
+      this.#accounts.countCall(now, requester.account, true);
       this.#countInRun(requester);
     } else {
       this.#runLength++;
@@ -108,12 +114,13 @@ export class Evidence {
   /**
    * Ignores the failures of an account, which opened the breaker although the route serves another account.
    *
-   * @param durationMs for which they are ignored
+   * @param durationMs time for which the failures are ignored
    */
   disprove(account: string, now: number, durationMs = this.#options.window): void {
     storeLatest(this.#disprovedUntil, account, now + durationMs, bounds.openingAccounts);
   }
 
+  /** Returns true while failures of the account are ignored. */
   isDisproved(account: string, now: number): boolean {
     return this.#disprovedUntil.size > 0 && (this.#disprovedUntil.get(account) ?? 0) > now;
   }
@@ -151,7 +158,7 @@ export class Evidence {
   #isShareSufficient(now: number): boolean {
     const { failures, failureRatio, minimumCalls } = this.#options;
     if (this.#calls.countCalls(now) < minimumCalls) return false;
-    if (this.#calls.failureRatio(now) >= failureRatio) return true;
+    if (this.#calls.computeFailureRatio(now) >= failureRatio) return true;
     const { failingAccounts, failures: accountFailures, accountCount } = this.#accounts.summarize(now, failureRatio);
     // A few failures of two accounts with little traffic prove less than a run.
     return (

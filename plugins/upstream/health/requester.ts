@@ -6,4 +6,5 @@ export interface Requester {
   readonly conversation: string;
 }
 
+/** Stands for the requester where it makes no difference. */
 export const unknownRequester: Requester = { account: '', conversation: '' };

@@ -15,6 +15,7 @@ const routeSubject: SubjectKind = {
   },
 };
 
+/** Action that resets a route. */
 export const resetRouteAction = defineAction({
   name: 'route.reset',
   subject: routeSubject,

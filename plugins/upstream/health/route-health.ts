@@ -10,7 +10,7 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
-/** Ms between attempts to claim a probe that another instance is sending, so that not every request queries the store. */
+/** Interval of attempts to claim a probe that another instance is sending, so that not every request queries the store. */
 const claimIntervalMs = 1_000;
 
 /** Health of all routes: a breaker and the usual throughput for each upstream and model. Survives reloads. */
@@ -45,7 +45,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Starts to keep these routes in sync with other instances. */
   addRoutes(routes: readonly Route[]): void {
-    for (const route of routes) this.#getState(healthKeyOf(route));
+    for (const route of routes) this.#getState(getHealthKey(route));
     this.#sync.catchUp();
   }
 
@@ -54,7 +54,7 @@ export class RouteHealth implements AsyncDisposable {
    * cooldown is the probe for all instances.
    */
   admit(route: Route, requester: Requester = unknownRequester): Admission | undefined | Promise<Admission | undefined> {
-    const id = healthKeyOf(route);
+    const id = getHealthKey(route);
     const { breaker } = this.#getState(id);
     const admission = breaker.admit(this.#parts.monotonic(), requester.account);
     if (admission?.isProbe !== true) return admission;
@@ -67,19 +67,19 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Returns true unless the last known result of the route is a failure, so that extra requests do not load a failing upstream. */
   isHealthy(route: Route, requester: Requester = unknownRequester): boolean {
-    return this.#getState(healthKeyOf(route)).breaker.isHealthy() && this.isAvailable(route, requester);
+    return this.#getState(getHealthKey(route)).breaker.isHealthy() && this.isAvailable(route, requester);
   }
 
   /** Returns false while the route is tried last because it lacks the model or failed this account or conversation before. */
   isAvailable(route: Route, requester: Requester = unknownRequester): boolean {
-    const { cooldown, setbacks } = this.#getState(healthKeyOf(route));
+    const { cooldown, setbacks } = this.#getState(getHealthKey(route));
     const now = this.#parts.monotonic();
     return cooldown.until <= now && !setbacks.isDemoted(requester, now);
   }
 
   /** Records the first content. A probe then counts as successful, unless the breaker opened because the route was slow. */
   noteContent(route: Route, admission: Admission, requester: Requester = unknownRequester): void {
-    const id = healthKeyOf(route);
+    const id = getHealthKey(route);
     const { breaker, cooldown, isSlow } = this.#getState(id);
     const wasUnavailable = cooldown.reset();
     if (!isSlow && breaker.isProbedBy(admission)) {
@@ -100,7 +100,7 @@ export class RouteHealth implements AsyncDisposable {
     timing: Timing | undefined,
     requester: Requester = unknownRequester,
   ): void {
-    const id = healthKeyOf(route);
+    const id = getHealthKey(route);
     const { breaker, throughput, setbacks } = this.#getState(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.recordTiming(timing);
@@ -114,18 +114,19 @@ export class RouteHealth implements AsyncDisposable {
       this.#reportClosed(id, 'the route responds again');
   }
 
+  /** Records that the route failed. */
   recordFailure(route: Route, admission: Admission, failure: RouteFailure): void {
-    this.#applyFailure(healthKeyOf(route), admission, failure, false);
+    this.#applyFailure(getHealthKey(route), admission, failure, false);
   }
 
   /** Records that the route did not respond on a connection that may itself be at fault. Affects only this requester. */
   recordSetback(route: Route, requester: Requester): void {
-    this.#getState(healthKeyOf(route)).setbacks.recordFailure(requester, this.#parts.monotonic());
+    this.#getState(getHealthKey(route)).setbacks.recordFailure(requester, this.#parts.monotonic());
   }
 
   /** Records that the route lacks the model, so that it is tried last during a cooldown. */
   recordMissingModel(route: Route, admission: Admission, reason: string): void {
-    const id = healthKeyOf(route);
+    const id = getHealthKey(route);
     const { cooldown } = this.#getState(id);
     const now = this.#parts.monotonic();
     this.release(route, admission);
@@ -136,7 +137,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Records that the attempt ended without evidence about the route. */
   release(route: Route, admission: Admission): void {
-    const id = healthKeyOf(route);
+    const id = getHealthKey(route);
     this.#endProbe(id, admission);
     this.#getState(id).breaker.release(admission);
   }
@@ -144,13 +145,13 @@ export class RouteHealth implements AsyncDisposable {
   /** Returns the ms until the first of these routes admits a request. */
   msUntilAdmission(routes: readonly Route[], requester: Requester = unknownRequester): number {
     const now = this.#parts.monotonic();
-    const breakers = routes.map((route) => this.#getState(healthKeyOf(route)).breaker);
+    const breakers = routes.map((route) => this.#getState(getHealthKey(route)).breaker);
     return Math.min(...breakers.map((breaker) => breaker.msUntilAdmission(now, requester.account)));
   }
 
-  status(routes: readonly Route[]): RouteStatus[] {
+  getStatuses(routes: readonly Route[]): RouteStatus[] {
     const { monotonic, now } = this.#parts;
-    return routes.map((route) => this.routeStatus(route, monotonic(), now()));
+    return routes.map((route) => this.getStatus(route, monotonic(), now()));
   }
 
   /**
@@ -159,9 +160,9 @@ export class RouteHealth implements AsyncDisposable {
    * @param now monotonic ms
    * @param wallTime epoch ms
    */
-  routeStatus(route: Route, now: number, wallTime: number): RouteStatus {
-    const id = healthKeyOf(route);
-    return this.#getState(id).status(id, now, wallTime);
+  getStatus(route: Route, now: number, wallTime: number): RouteStatus {
+    const id = getHealthKey(route);
+    return this.#getState(id).getStatus(id, now, wallTime);
   }
 
   /** Closes the breaker of a route on all instances. */
@@ -200,7 +201,9 @@ export class RouteHealth implements AsyncDisposable {
     // Stays true until the breaker closes, because a different failure does not prove that the route is fast.
     state.isSlow ||= isSlow;
     const event = wasClosed ? 'breaker opened' : 'probe failed, breaker stays open';
-    this.#parts.log.warn(`route ${id}: ${event} for ${formatSeconds(state.breaker.status(now).opensFor)}: ${reason}`);
+    this.#parts.log.warn(
+      `route ${id}: ${event} for ${formatSeconds(state.breaker.getStatus(now).opensFor)}: ${reason}`,
+    );
     if (wasClosed) this.#sync.announceOpening(id);
     else this.#sync.announce(id);
   }
@@ -220,7 +223,7 @@ export class RouteHealth implements AsyncDisposable {
   }
 }
 
-function healthKeyOf({ id, healthName = id }: Route): string {
+function getHealthKey({ id, healthName = id }: Route): string {
   return healthName;
 }
 

@@ -20,7 +20,7 @@ export interface RouteReport {
 /** Reports outlive their cooldown, so that the next cooldown is longer and a disconnected instance can catch up. */
 const retentionSeconds = 3600;
 
-const keyOf = (id: string) => `upstream/routes/${id}`;
+const createKey = (id: string) => `upstream/routes/${id}`;
 
 /**
  * Reads a report and subtracts the time since it was stored.
@@ -28,7 +28,7 @@ const keyOf = (id: string) => `upstream/routes/${id}`;
  * @throws SharedUnavailable
  */
 export async function readReport({ cache }: Shared, id: string, now: number): Promise<RouteReport | undefined> {
-  const entry = await cache.get(keyOf(id));
+  const entry = await cache.get(createKey(id));
   return entry === undefined ? undefined : parseReport(parseJson(entry.value.toString()), now, entry.age * 1000);
 }
 
@@ -40,7 +40,7 @@ export async function readReport({ cache }: Shared, id: string, now: number): Pr
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
   const longestPauseMs = Math.max(0, report.breaker.opensFor, report.cooldown.left);
   const lifetimeSeconds = Math.ceil(longestPauseMs / 1000) + retentionSeconds;
-  await cache.set(keyOf(id), Buffer.from(JSON.stringify(addAbsoluteTimes(report, now))), lifetimeSeconds);
+  await cache.set(createKey(id), Buffer.from(JSON.stringify(addAbsoluteTimes(report, now))), lifetimeSeconds);
 }
 
 /**
@@ -62,7 +62,8 @@ interface RouteMessage {
   readonly report: RouteReport;
 }
 
-export function writeMessage({ report, ...sender }: RouteMessage, now: number): string {
+/** Renders a message to the other instances as JSON. */
+export function serializeMessage({ report, ...sender }: RouteMessage, now: number): string {
   return JSON.stringify({ ...sender, report: addAbsoluteTimes(report, now) });
 }
 

@@ -26,11 +26,12 @@ export class RouteState {
     this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
 
+  /** Creates the report for other instances. */
   createReport(now: number): RouteReport {
     return {
       at: this.changedAt,
-      breaker: this.breaker.status(now),
-      cooldown: this.cooldown.status(now),
+      breaker: this.breaker.getStatus(now),
+      cooldown: this.cooldown.getStatus(now),
       throughput: this.isSlow ? this.throughput.typical : undefined,
     };
   }
@@ -50,14 +51,15 @@ export class RouteState {
     }
   }
 
-  status(route: string, now: number, wallTime: number): RouteStatus {
+  /** Returns the status that is shown to operators. */
+  getStatus(route: string, now: number, wallTime: number): RouteStatus {
     if (this.breaker.isClosed && !this.cooldown.isUnproven)
       return { route, state: 'closed', open_until: null, reason: null };
-    const { state, opensFor, openFor = 0, reason = null } = this.breaker.status(now);
+    const { state, opensFor, openFor = 0, reason = null } = this.breaker.getStatus(now);
     const formatAfter = (ms: number) => new Date(wallTime + ms).toISOString();
     if (state !== 'closed')
       return { route, state, open_until: formatAfter(opensFor), open_since: formatAfter(-openFor), reason };
-    const { left, reason: cooldownReason = null } = this.cooldown.status(now);
+    const { left, reason: cooldownReason = null } = this.cooldown.getStatus(now);
     // After the cooldown, the route is tried normally, but it is unproven until it serves a request.
     return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: formatAfter(left), reason: cooldownReason };
   }

@@ -1,9 +1,10 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
-import { parseMessage, readReport, storeReport, writeMessage } from './route-report.ts';
+import { parseMessage, readReport, storeReport, serializeMessage } from './route-report.ts';
 import type { RouteState } from './route-state.ts';
 
+/** Dependencies of a `RouteSync`. */
 export type RouteSyncParts = Pick<Host, 'instance' | 'shared' | 'log' | 'now' | 'monotonic'>;
 
 interface RouteStates {
@@ -15,7 +16,7 @@ interface RouteStates {
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
- * Ms per instance over which simultaneous reports are spread. An upstream fails for all instances at once, and without the spread each
+ * Time per instance over which simultaneous reports are spread. An upstream fails for all instances at once. Without the spread, each
  * instance would send the same report to every other instance.
  */
 const spreadMsPerInstance = 0.25;
@@ -87,6 +88,7 @@ export class RouteSync implements AsyncDisposable {
     return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
+  /** Gives up the claim of a probe, so that any instance may probe next. */
   releaseProbe(id: string): void {
     // If the release fails, the claim expires.
     if (this.#isShared) this.#parts.shared.cache.release(probeKey(id), this.#parts.instance).catch(() => undefined);
@@ -126,7 +128,7 @@ export class RouteSync implements AsyncDisposable {
   async #send(id: string, state: RouteState): Promise<void> {
     const { instance, shared, now, monotonic } = this.#parts;
     const report = state.createReport(monotonic());
-    const publishing = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
+    const publishing = shared.events.publish(channel, serializeMessage({ instance, id, report }, now()));
     await Promise.all(this.#isShared ? [publishing, storeReport(shared, id, report, now())] : [publishing]);
   }
 

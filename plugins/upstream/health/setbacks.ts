@@ -34,6 +34,7 @@ export class Setbacks {
     if (now >= accountEntry.pausedUntil) startPause(accountEntry, now);
   }
 
+  /** Records that the route served the requester. */
   recordSuccess(requester: Requester): void {
     if (this.#entries.size === 0) return;
     this.#entries.delete(`c${requester.conversation}`);

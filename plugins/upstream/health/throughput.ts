@@ -11,6 +11,7 @@ const burstMs = 500;
  */
 const maxUsualRate = 200;
 
+/** Measured times of one response. */
 export interface Timing {
   readonly firstContentMs: number; // since the request was sent
   readonly durationMs: number; // from sending the request to the end of the response
@@ -18,6 +19,7 @@ export interface Timing {
   readonly tokens: number | undefined;
 }
 
+/** Usual speed of a route, as sent to other instances. */
 export interface TypicalThroughput {
   readonly samples: number;
   readonly firstContent: number; // ms, moving average
@@ -30,7 +32,11 @@ export class Throughput {
   #firstContent = 0; // ms, moving average
   #rate = 0; // tokens per second, moving average
 
-  /** @returns reason why this response was slow for the route; undefined if it was not */
+  /**
+   * Records a complete response.
+   *
+   * @returns reason why this response was slow for the route; undefined if it was not
+   */
   recordTiming(timing: Timing): string | undefined {
     const reason = this.#samples < minSamples ? undefined : this.#describeSlowness(timing);
     this.#samples++;
@@ -39,6 +45,7 @@ export class Throughput {
     return reason;
   }
 
+  /** Usual speed so far. */
   get typical(): TypicalThroughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
@@ -55,7 +62,7 @@ export class Throughput {
     const { firstContentMs } = timing;
     const limit = Math.max(minSlowMs, this.#firstContent * slowFactor);
     if (firstContentMs > limit) return `first content after ${(firstContentMs / 1000).toFixed(1)} s`;
-    const rate = tokenRate(timing, streamingMs(timing));
+    const rate = computeTokenRate(timing, computeStreamingMs(timing));
     if (rate !== undefined && rate < this.#rate / slowFactor) return `${rate.toFixed(1)} tokens per second`;
     return undefined;
   }
@@ -63,18 +70,18 @@ export class Throughput {
   #updateAverages(timing: Timing): void {
     const weight = this.#samples <= minSamples ? 1 / this.#samples : 1 / minSamples;
     this.#firstContent += (timing.firstContentMs - this.#firstContent) * weight;
-    const isBurst = streamingMs(timing) < burstMs;
+    const isBurst = computeStreamingMs(timing) < burstMs;
     // The tokens of a burst were generated in at most the whole duration, which gives a lower bound of the rate.
-    const rate = tokenRate(timing, isBurst ? timing.durationMs : streamingMs(timing));
+    const rate = computeTokenRate(timing, isBurst ? timing.durationMs : computeStreamingMs(timing));
     if (rate !== undefined) this.#rate += (Math.min(maxUsualRate, rate) - this.#rate) * (this.#rate === 0 ? 1 : weight);
   }
 }
 
-function streamingMs({ firstContentMs, durationMs }: Timing): number {
+function computeStreamingMs({ firstContentMs, durationMs }: Timing): number {
   return durationMs - firstContentMs;
 }
 
 /** Returns the tokens per second; undefined for responses too short to measure. */
-function tokenRate({ tokens }: Timing, elapsedMs: number): number | undefined {
+function computeTokenRate({ tokens }: Timing, elapsedMs: number): number | undefined {
   return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, elapsedMs);
 }

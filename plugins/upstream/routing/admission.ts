@@ -59,6 +59,7 @@ export class RouteAdmission {
     return this.#parts.health.msUntilAdmission([route], this.#requester) > 0;
   }
 
+  /** Returns the fault if all keys of the route are throttled. */
   findThrottling(route: Route): Fault | undefined {
     return findThrottling(this.#parts, route);
   }
@@ -89,7 +90,7 @@ export class RouteAdmission {
     return whenSettled(admission, (claimedAdmission) => this.#chargeRetry(route, claimedAdmission, isHealthy));
   }
 
-  /** Charges the retry budget, except for a healthy route: if a route with hundreds of requests fails, none of them is lost. */
+  /** Charges the retry budget, except for a healthy route, so that no request is lost if a route with hundreds of requests fails. */
   #chargeRetry(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
       this.#skippedRoutes.push(route);
@@ -131,7 +132,7 @@ export class RouteAdmission {
  * @param last fault with which the last key was throttled
  */
 export function findThrottling(parts: AdmissionParts, route: Route, last?: Fault): Fault | undefined {
-  const waitMs = parts.getKeyPool(route).throttledMs(parts.monotonic(), route.model);
+  const waitMs = parts.getKeyPool(route).computeThrottledMs(parts.monotonic(), route.model);
   if (waitMs === undefined) return undefined;
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const message = cause instanceof Error ? cause.message : undefined;

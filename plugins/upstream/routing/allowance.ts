@@ -30,10 +30,12 @@ export class Allowance {
     return this.#attempts < this.#limits.maxAttempts && this.remainingSeconds > 0;
   }
 
+  /** True if only one more attempt is allowed. */
   get isLastAttempt(): boolean {
     return this.#attempts === this.#limits.maxAttempts - 1;
   }
 
+  /** Seconds until the deadline of the request, without the time in which the clock was stopped. */
   get remainingSeconds(): number {
     return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedTotalMs) / 1000;
   }
@@ -43,10 +45,11 @@ export class Allowance {
    *
    * @param reserve seconds
    */
-  secondsWithReserve(reserve: number): number {
+  computeSecondsWithReserve(reserve: number): number {
     return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);
   }
 
+  /** Counts an attempt. */
   countAttempt(): void {
     this.#attempts++;
   }
@@ -61,6 +64,7 @@ export class Allowance {
     this.#stoppedAt = this.#exchange.elapsed;
   }
 
+  /** Counts time again after `stopClock`. */
   startClock(): void {
     this.#stoppedTotalMs += this.#exchange.elapsed - this.#stoppedAt;
   }

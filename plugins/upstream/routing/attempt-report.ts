@@ -39,6 +39,7 @@ export class AttemptReport {
     this.startedAt = exchange.elapsed;
   }
 
+  /** Notes the first content of the reply. */
   noteContent(): void {
     const { route, keys, admission } = this.#admitted;
     this.#firstContentMs = this.#exchange.elapsed - this.startedAt;
@@ -83,7 +84,7 @@ export class AttemptReport {
     if (fault.isSilentConnection) health.recordSetback(route, requester);
     if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.release(route, admission);
     else if (breaker === 'last') health.recordMissingModel(route, admission, describeFault(fault));
-    else health.recordFailure(route, admission, toRouteFailure(fault, requester));
+    else health.recordFailure(route, admission, createRouteFailure(fault, requester));
   }
 
   /** Records a rejected key. Logs each cooldown, because only the operator can fix the key. */
@@ -98,7 +99,7 @@ export class AttemptReport {
     if (closure !== undefined && keys.recordClosure(key, closure)) return;
     const seconds = keys.recordRejection(key, monotonic());
     if (seconds === 0) return;
-    const keyName = `key ${keys.positionOf(key)} of ${keys.size}`;
+    const keyName = `key ${keys.getPosition(key)} of ${keys.size}`;
     const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
     log.warn(`${event}; not used for ${seconds} s: ${words}`);
   }
@@ -126,7 +127,7 @@ export class AttemptReport {
   }
 }
 
-function toRouteFailure(fault: Fault, requester: Requester): RouteFailure {
+function createRouteFailure(fault: Fault, requester: Requester): RouteFailure {
   const { mayBeCausedByRequest, error } = fault;
   const retryAfter = (error.details.retryAfter ?? 0) * 1000;
   return { reason: describeFault(fault), requester, mayBeCausedByRequest, retryAfter };

@@ -36,6 +36,7 @@ export class Candidates {
     this.#search = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);
   }
 
+  /** True if no untried route remains. */
   get isEmpty(): boolean {
     return this.#remaining.routes.length === 0;
   }

@@ -10,7 +10,7 @@ const digests = new Map<string, string>();
 /** Returns the session id sent by the client, unique across accounts; undefined without one. */
 export function readAccountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
-  return session === undefined ? undefined : `${accountOf(exchange)}/${session}`;
+  return session === undefined ? undefined : `${getAccountId(exchange)}/${session}`;
 }
 
 /**
@@ -20,7 +20,7 @@ export function readAccountSession(exchange: Exchange): string | undefined {
 function identifyConversation(exchange: Exchange): string {
   return (
     readAccountSession(exchange) ??
-    hash('sha256', `${accountOf(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
+    hash('sha256', `${getAccountId(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
   );
 }
 
@@ -38,7 +38,7 @@ export class ExchangeRequester implements Requester {
   }
 
   get account(): string {
-    return (this.#account ??= digestAccount(accountOf(this.#exchange)));
+    return (this.#account ??= digestAccount(getAccountId(this.#exchange)));
   }
 
   get conversation(): string {
@@ -58,6 +58,6 @@ function digestAccount(account: string): string {
 }
 
 /** Returns the account id; empty for requests without an account. */
-export function accountOf(exchange: Exchange): string {
+export function getAccountId(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

@@ -14,6 +14,7 @@ export class DeliveryNotes {
     this.#header = header;
   }
 
+  /** Adds notes to the record. */
   add(notes: readonly string[] = []): void {
     if (notes.length > 0) this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), ...notes])];
   }

@@ -9,8 +9,8 @@ interface LoggedRoute {
 }
 
 /**
- * Logs the first failure of a route, so that a failover is visible before a breaker opens, and then at most one line a minute with the
- * number of failures in between. Rejected keys and unknown models are logged elsewhere.
+ * Logs the first failure of a route, so that a failover is visible before a breaker opens. After that, logs at most one line a minute with
+ * the number of failures in between. Rejected keys and unknown models are logged elsewhere.
  */
 export class FailureLog {
   readonly #routes = new Map<string, LoggedRoute>();

@@ -20,7 +20,7 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** Returns the error if no tried route can ever serve the request. Errors of the request precede errors of the configuration. */
+/** Returns the error if no tried route can ever serve the request. Errors of the request take precedence over errors of the configuration. */
 function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
@@ -29,7 +29,7 @@ function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefine
 function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return createUnavailableError(waitMs);
-  // Takes precedence even if routes with a larger window failed: the client can send a shorter request, which would have been served.
+  // Takes precedence even if routes with a larger window failed, because a shorter request would have been served.
   const overflowFault = faults.find(({ kind }) => kind === 'overflow');
   if (overflowFault !== undefined) return overflowFault.error;
   // The route is not at fault and may serve the next request.
@@ -38,7 +38,7 @@ function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined)
   const routeFault = faults.findLast(({ kind }) => kind === 'route');
   if (routeFault !== undefined) return useShortestWait(routeFault.error, faults, waitMs);
   const throttledFaults = faults.filter(({ kind }) => kind === 'throttled');
-  const shortestThrottling = throttledFaults.toSorted((a, b) => waitSeconds(a) - waitSeconds(b))[0];
+  const shortestThrottling = throttledFaults.toSorted((a, b) => getWaitSeconds(a) - getWaitSeconds(b))[0];
   if (shortestThrottling !== undefined && throttledFaults.length === faults.length) return shortestThrottling.error;
   const keyFault = faults.find(({ kind }) => kind === 'key');
   if (keyFault === undefined) return last.error;
@@ -65,6 +65,6 @@ function createUnavailableError(waitMs: number | undefined): GatewayError {
 }
 
 /** Returns the seconds until the route may serve, as reported by its fault. */
-export function waitSeconds({ error }: Fault): number {
+export function getWaitSeconds({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

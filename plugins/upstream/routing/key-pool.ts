@@ -59,12 +59,13 @@ export class KeyPool {
     return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, createKey(value, closure)])));
   }
 
+  /** Number of keys. */
   get size(): number {
     return this.#keys.length;
   }
 
   /** Returns the position of the key, counted from 1, which identifies it in messages. */
-  positionOf(value: string): number {
+  getPosition(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
@@ -76,7 +77,7 @@ export class KeyPool {
    */
   pickKey(now: number, model: string, session?: string, preferred?: string): string {
     const preferredKey = preferred === undefined ? undefined : this.#findKey(preferred);
-    const isUsable = preferredKey !== undefined && cooldownEnd(preferredKey, model) <= now;
+    const isUsable = preferredKey !== undefined && getCooldownEnd(preferredKey, model) <= now;
     const key = isUsable ? preferredKey : this.#chooseKey(now, model, session);
     key.lastUse = ++this.#useCount;
     return key.value;
@@ -84,18 +85,18 @@ export class KeyPool {
 
   /** Returns true if any key is available now. */
   isReady(now: number, model: string): boolean {
-    return this.#keys.some((key) => cooldownEnd(key, model) <= now);
+    return this.#keys.some((key) => getCooldownEnd(key, model) <= now);
   }
 
   /**
    * Returns the ms until the first throttled key is available again. Undefined if a key is available or all keys were rejected, because the
    * upstream may accept a rejected key at any time, for example once a bill is paid.
    */
-  throttledMs(now: number, model: string): number | undefined {
+  computeThrottledMs(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
     const waits = this.#keys
       .filter(({ rejectedUntil, closure }) => rejectedUntil <= now && closure.until <= now)
-      .map((key) => cooldownEnd(key, model) - now);
+      .map((key) => getCooldownEnd(key, model) - now);
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
@@ -104,7 +105,7 @@ export class KeyPool {
     let count = 0;
     for (const key of this.#keys) {
       const models = model === undefined ? [...key.throttles.keys(), ''] : [model];
-      if (models.some((name) => cooldownEnd(key, name) > now)) count++;
+      if (models.some((name) => getCooldownEnd(key, name) > now)) count++;
     }
     return count;
   }
@@ -176,10 +177,10 @@ export class KeyPool {
   }
 
   #chooseKey(now: number, model: string, session: string | undefined): PooledKey {
-    const ready = this.#keys.filter((key) => cooldownEnd(key, model) <= now);
-    if (ready.length === 0) return minBy(this.#keys, (key) => [cooldownEnd(key, model)]);
+    const ready = this.#keys.filter((key) => getCooldownEnd(key, model) <= now);
+    if (ready.length === 0) return minBy(this.#keys, (key) => [getCooldownEnd(key, model)]);
     if (session !== undefined) return pickBySession(ready, ({ value }) => value, session);
-    return minBy(ready, (key) => [lastThrottledAt(key, model, now), key.lastUse]);
+    return minBy(ready, (key) => [getLastThrottling(key, model, now), key.lastUse]);
   }
 
   #findKey(value: string): PooledKey | undefined {
@@ -191,12 +192,12 @@ function createKey(value: string, closure: KeyClosure = { id: '', until: 0 }): P
   return { value, closure, rejectedUntil: 0, rejections: 0, throttles: new Map(), lastUse: 0 };
 }
 
-function cooldownEnd({ rejectedUntil, closure, throttles }: PooledKey, model: string): number {
+function getCooldownEnd({ rejectedUntil, closure, throttles }: PooledKey, model: string): number {
   return Math.max(rejectedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
 /** Returns the time of the last throttling; 0 without one in the last hour. */
-function lastThrottledAt({ throttles }: PooledKey, model: string, now: number): number {
+function getLastThrottling({ throttles }: PooledKey, model: string, now: number): number {
   const throttledAt = throttles.get(model)?.throttledAt ?? 0;
   return now - throttledAt < throttleMemoryMs ? throttledAt : 0;
 }

@@ -135,7 +135,7 @@ export class Relay {
   async #tryRoutes(): Promise<RouteReply> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
-    // A rejection by one route prevents new attempts but does not stop those in flight: only that route may lack a feature of this request.
+    // A rejection by one route prevents new attempts but does not stop attempts in flight, because other routes may support the request.
     let refusal: OrderedFailure | undefined;
     const starting = this.#startNext();
     if (starting !== undefined) await starting;

@@ -246,7 +246,7 @@ function createRequest(
   const { options, connections, now } = parts;
   const firstByteTimeout = route.firstByteTimeout ?? options.firstByteTimeout;
   const hasBackup = allowance.hasAttempts && candidates.hasHealthy;
-  const attemptSeconds = hasBackup ? allowance.secondsWithReserve(firstByteTimeout) : allowance.remainingSeconds;
+  const attemptSeconds = hasBackup ? allowance.computeSecondsWithReserve(firstByteTimeout) : allowance.remainingSeconds;
   const deadline = Math.max(0.001, attemptSeconds);
   const { origin, path: basePath, serverName } = getTarget(route);
   return {

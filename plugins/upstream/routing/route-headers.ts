@@ -8,6 +8,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 
 /** What clients see of routes: nothing, positions in the model's list, or names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
+/** One of `routeExposures`. */
 export type RouteExposure = (typeof routeExposures)[number];
 
 const maxRouteLength = 120;
@@ -63,13 +64,14 @@ export class RouteHeaders {
 }
 
 /** Returns the name of the header for requests that waited for a slot; see `SlotRequest.headers`. */
-export function queueHeaderName({ slug }: Pick<Service, 'slug'>): string {
+export function createQueueHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-queue`;
 }
 
+/** Describes the header for requests that waited for a slot. */
 export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedHeader {
   return {
-    name: queueHeaderName(service),
+    name: createQueueHeaderName(service),
     text: 'upstream.docs.queue',
     example: 'position=12, expected=4.2, waited=15.0',
     in: 'response',

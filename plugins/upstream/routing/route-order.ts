@@ -41,8 +41,8 @@ export function selectWider(
 }
 
 /** Picks the candidate for a session. Most sessions keep their candidate when candidates are added or removed. */
-export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
-  const scores = candidates.map((candidate) => hashToFraction(nameOf(candidate), session));
+export function pickBySession<T>(candidates: readonly T[], getName: (candidate: T) => string, session: string): T {
+  const scores = candidates.map((candidate) => hashToFraction(getName(candidate), session));
   return candidates[scores.indexOf(Math.max(...scores))] as T;
 }
 

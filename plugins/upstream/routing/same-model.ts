@@ -21,7 +21,7 @@ const vendorsWithCustomNames = new Set<string | undefined>([
  * Names of operator-defined resources, which may run any model. Sources: Amazon Bedrock, "Inference profiles"; Volcengine Ark, "Inference
  * endpoints"; Vertex AI, "Endpoints", which are numbers.
  */
-const customName =
+const customNamePattern =
   /^arn:.*:(?:application-inference-profile|custom-model|imported-model|prompt-router|provisioned-model)|^ep-(?:m-)?\d{8}|(?:^|\/)\d+$/;
 
 /**
@@ -47,22 +47,22 @@ const aliases: readonly (readonly [requested: RegExp, reportedName: string | Reg
   [/^auto$/, /./],
 ];
 
-const month = '(?:0[1-9]|1[0-2])';
-const dayOfMonth = '(?:[0-2]\\d|3[01])';
+const monthPattern = '(?:0[1-9]|1[0-2])';
+const dayPattern = '(?:[0-2]\\d|3[01])';
 /** Dates as written by vendors, and version numbers such as 001. */
-const dates = [
-  `20\\d\\d-${month}(?:-${dayOfMonth})?`,
-  `20\\d\\d${month}${dayOfMonth}`,
-  `2\\d${month}${dayOfMonth}`,
-  `${month}-20\\d\\d`,
-  `${month}-${dayOfMonth}`,
-  `${month}${dayOfMonth}`,
-  `2\\d${month}`,
+const datePatterns = [
+  `20\\d\\d-${monthPattern}(?:-${dayPattern})?`,
+  `20\\d\\d${monthPattern}${dayPattern}`,
+  `2\\d${monthPattern}${dayPattern}`,
+  `${monthPattern}-20\\d\\d`,
+  `${monthPattern}-${dayPattern}`,
+  `${monthPattern}${dayPattern}`,
+  `2\\d${monthPattern}`,
   '0\\d\\d',
 ];
-const snapshot = new RegExp(`[-@](${dates.join('|')})(?=$|[-@])`);
+const snapshotPattern = new RegExp(`[-@](${datePatterns.join('|')})(?=$|[-@])`);
 /** Matches `-preview-05-20` and `-0905-preview`; vendors omit one or both parts. */
-const datedPreview = new RegExp(`-(?:preview|exp)${snapshot.source}|${snapshot.source}-preview`);
+const datedPreviewPattern = new RegExp(`-(?:preview|exp)${snapshotPattern.source}|${snapshotPattern.source}-preview`);
 
 interface ModelName {
   /** The name without additions of clouds and relays, and without a date. */
@@ -97,7 +97,8 @@ export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, reportedNa
 }
 
 function matchesRequest({ model, upstream }: Pick<Route, 'model' | 'upstream'>, reportedName: string): boolean {
-  if (model === reportedName || vendorsWithCustomNames.has(upstream.vendor) || customName.test(model)) return true;
+  if (model === reportedName || vendorsWithCustomNames.has(upstream.vendor) || customNamePattern.test(model))
+    return true;
   const [requested, reported] = [parseName(model), parseName(reportedName)];
   if (reported.text === '' || isVersionOf(requested, reported)) return true;
   return aliases.some(([name, alias]) => {
@@ -137,15 +138,15 @@ function isLatestOf(requested: ModelName, reported: ModelName): boolean {
 
 function parseName(name: string): ModelName {
   const bareName = removeAffixes(name.toLowerCase().trim());
-  const [, date] = snapshot.exec(bareName) ?? [];
-  const text = bareName.replace(snapshot, '');
+  const [, date] = snapshotPattern.exec(bareName) ?? [];
+  const text = bareName.replace(snapshotPattern, '');
   const parts = text.replaceAll(/(?<![a-z\d])([a-z]{3,})(?=\d)/g, '$1-').split(/[-_.:@\s]+/);
   const words = parts.filter((word, index) => !isMeaningless(word, parts[index - 1], parts[0]));
   return {
     text,
     words: words.toSorted(),
     date: date?.replaceAll('-', ''),
-    isDatedPreview: datedPreview.test(bareName),
+    isDatedPreview: datedPreviewPattern.test(bareName),
     isLatest: parts.includes('latest'),
   };
 }

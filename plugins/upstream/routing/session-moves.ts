@@ -8,7 +8,7 @@ export interface SessionMove {
   readonly session: string;
   /** Route and digest of the key; undefined for the derived place. */
   readonly place: { readonly routeId: string; readonly key: string } | undefined;
-  /** Seconds for which its prompt probably stays cached there. */
+  /** Seconds for which the prompt of the session probably stays cached in this place. */
   readonly seconds: number;
 }
 
@@ -17,10 +17,11 @@ const channel = 'upstream/sessions';
 type SessionMovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
 
 /**
- * Sends moves to the other instances, so that a conversation served by several instances moves only once. Requests do not wait for it. A
- * lost message costs one turn without a cached prompt.
+ * Sends moves to the other instances, so that a conversation served by several instances moves only once. Requests do not wait for the
+ * messages. A lost message costs one turn without a cached prompt.
  */
 export class SessionMoves implements AsyncDisposable {
+  /** Called for each move that another instance sent. */
   onMove: (move: SessionMove) => void = () => undefined;
   readonly #host: SessionMovesHost;
   readonly #closing = new AbortController();
@@ -31,6 +32,7 @@ export class SessionMoves implements AsyncDisposable {
     if (host.shared.kind === 'redis') this.#subscription = this.#subscribe();
   }
 
+  /** Sends a move, if there are other instances. */
   send(move: SessionMove): void {
     const { shared, instance } = this.#host;
     if (this.#subscription === undefined) return;

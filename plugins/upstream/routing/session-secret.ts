@@ -5,7 +5,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BackgroundWork } from '../health/background-work.ts';
 
 const secretName = 'session';
-/** Ms for which startup waits for the secret. Without it, sessions that the client does not name are spread over the routes. */
+/** Time for which startup waits for the secret. Without the secret, sessions that the client does not name are spread over the routes. */
 const startTimeoutMs = 2_000;
 
 /** Reads the secret for digests of sessions, which all instances of a database share. */

@@ -5,7 +5,7 @@ import { adapter } from '#core/gateway/facts.ts';
 import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { bounds } from '#core/platform/bounds.ts';
-import { accountOf, readAccountSession } from './conversation.ts';
+import { getAccountId, readAccountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
 import type { SessionMove, SessionMoves } from './session-moves.ts';
 
@@ -75,14 +75,15 @@ export class CallSessions {
     }
     const route = routes.find((candidate) => candidate.id === movedPlace.routeId);
     if (route === undefined) return undefined;
-    const key = keysOf(route).find((candidate) => digestKey(route.upstream, candidate) === movedPlace.key);
+    const key = listKeys(route).find((candidate) => digestKey(route.upstream, candidate) === movedPlace.key);
     return { routeId: route.id, key: key ?? '' };
   }
 
   /** Records which route and key served a session. */
   recordPlace(lease: SessionLease, route: Route, key: string): void {
     const isDerivedPlace =
-      lease.order[0]?.id === route.id && pickBySession(keysOf(route), (candidate) => candidate, lease.session) === key;
+      lease.order[0]?.id === route.id &&
+      pickBySession(listKeys(route), (candidate) => candidate, lease.session) === key;
     if (isDerivedPlace && this.#movedPlaces.size === 0) return;
     const { digest } = lease;
     const previous = this.#movedPlaces.get(digest);
@@ -115,10 +116,12 @@ export class CallSessions {
       this.#movedPlaces.delete(this.#movedPlaces.keys().next().value as string);
   }
 
+  /** Marks a session as used by the lease. */
   acquire(id: string, lease: SessionLease): void {
     this.#activeLeases.set(id, lease);
   }
 
+  /** Ends the use of a session, unless another lease has acquired the session since. */
   release(id: string, lease: SessionLease): void {
     if (this.#activeLeases.get(id) === lease) this.#activeLeases.delete(id);
   }
@@ -135,7 +138,7 @@ export class CallSessions {
   #deriveSession(exchange: Exchange): string | undefined {
     if (this.#parts.secret() === undefined) return undefined;
     const { opening } = exchange.get(adapter);
-    return `${accountOf(exchange)}/${opening.length}-${crc32(opening)}`;
+    return `${getAccountId(exchange)}/${opening.length}-${crc32(opening)}`;
   }
 
   /** Computes the digest that identifies a session in messages and memory. */
@@ -186,6 +189,7 @@ export class SessionLease {
     this.#sessions.acquire(this.#id, this);
   }
 
+  /** Releases the session after its response has ended. */
   release(): void {
     this.#sessions.release(this.#id, this);
   }
@@ -195,6 +199,6 @@ function hasChoice({ routes }: Model): boolean {
   return routes.length > 1 || (routes[0]?.upstream.apiKeys.length ?? 0) > 1;
 }
 
-function keysOf({ upstream: { apiKeys } }: Route): readonly string[] {
+function listKeys({ upstream: { apiKeys } }: Route): readonly string[] {
   return apiKeys.length > 0 ? apiKeys : [''];
 }

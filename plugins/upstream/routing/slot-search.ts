@@ -4,7 +4,7 @@ import type { CapacityPool } from '../capacity/pool.ts';
 import type { Slot, SlotRequest } from '../capacity/slot-request.ts';
 import type { AdmittedRoute, RouteAdmission } from './admission.ts';
 import type { Allowance } from './allowance.ts';
-import { waitSeconds } from './final-error.ts';
+import { getWaitSeconds } from './final-error.ts';
 import type { RemainingRoutes } from './route-order.ts';
 
 interface FoundRoute {
@@ -15,7 +15,7 @@ interface FoundRoute {
 interface SearchRound {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  readonly retryIn: number; // ms until a throttled route may be tried; Infinity if there is none
+  readonly retryAfterMs: number; // time until a throttled route may be tried; Infinity if there is none
 }
 
 /** Finds the next route with a slot if upstreams declare a capacity. The request may wait for the slot. */
@@ -38,8 +38,8 @@ export class SlotSearch {
   }
 
   /**
-   * Returns the first route with a free slot, among those with the first route's priority, or among all if backups are preferred to
-   * waiting. If there is none, waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
+   * Returns the first route with a free slot. Considers the routes with the first route's priority, or all routes if backups are preferred
+   * to waiting. If no route has a free slot, waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
    */
   async takeNext(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
     const slotRequest = this.#slotRequest;
@@ -49,8 +49,8 @@ export class SlotSearch {
       const round = await this.#searchOnce(calls, canQueue);
       let { found } = round;
       isFull ||= round.isFull;
-      if (found === undefined && canQueue && (slotRequest.isQueued || round.retryIn !== Infinity)) {
-        const result = await this.#waitForRoute(calls, round.retryIn);
+      if (found === undefined && canQueue && (slotRequest.isQueued || round.retryAfterMs !== Infinity)) {
+        const result = await this.#waitForRoute(calls, round.retryAfterMs);
         if (result === 'gone') break;
         if (result === 'late') canQueue = false;
         if (typeof result === 'string') continue;
@@ -74,9 +74,9 @@ export class SlotSearch {
     return undefined;
   }
 
-  async #waitForRoute(calls: RouteCalls, retryIn: number): Promise<FoundRoute | 'again' | 'late' | 'gone'> {
+  async #waitForRoute(calls: RouteCalls, retryAfterMs: number): Promise<FoundRoute | 'again' | 'late' | 'gone'> {
     this.#allowance.stopClock();
-    const result = await this.#slotRequest.waitForSlot(retryIn);
+    const result = await this.#slotRequest.waitForSlot(retryAfterMs);
     this.#allowance.startClock();
     if (typeof result === 'string') return result;
     const found = this.#findRoute(result.pool, calls, result.slot);
@@ -87,7 +87,7 @@ export class SlotSearch {
   async #searchOnce(calls: RouteCalls, canQueue: boolean): Promise<SearchRound> {
     const slotRequest = this.#slotRequest;
     let isFull = false;
-    let retryIn = Infinity;
+    let retryAfterMs = Infinity;
     let firstRoute: Route | undefined;
     for (const route of this.#remaining.routes) {
       if (canQueue && !slotRequest.prefersBackup && route.priority !== (firstRoute ?? route).priority) break;
@@ -96,12 +96,12 @@ export class SlotSearch {
         continue;
       }
       const pool = slotRequest.getPool(route);
-      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
+      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryAfterMs: retryAfterMs };
       const throttling = this.#admission.findThrottling(route);
       if (throttling !== undefined) {
         // Another route may serve now. If none does, the request may wait until a key is available again.
-        const wait = waitSeconds(throttling) * 1000;
-        if (canQueue && wait < slotRequest.remainingMs) retryIn = Math.min(retryIn, wait);
+        const wait = getWaitSeconds(throttling) * 1000;
+        if (canQueue && wait < slotRequest.remainingMs) retryAfterMs = Math.min(retryAfterMs, wait);
         else if (canQueue || slotRequest.remainingMs <= 0) {
           await this.#removeRoute(route);
           this.#admission.noteThrottling(throttling);
@@ -115,13 +115,13 @@ export class SlotSearch {
       }
       firstRoute ??= route;
       const slot = await slotRequest.takeSlot(pool, canQueue);
-      if (slot !== undefined) return { found: { route, slot }, isFull, retryIn };
+      if (slot !== undefined) return { found: { route, slot }, isFull, retryAfterMs: retryAfterMs };
       isFull = true;
     }
-    return { found: undefined, isFull, retryIn };
+    return { found: undefined, isFull, retryAfterMs: retryAfterMs };
   }
 
-  /** Removes a route from a copy of the list, so that a loop over the old list continues. Without routes of its pool, leaves the queue. */
+  /** Removes a route from a copy of the list, so that a loop over the old list continues. Leaves the queue of a pool without further routes. */
   async #removeRoute(route: Route): Promise<void> {
     this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);
     const pool = this.#slotRequest.getPool(route);

@@ -7,7 +7,7 @@ const grokWithoutReasoning: ProfileSettings = { quirks: { stop: 4, refuses: [] }
 /** Models before M3 accept no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
 const minimaxTextOnly: ProfileSettings = { capabilities: { images: false } };
 
-/** Members that Mistral accepts; it rejects all others with 422. Source: Mistral API reference, "Chat Completion". */
+/** Members that Mistral accepts. It rejects all other members with 422. Source: Mistral API reference, "Chat Completion". */
 const mistralAcceptedMembers = [
   'model',
   'messages',

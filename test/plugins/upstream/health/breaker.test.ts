@@ -39,7 +39,7 @@ const failAll = (conversations: readonly string[], account: string, now = 0) =>
   conversations
     .map((conversation) => breaker.recordFailure(now, failure(`${account}/${conversation}`, account), old))
     .at(-1);
-const stateAt = (now: number) => breaker.status(now).state;
+const stateAt = (now: number) => breaker.getStatus(now).state;
 
 describe('a closed breaker', () => {
   it('a closed breaker lets requests pass', () => {
@@ -157,7 +157,7 @@ describe('an open breaker', () => {
     const pauses = [];
     let now = 0;
     for (let probe = 0; probe < 4; probe++) {
-      const { opensFor } = breaker.status(now);
+      const { opensFor } = breaker.getStatus(now);
       pauses.push(opensFor);
       now += opensFor;
       breaker.recordFailure(now, failure(), probeAt(now));
@@ -167,7 +167,7 @@ describe('an open breaker', () => {
 
   it('an open breaker ignores failures of requests that were sent before it opened', () => {
     fail(10, 500);
-    expect(breaker.status(500).opensFor).toBe(500);
+    expect(breaker.getStatus(500).opensFor).toBe(500);
   });
 
   it('an open breaker gives the probe to another when its client has left', () => {
@@ -283,7 +283,7 @@ describe('the probe of a breaker that accounts have opened', () => {
       expect(breaker.recordFailure(now, failure(`again ${now}`, 'a'), probeAt(now, 'a'))).toBe(true);
       expect([admits(now + 999, 'c'), breaker.msUntilAdmission(now, 'c')]).toEqual([false, 1_000]);
     }
-    expect(breaker.status(18_000).openings).toBe(1);
+    expect(breaker.getStatus(18_000).openings).toBe(1);
   });
 
   it('makes the pause longer if it fails for another account, which then counts as one of them', () => {
@@ -340,7 +340,7 @@ describe('the state of another instance', () => {
     failAll(['1', '2'], 'a');
     failAll(['1'], 'b');
     breaker.recordFailure(0, failure('w', 'waits', 5_000), old);
-    other.adopt(breaker.status(100), 0);
+    other.adopt(breaker.getStatus(100), 0);
     expect([
       other.msUntilAdmission(0, 'a'),
       other.msUntilAdmission(0, 'c'),
@@ -348,7 +348,7 @@ describe('the state of another instance', () => {
     ]).toEqual([1_800, 900, 4_900]);
     succeed(1_000, probeAt(1_000, 'c'), 'c');
     other.close();
-    other.adoptAccounts(breaker.status(1_000).accounts ?? [], 1_000);
+    other.adoptAccounts(breaker.getStatus(1_000).accounts ?? [], 1_000);
     for (const account of ['a', 'b'])
       for (const name of ['3', '4', '5']) other.recordFailure(1_001, failure(`${account}/${name}`, account), old);
     expect([other.isClosed, other.msUntilAdmission(1_000, 'waits')]).toEqual([true, 4_000]);
@@ -356,7 +356,7 @@ describe('the state of another instance', () => {
 
   it('has a bounded number of accounts', () => {
     for (let index = 0; index < 100; index++) breaker.recordFailure(0, failure(`w${index}`, `w${index}`, 5_000), old);
-    expect(breaker.status(0).accounts?.length).toBeLessThanOrEqual(32);
+    expect(breaker.getStatus(0).accounts?.length).toBeLessThanOrEqual(32);
   });
 });
 

@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
-const states = () => new Set(instances.map((health) => health.status([route])[0]?.state));
+const states = () => new Set(instances.map((health) => health.getStatuses([route])[0]?.state));
 const failAll = () => instances.forEach((health) => health.recordFailure(route, admission, refused('connection lost')));
 
 it('an upstream that fails for all instances at once is reported by some of them, not by each to each', async () => {

@@ -40,7 +40,7 @@ const serve = (took: number, account: string, by = admission, conversation = acc
     { firstContentMs: took, durationMs: took * 2, tokens: 60 },
     { account, conversation },
   );
-const state = () => health.status([route])[0]?.state;
+const state = () => health.getStatuses([route])[0]?.state;
 
 /** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
 async function untilProbe(): Promise<Admission> {
@@ -150,7 +150,7 @@ describe('a wall clock that is set back by a day', () => {
     fail('route: 503');
     fail('route: 503');
     step = -86_400_000;
-    expect(health.status([route])[0]?.open_until).toBe(new Date(begin - 86_400_000 + 5_000).toISOString());
+    expect(health.getStatuses([route])[0]?.open_until).toBe(new Date(begin - 86_400_000 + 5_000).toISOString());
   });
 });
 

@@ -54,7 +54,7 @@ async function start(url?: string, step = 0): Promise<Instance> {
   return {
     health,
     shared,
-    state: () => health.status([route])[0]?.state,
+    state: () => health.getStatuses([route])[0]?.state,
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -87,7 +87,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     await isStored(first);
     const third = await start();
     await becomes('open', third);
-    const [told, known] = [third, first].map(({ health }) => health.status([route])[0]);
+    const [told, known] = [third, first].map(({ health }) => health.getStatuses([route])[0]);
     expect(told).toMatchObject({ route: route.id, reason: 'route: 503' });
     // A little of the pause has gone by in Redis.
     const difference = Date.parse(known?.open_until ?? '') - Date.parse(told?.open_until ?? '');

@@ -50,14 +50,14 @@ describe('a pool of keys', () => {
   it('a pool of keys reports the shortest wait of the throttled keys when none is ready', () => {
     pool.recordRejection('a', 1);
     pool.recordThrottling('b', 'm', 1, 300);
-    expect(pool.throttledMs(1, 'm')).toBeUndefined();
+    expect(pool.computeThrottledMs(1, 'm')).toBeUndefined();
     pool.recordThrottling('c', 'm', 1, 200);
-    expect(pool.throttledMs(1, 'm')).toBe(199);
+    expect(pool.computeThrottledMs(1, 'm')).toBe(199);
   });
 
   it('a pool of keys reports no wait when all keys were refused', () => {
     for (const key of 'abc') pool.recordRejection(key, 1);
-    expect(pool.throttledMs(2, 'm')).toBeUndefined();
+    expect(pool.computeThrottledMs(2, 'm')).toBeUndefined();
   });
 
   it('a pool of keys does not extend a cooldown for refusals of requests that were in flight', () => {
@@ -191,12 +191,12 @@ describe('a key that its vendor has closed', () => {
 
   it('is asked by the next request where it is the last key, closed or refused', () => {
     for (const key of 'abc') pool.recordClosure(key, report);
-    expect([pool.isReady(now, 'm'), pool.throttledMs(now, 'm')]).toEqual([false, undefined]);
+    expect([pool.isReady(now, 'm'), pool.computeThrottledMs(now, 'm')]).toEqual([false, undefined]);
     expect('abc').toContain(pool.pickKey(now, 'm'));
     const alone = new KeyPool(upstreamAt('http://z', { apiKeys: ['k'] }), undefined, closures);
     for (let times = 0; times < 9; times++, now += 3_600_000) {
       alone.recordRejection('k', now);
-      expect([alone.throttledMs(now, 'm'), alone.pickKey(now, 'm')]).toEqual([undefined, 'k']);
+      expect([alone.computeThrottledMs(now, 'm'), alone.pickKey(now, 'm')]).toEqual([undefined, 'k']);
     }
   });
 
@@ -204,7 +204,7 @@ describe('a key that its vendor has closed', () => {
     pool.recordClosure('a', report);
     pool.recordRejection('b', now);
     pool.recordThrottling('c', 'm', now, now + 200);
-    expect([pool.throttledMs(now, 'm'), pool.pickKey(now, 'm')]).toEqual([200, 'c']);
+    expect([pool.computeThrottledMs(now, 'm'), pool.pickKey(now, 'm')]).toEqual([200, 'c']);
   });
 
   it('is tried again after a reset, and stays on record until then', () => {

@@ -63,7 +63,7 @@ describe('a route that does not have the model', () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await Promise.all([askOver(first, second), askOver(first, second), askOver(first, second)]);
-    expect(fixture.health.status(routesTo(first, second))).toEqual([
+    expect(fixture.health.getStatuses(routesTo(first, second))).toEqual([
       {
         route: 'u0/model-there',
         state: 'no_model',
@@ -83,9 +83,9 @@ describe('a route that does not have the model', () => {
     await using second = await createUpstream(serve);
     await askOver(first, second);
     fixture.now += 60_000;
-    const state = () => fixture.health.status(routesTo(first, second))[0]?.state;
+    const state = () => fixture.health.getStatuses(routesTo(first, second))[0]?.state;
     expect(state()).toBe('half_open');
-    expect(availabilityOf(fixture.health.status(routesTo(first, second))[0])).toBe('unproven');
+    expect(availabilityOf(fixture.health.getStatuses(routesTo(first, second))[0])).toBe('unproven');
     await askOver(first, second);
     expect(state()).toBe('closed');
   });

@@ -88,7 +88,7 @@ describe('a lone customer whose primary hangs', () => {
       for (let index = 0; index < 3; index++) await fixture.relay(turn(routes, 13));
       expect(hanging.requests).toHaveLength(before + 1);
     }
-    expect(fixture.health.status(routes).map(({ state }) => state)).toEqual(['closed', 'closed']);
+    expect(fixture.health.getStatuses(routes).map(({ state }) => state)).toEqual(['closed', 'closed']);
   });
 
   it('asks it first again once it has served', async () => {

@@ -97,6 +97,6 @@ describe('a request that is too long for its route', () => {
     await using small = await createUpstream(tooLong);
     const route = routeTo(upstreamAt(small.url));
     await refusalOf(fixture.relay(exchangeFor([route])));
-    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    expect(fixture.health.getStatuses([route])).toMatchObject([{ state: 'closed' }]);
   });
 });

@@ -207,7 +207,7 @@ describe('a connection that was closed while idle', () => {
     await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
     await fixture.relay(exchangeFor([route]));
-    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    expect(fixture.health.getStatuses([route])).toMatchObject([{ state: 'closed' }]);
   });
 
   it('a connection that was closed while idle does not change the cooldown when the route is throttled then', async () => {

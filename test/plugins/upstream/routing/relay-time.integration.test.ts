@@ -403,7 +403,7 @@ describe('a breaker', () => {
       const ask = async (prompt: string, account = 'a') => {
         const reply = fixture.relay(exchangeFor([route], { isStream, prompt, account }));
         await reply.then(textOf).catch(() => undefined);
-        return fixture.health.status([route])[0]?.state;
+        return fixture.health.getStatuses([route])[0]?.state;
       };
       const states = [];
       for (let time = 0; time < 10; time++) states.push(await ask('same'));
@@ -420,19 +420,19 @@ describe('a breaker', () => {
     const turns = Array.from({ length: 10 }, (_, turn) => ({ role: 'assistant', content: `answer ${turn}` }));
     for (let turn = 0; turn < 10; turn++)
       await refusalOf(fixture.relay(exchangeFor([route], { history: turns.slice(0, turn) })));
-    expect(fixture.health.status([route])[0]?.state).toBe('closed');
+    expect(fixture.health.getStatuses([route])[0]?.state).toBe('closed');
   });
 
   it('is opened by the same words of several accounts', async () => {
     await using upstream = await createUpstream(refuse(500));
     const route = routeTo(upstreamAt(upstream.url));
     for (const account of ['a', 'b', 'c', 'd', 'e']) await refusalOf(fixture.relay(exchangeFor([route], { account })));
-    expect(fixture.health.status([route])[0]?.state).toBe('open');
+    expect(fixture.health.getStatuses([route])[0]?.state).toBe('open');
   });
 
   it('is opened by one conversation when nobody listens, which no request can cause', async () => {
     const route = routeTo(upstreamAt('http://127.0.0.1:1'));
     for (let time = 0; time < 5; time++) await refusalOf(fixture.relay(exchangeFor([route])));
-    expect(fixture.health.status([route])[0]?.state).toBe('open');
+    expect(fixture.health.getStatuses([route])[0]?.state).toBe('open');
   });
 });

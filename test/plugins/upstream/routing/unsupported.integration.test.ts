@@ -42,7 +42,7 @@ describe('a request that a server does not support', () => {
     const exchange = exchangeFor([route, routeTo(upstreamAt(second.url, { name: 'two' }))]);
     expect((await fixture.relay(exchange)).status).toBe(200);
     expect(attemptsOf(exchange).at(-1)).toBe('two/model-there served 200');
-    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    expect(fixture.health.getStatuses([route])).toMatchObject([{ state: 'closed' }]);
   });
 
   it('is refused with the server’s words when no other route supports it', async () => {
@@ -74,7 +74,7 @@ describe('a request that a server does not support', () => {
     const route = routeTo(upstreamAt(first.url, { vendor: 'transformers-serve' }));
     const exchange = exchangeFor([route, routeTo(upstreamAt(second.url, { name: 'two' }))]);
     expect((await fixture.relay(exchange)).status).toBe(200);
-    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    expect(fixture.health.getStatuses([route])).toMatchObject([{ state: 'closed' }]);
     const refused = await refusalOf(fixture.relay(exchangeFor([route])));
     expect(refused).toMatchObject({ code: 'upstream_rejected', details: { upstream: { status: 400 } } });
     const other = routeTo(upstreamAt(first.url, { name: 'other' }));

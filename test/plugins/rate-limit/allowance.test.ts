@@ -34,7 +34,15 @@ it('reading an allowance returns what is left and in flight, and takes nothing',
   const limits = { ...options };
   await getLimiter(host).take('key-1', limits);
   await getLimiter(host).take('key-1', limits);
-  const expected = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 18, resetAfter: 2, running: 2 };
+  const expected = {
+    limit: 60,
+    period: 60,
+    burst: 20,
+    concurrent: 8,
+    remaining: 18,
+    resetAfter: 2,
+    inFlightRequests: 2,
+  };
   expect(await readAllowance(host, account(), now)).toEqual(expected);
   expect(await readAllowance(host, account(), now)).toEqual(expected);
 });

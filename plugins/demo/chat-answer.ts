@@ -87,7 +87,7 @@ function createTimedChunks(
       ? createCallDeltas(step, calls, callSteps.indexOf(step))
       : step.tokens.map((token) => ({ [name]: token }));
     const firstWork = step.type === 'reasoning' ? 'thinking' : 'token';
-    return deltas.map((delta, index) => ({ data: choice(delta), after: index === 0 ? firstWork : 'token' }));
+    return deltas.map((delta, index) => ({ data: choice(delta), workBefore: index === 0 ? firstWork : 'token' }));
   });
   return [
     {

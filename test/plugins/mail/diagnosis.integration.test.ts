@@ -51,10 +51,10 @@ describe('doctor', () => {
 
   it.each<[Script, string, string, string, string]>([
     [{ RCPT: '550 authentication required' }, '', 'failed', 'recipient: ', 'Sign in with user and password'],
-    [{ RCPT: '550 relay not permitted' }, 'u:p@', 'failed', 'recipient: ', 'relay mail of this user'],
+    [{ RCPT: '550 relay not permitted' }, 'u:p@', 'failed', 'recipient: ', 'relay mail from this user'],
     [{ RCPT: '550 5.1.1 no such user' }, '', 'failed', 'recipient: ', 'alerts: { mail }'],
-    [{ RCPT: '450 greylisted' }, '', 'warning', 'recipient: ', 'refuses for now'],
-    [{ RCPT: { last: '421 4.7.0 too many' } }, '', 'warning', 'recipient: ', 'refuses for now'],
+    [{ RCPT: '450 greylisted' }, '', 'warning', 'recipient: ', 'rejects mail for now'],
+    [{ RCPT: { last: '421 4.7.0 too many' } }, '', 'warning', 'recipient: ', 'rejects mail for now'],
     [{ MAIL: '550 5.7.1 not your address' }, '', 'failed', 'sender: ', 'mail: { from }'],
     [{ MAIL: '530 5.7.0 Authentication required' }, '', 'failed', 'sender: ', 'app password'],
     [{ AUTH: '535 no' }, 'u:p@', 'failed', 'sign in: ', 'app password'],

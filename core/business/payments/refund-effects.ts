@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Fields } from '#core/platform/database/rows.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
-import { revokeCodeSql } from '../accounts/voucher-sql.ts';
+import { revokeCodeSql } from '../accounts/order-code-sql.ts';
 import type { Payment, Refund } from './entities.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';

@@ -33,5 +33,5 @@ export const readAllowance: ReadAllowance = async (host, account, now) => {
   if (options === undefined || account.key === undefined) return undefined;
   const limits = resolveCallLimits(options, account.key.limits, findActivePeriod(account, now)?.limits);
   const { remaining, resetAfter, running = 0 } = await getLimiter(host).peek(account.key.id, limits);
-  return { ...limits, remaining, resetAfter, inFlightRequests: running };
+  return { ...limits, remaining, resetAfter, running };
 };

@@ -4,7 +4,7 @@ import type { AccountRecord } from './account-record.ts';
 
 /** Limits of an account's model calls, and the remaining allowance. Other requests (`other`) have a separate allowance. */
 export interface AccountAllowance extends Omit<RateLimitState, 'other'> {
-  readonly inFlightRequests: number;
+  readonly running: number; // requests in flight
 }
 
 /**

@@ -138,7 +138,7 @@ const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3
  * @param moreLink link for requesting higher limits; '' without one
  */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
-  const { limit, period, burst, remaining, resetAfter, inFlightRequests: running, concurrent } = allowance;
+  const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periods[period];
   const isPerMinute = name === 'minute' && burst === limit;
   const limitText = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });

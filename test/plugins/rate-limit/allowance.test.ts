@@ -41,7 +41,7 @@ it('reading an allowance returns what is left and in flight, and takes nothing',
     concurrent: 8,
     remaining: 18,
     resetAfter: 2,
-    inFlightRequests: 2,
+    running: 2,
   };
   expect(await readAllowance(host, account(), now)).toEqual(expected);
   expect(await readAllowance(host, account(), now)).toEqual(expected);

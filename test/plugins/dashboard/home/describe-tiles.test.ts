@@ -92,7 +92,7 @@ describe('the rate limit', () => {
     burst: 60,
     remaining: 42,
     resetAfter: 22.4,
-    inFlightRequests: 2,
+    running: 2,
     concurrent: 8,
   };
 

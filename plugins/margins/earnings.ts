@@ -1,5 +1,5 @@
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { deliveredAtSql } from '#core/business/accounts/order-code-sql.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-money.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { openCodeOrdersSql } from '#core/business/accounts/order-code-sql.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*

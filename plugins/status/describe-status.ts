@@ -44,8 +44,9 @@ export function describeStatus(status: ServiceStatus, service: string, reader: L
 
 /** Describes the notice about missing or outdated parts while the database does not respond. */
 function describeMissingHistory(hasHistory: boolean, t: Localizer['t']) {
-  const key = hasHistory ? 'status.old_history' : 'status.no_history';
-  return { kind: 'info', title: t(key), text: t(`${key}_more`) };
+  return hasHistory
+    ? { kind: 'info', title: t('status.old_history'), text: t('status.old_history_more') }
+    : { kind: 'info', title: t('status.no_history'), text: t('status.no_history_more') };
 }
 
 /** Describes a current incident: its kind, its start, and its effect on requests. */

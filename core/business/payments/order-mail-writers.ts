@@ -10,28 +10,19 @@ import { type MailedReceipt, loadReceiptSteps } from './receipts.ts';
 
 export const receiptMail: MailWriter<'order.paid'> = {
   async write(context) {
-    const { host, payload, t, format, language, pages } = context;
+    const { host, payload, t, language, pages } = context;
     const order = await readOrder(host.database, { id: payload.orderId });
     const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
     if (order === undefined || payment === undefined) return orderReason('mail.reason.no_payment');
-    const labels = order.label === undefined ? [] : [translateRecordedLabel(language, order.label, host)];
-    const facts: [string, string][] = [
-      [t('mail.order'), order.code],
-      [t('mail.receipt.plan'), [t('mail.receipt.days', { count: order.days }), ...labels].join(', ')],
-      [t('mail.receipt.amount'), format.money(payment.amount, payment.currency)],
-      [t('mail.receipt.paid_at'), format.time(payment.paidAt).text],
-    ];
-    if (payment.issuer !== undefined) facts.push([t('mail.receipt.paid_by'), issuerTitle(toOneLine(payment.issuer))]);
-    if (order.period !== undefined) {
-      facts.push([t('mail.receipt.starts_at'), format.time(order.period.startsAt).text]);
-      facts.push([t('mail.receipt.ends_at'), format.time(order.period.endsAt).text]);
-    }
     const storedReceipt = await (await loadReceiptSteps(host.database))?.readMailedReceipt(host, payment.id);
-    facts.push(...describeReceipt(storedReceipt, context));
     const lines = (await readOrderLines(host.database, order.id)).map((line) =>
       describeOrderLine(line, language, host.service.baseUrl),
     );
-    facts.push(...lines.map(toFact));
+    const facts = [
+      ...describePaidOrder(order, payment, context),
+      ...describeReceipt(storedReceipt, context),
+      ...lines.map(toFact),
+    ];
     const links = lines.flatMap(({ path }) => (path === '' ? [] : [{ text: path, url: path }]));
     if (order.isGift) return draftGiftReceipt(order, { facts, links }, context, storedReceipt);
     return {
@@ -53,6 +44,26 @@ export const receiptMail: MailWriter<'order.paid'> = {
   },
 };
 
+function describePaidOrder(
+  { code, days, label, period }: Order,
+  { amount, currency, paidAt, issuer }: Order['payments'][number],
+  { host, t, format, language }: MailContext,
+): [string, string][] {
+  const labels = label === undefined ? [] : [translateRecordedLabel(language, label, host)];
+  const facts: [string, string][] = [
+    [t('mail.order'), code],
+    [t('mail.receipt.plan'), [t('mail.receipt.days', { count: days }), ...labels].join(', ')],
+    [t('mail.receipt.amount'), format.money(amount, currency)],
+    [t('mail.receipt.paid_at'), format.time(paidAt).text],
+  ];
+  if (issuer !== undefined) facts.push([t('mail.receipt.paid_by'), issuerTitle(toOneLine(issuer))]);
+  if (period !== undefined) {
+    facts.push([t('mail.receipt.starts_at'), format.time(period.startsAt).text]);
+    facts.push([t('mail.receipt.ends_at'), format.time(period.endsAt).text]);
+  }
+  return facts;
+}
+
 /** Describes a plugin's line: `Terms accepted: Version 2 · https://…`. */
 function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
   return [
@@ -61,7 +72,7 @@ function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [s
   ];
 }
 
-/** Describes seller and number of a stored receipt. The number of a refund comes before the payment's number. */
+/** Describes the seller and the numbers of a stored receipt. The number of a refund comes before the payment's number. */
 function describeReceipt(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (receipt === undefined) return [];
   const facts: [string, string][] = [[t('mail.receipt.seller'), toOneLine(receipt.seller)]];
@@ -81,9 +92,9 @@ async function draftGiftReceipt(
   storedReceipt: MailedReceipt | undefined,
 ): Promise<MailDraft> {
   const code = await readGiftCode(host.database, order);
-  const redeemUrl = `${host.service.baseUrl}${code?.path}`;
+  const redeemUrl = code && `${host.service.baseUrl}${code.path}`;
   const giftFacts: [string, string][] =
-    code === undefined || order.gift === undefined
+    code === undefined || redeemUrl === undefined || order.gift === undefined
       ? []
       : [
           [t('mail.gift.code'), code.written],
@@ -100,8 +111,7 @@ async function draftGiftReceipt(
     ],
     facts: [...giftFacts, ...facts],
     links: [
-      { text: redeemUrl, url: redeemUrl },
-      ...(storedReceipt === undefined ? [] : [{ text: storedReceipt.url, url: storedReceipt.url }]),
+      ...[redeemUrl, storedReceipt?.url].flatMap((url) => (url === undefined ? [] : [{ text: url, url }])),
       ...links,
     ],
     action: { label: t('mail.gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },

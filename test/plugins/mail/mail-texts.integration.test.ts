@@ -4,6 +4,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { giftSteps, readGiftCode } from '#core/business/payments/gifts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
+import { composeMail } from '../../../plugins/mail/compose.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { registry, unhurried, useOutbox } from './outbox-fixture.ts';
 
@@ -120,6 +121,24 @@ describe('a receipt', () => {
     expect(words()).not.toContain('your key is active');
     expect(words(1)).toContain('what has become of your gift');
     expect(words(1)).not.toContain(code?.written);
+  });
+
+  it('a receipt of a gift whose code cannot be shown has no link to redeem it', async () => {
+    const orderId = await addOrder();
+    await outbox.database.query('update plan_order set is_gift = true where id = ?', [orderId]);
+    await using host = createHost();
+    const claimed = {
+      eventId: randomUUID(),
+      event: 'order.paid',
+      channel: 'customer',
+      accountId: outbox.accountId,
+      payload: { orderId, accountId: outbox.accountId },
+      createdAt: new Date(),
+      uncertainTries: 0,
+    } as const;
+    const mail = await composeMail(host, registry, claimed);
+    expect(mail).toMatchObject({ content: { paragraphs: [expect.stringContaining('what has become of your gift')] } });
+    expect(JSON.stringify(mail)).not.toContain('undefined');
   });
 
   it('a receipt leads to the command that sets up tools', async () => {

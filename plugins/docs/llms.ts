@@ -19,6 +19,7 @@ export function renderLlmsText(
     ['Request headers', renderHeaderLines(api, 'request')],
     ['Response headers', renderHeaderLines(api, 'response')],
     ['Limits', api.limits.map((limit) => `- ${limit}`)],
+    // With the codes of OpenAI's formats, which most clients use.
     ['Errors', api.errors.map(({ status, words, text }) => `- ${status} ${words.openai}: ${text}`)],
     ['Examples', samples.flatMap(({ name: title, code }) => [`### ${title}`, '', '```', code, '```', ''])],
     ['More', [`- [OpenAPI](${baseUrl}/openapi.json)`, `- [Documentation](${baseUrl}/docs)`]],
@@ -26,7 +27,7 @@ export function renderLlmsText(
   const head = [
     `# ${name}`,
     '',
-    '> One API key for every model, in the formats of OpenAI, Anthropic and Google. Access is paid by the day.',
+    '> One API key for every model, in the formats of OpenAI, Anthropic and Google. Access is paid for by the day.',
     '',
   ];
   return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');

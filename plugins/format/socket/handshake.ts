@@ -11,6 +11,7 @@ const omittedHeaders =
 /** Creates the headers of all requests on a WebSocket from its handshake, with the key in the same place as in a POST. */
 export function createSocketHeaders(handshake: IncomingHttpHeaders): IncomingHttpHeaders {
   const forwardedHeaders = Object.entries(handshake).filter(([name]) => !omittedHeaders.test(name));
+  // A key in `x-api-key` stays as it is; only a bearer would be overwritten.
   const key = hasBearer(handshake) ? undefined : readProtocolKey(handshake['sec-websocket-protocol']);
   return {
     ...Object.fromEntries(forwardedHeaders),
@@ -20,7 +21,7 @@ export function createSocketHeaders(handshake: IncomingHttpHeaders): IncomingHtt
 }
 
 /**
- * Creates the headers of one request.
+ * Creates the headers of a turn's request.
  *
  * @param size bytes of its body
  */
@@ -33,7 +34,10 @@ export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }
 
-/** Chooses the subprotocol of the response, because browsers close a socket without one. Never chooses the subprotocol with the key. */
+/**
+ * Chooses the first offered subprotocol, but never the one with the key. A browser that offered subprotocols closes the socket if the
+ * response has none.
+ */
 export function chooseProtocol(offered: Iterable<string>): string | false {
   for (const protocol of offered) if (!protocol.startsWith(keyProtocolPrefix)) return protocol;
   return false;

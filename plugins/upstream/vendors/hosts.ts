@@ -8,7 +8,7 @@ const groqRejectedMembers = [
   ...otherVendorsReasoning,
   'messages.reasoning',
   'messages.name',
-  // Null in replies, which OpenAI clients send back unchanged.
+  // The next four are null in replies, which OpenAI clients send back unchanged.
   'messages.refusal',
   'messages.annotations',
   'messages.audio',
@@ -32,7 +32,7 @@ const cerebrasRejectedMembers = [
 ];
 
 /** Kimi relies on the form of call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
-export const kimiCallIds = { tool_call_ids: 'functions' } as const;
+export const kimiQuirks = { tool_call_ids: 'functions' } as const;
 
 /** Vendors that host models of other vendors. */
 export const hostVendors: readonly Vendor[] = [
@@ -64,7 +64,7 @@ export const hostVendors: readonly Vendor[] = [
           by_format: { messages: { signed_thinking: true } },
         },
       },
-      { match: '*kimi*', quirks: { by_format: { chat: kimiCallIds } } },
+      { match: '*kimi*', quirks: { by_format: { chat: kimiQuirks } } },
     ],
   },
   {
@@ -76,7 +76,7 @@ export const hostVendors: readonly Vendor[] = [
     models: [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
-      { match: '*kimi*', quirks: kimiCallIds },
+      { match: '*kimi*', quirks: kimiQuirks },
       // These models would read thinking tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
       // Only these models enforce a schema.
@@ -122,7 +122,7 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*stable-diffusion*', kind: 'image' },
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
-      { match: '*Kimi*', quirks: kimiCallIds },
+      { match: '*Kimi*', quirks: kimiQuirks },
     ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },

@@ -1,5 +1,5 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { kimiCallIds } from './hosts.ts';
+import { kimiQuirks } from './hosts.ts';
 
 /**
  * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as in newer Claude models. With a
@@ -98,8 +98,8 @@ export const serverVendors: readonly Vendor[] = [
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
       { match: '*whisper*', kind: 'transcription' },
-      { match: '*kimi*', quirks: kimiCallIds },
-      { match: '*Kimi*', quirks: kimiCallIds },
+      { match: '*kimi*', quirks: kimiQuirks },
+      { match: '*Kimi*', quirks: kimiQuirks },
     ],
     // Several chat templates fail on a system message that is not the first message.
     quirks: {

@@ -12,6 +12,15 @@ import {
 
 const dropped = Symbol('dropped');
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
+/** Readers of opaque reasoning state, by the member that holds it in one of the formats; `data` is a member of redacted blocks. */
+const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
+  signature: readTaggedState,
+  encrypted_content: readTaggedState,
+  data: readTaggedState,
+  thoughtSignature: decodeSignature,
+  thought_signature: decodeSignature,
+};
+const stateNames = Object.keys(stateReaders);
 type FilteredValue = JsonValue | undefined | typeof dropped;
 
 /** A member that holds opaque state with the gateway's tag. */
@@ -67,6 +76,7 @@ class StateFilter {
   }
 
   #replaceState(value: JsonObject, { name, state }: TaggedMember): FilteredValue {
+    // Kind `none` marks a call without a signature, so there is nothing to restore.
     if (state.origin === this.#origin && state.kind !== 'none') return { ...value, [name]: state.data };
     if (isPartSignature(name)) return this.#filterPart(value, name, state);
     this.#notes.drop('reasoning of another upstream');
@@ -84,7 +94,7 @@ class StateFilter {
   }
 }
 
-/** Returns true if a request contains reasoning state with the gateway's tag. Visits every member, but prompts have few members. */
+/** Returns true if a request contains reasoning state with the gateway's tag. Visits every member; even long prompts have few. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;
@@ -92,16 +102,6 @@ export function hasTaggedState(value: JsonValue | undefined): boolean {
   for (const name in value) if (hasTaggedState(value[name])) return true;
   return false;
 }
-
-/** Readers of the members with opaque reasoning state in the various formats; `data` belongs to redacted blocks. */
-const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
-  signature: readTaggedState,
-  encrypted_content: readTaggedState,
-  data: readTaggedState,
-  thoughtSignature: decodeSignature,
-  thought_signature: decodeSignature,
-};
-const stateNames = Object.keys(stateReaders);
 
 function isPartSignature(name: string): boolean {
   return stateReaders[name] === decodeSignature;

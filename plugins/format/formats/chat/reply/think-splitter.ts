@@ -1,4 +1,4 @@
-/** A text without its reasoning, and the reasoning. */
+/** Parts of a text; `text` is the text without its reasoning. */
 export interface SplitText {
   readonly reasoning: string;
   readonly text: string;
@@ -22,6 +22,7 @@ export class ThinkSplitter {
     return this.#state === 'answer';
   }
 
+  /** Appends a chunk and returns what is certain. A possible start of a tag is held back until the next chunk, or until `finish`. */
   take(text: string): SplitText {
     this.#held += text;
     if (this.#state === 'start') this.#findOpeningTag();
@@ -66,7 +67,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Omits a possible start of the closing tag at the end of the text, and the white space before it. */
+/** Omits a possible start of the closing tag at the end of the text, and trailing white space, which is dropped if the tag follows. */
 function selectCertainReasoning(text: string): string {
   for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
     if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();

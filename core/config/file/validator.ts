@@ -23,8 +23,7 @@ const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 interface Evaluation {
   readonly value: unknown; // with defaults; undefined if invalid
-  /** The part that matches its schema, to which rules still apply. */
-  readonly validPart: ValidPart;
+  readonly validPart: ValidPart; // for the rules across fields
 }
 
 /** Validates values against schemas, fills in defaults and collects mistakes. */
@@ -37,7 +36,11 @@ export class Validator {
     this.mistakes.push(...document.mistakes);
   }
 
-  /** Reports a mistake, unless the value has a variable that could not be filled in, which has been reported already. */
+  /**
+   * Reports a mistake, unless the value has a variable that could not be filled in, which has been reported already.
+   *
+   * @param atKey true if the key is wrong, not the value
+   */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
     if (!atKey && this.document.hasUnfilledVariable(path)) return;
     this.mistakes.push(this.document.createMistake(path, wrong, right, atKey));
@@ -50,6 +53,7 @@ export class Validator {
 
   /** Validates a value, and also returns the valid part of an invalid one. */
   evaluate(value: unknown, schema: JsonSchema, path: YamlPath): Evaluation {
+    // Ajv and the conversion can replace only members, so the value is wrapped, and inner paths begin with `value`.
     const wrapper = { value };
     const check = getValidator(schema);
     let errors = runValidator(check, wrapper);
@@ -85,6 +89,7 @@ export class Validator {
         .split('/')
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+      // Without the wrapper's `value`.
       if (this.document.findVariableText([...path, ...parts.slice(1)]) === undefined) continue;
       const converted = convertText(data, [schema].flat());
       if (converted === undefined) continue;

@@ -11,7 +11,7 @@ import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pag
 import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { parseNumber, readEffectiveConfiguration, requireChanges } from './list-page.ts';
 
-/** Maximum shown lines of a diff; `daypass diff` prints all lines. */
+/** Maximum lines of a diff on the page; `daypass diff` prints all lines. */
 const maxDiffLines = 400;
 
 /** `/operator/configuration/{number}`: the changes of a configuration, and a form to roll back to it. */
@@ -25,17 +25,18 @@ export const configurationPage: Page = {
     const { t, format } = request;
     const changes = requireChanges(request);
     const target = await requireConfiguration(changes, request);
-    const [[before], serving] = await Promise.all([
+    const [[previous], serving] = await Promise.all([
       changes.documents.history.list(1, target.id),
       readEffectiveConfiguration(changes),
     ]);
+    // Without a known serving configuration there is nothing to compare with.
     const isServing = serving === undefined || serving.digest === target.digest;
     return {
       number: target.id,
       heading: t('operator.configuration_number', { number: target.id }),
       since: t('operator.configuration_since', { time: format.time(target.servedAt).text }),
-      changed: before === undefined ? undefined : describeDiff(diffLines(before.text, target.text)),
-      change: isServing ? undefined : describeDiff(diffLines(serving.text, target.text)),
+      diffToPrevious: previous === undefined ? undefined : describeDiff(diffLines(previous.text, target.text)),
+      diffToServing: isServing ? undefined : describeDiff(diffLines(serving.text, target.text)),
       isRelease: isFileContent(target, request),
       back: configurationsPath,
       rows: describeFields(request, rollbackAction, { configuration: false }),
@@ -56,7 +57,7 @@ export const configurationPage: Page = {
   ],
 };
 
-/** Returns true if the target is the content of gateway.yaml, which another configuration overrides. */
+/** Returns true if the target is the content of gateway.yaml and a rollback overrides that file. */
 function isFileContent({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
   return getConfigLoadState(host).rollback?.fileDigest === digest;
 }

@@ -12,7 +12,7 @@ export const resolvePage: Page = plainPage(
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
-/** Reads the flag named in the path. @throws PageError if another operator has resolved it */
+/** Reads the flag named in the path. @throws PageError if it is unknown, or has been resolved meanwhile */
 async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =
@@ -30,7 +30,7 @@ async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
         : t('operator.act.flag.resolve.question', { flag: name, order: order.code }),
     text: t(`operator.flag_help.${kind}`),
     facts: describeFlagFacts(flag, request),
-    // Flags of these kinds promise the buyer a decision about the money.
+    // Only flags that promise the buyer a decision about the money have an outcome; `false` omits the field.
     fields: { outcome: isDecisionPromised(kind) && { isRequired: true } },
   };
 }

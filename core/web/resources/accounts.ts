@@ -1,4 +1,4 @@
-import { accountStates, type AccountSummary } from '#core/business/accounts/account-list.ts';
+import { accountStates, type AccountSummary, listAccounts } from '#core/business/accounts/account-list.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { formatAccountLabel, formatAccountName } from '../pages/account-name.ts';
@@ -39,7 +39,6 @@ export const accounts = defineResource({
     requests: { type: 'count', at: 'hide', of: 'requestCount' },
   }),
   async list({ database }, query, { limit }) {
-    const { listAccounts } = await import('#core/business/accounts/account-list.ts');
     return readPage(limit, (max) => listAccounts(database, { ...query, limit: max }));
   },
   write: ({ entries }) => entries.map((entry) => ({ account: entry.id, ...(toOperatorJson(entry) as object) })),

@@ -5,8 +5,8 @@ import type { OrderLines } from './entities.ts';
 import type { OrderLine } from './order-types.ts';
 
 /*
- * Plugins' lines about an order, recorded when it was placed, for its receipt, its email and its page for operators. Stored with the order,
- * so that receipts need no plugin when money is recorded.
+ * Lines that plugins record about an order when it is placed, for its receipt, its email and its page for operators. They are stored with
+ * the order, so that receipts need no plugin when money is recorded.
  */
 
 export type { OrderLine } from './order-types.ts';
@@ -20,8 +20,8 @@ export interface PlacedOrder {
 }
 
 /**
- * Stores a plugin's data about an order, as the last step of the transaction that places it. Core has locked the buyer's account and, where
- * places are limited, the places; take no other lock that transactions share. If it throws, no order is placed.
+ * Stores a plugin's data about an order, as the last step of the order's transaction. Core has locked the buyer's account and, where places
+ * are limited, the places; take no other lock that transactions share. If it throws, there is no order.
  */
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
 
@@ -50,13 +50,14 @@ export async function readOrderLines(database: Queries, orderId: string): Promis
 /**
  * Describes a line in the reader's language.
  *
- * @param baseUrl makes a path of this gateway a full URL, as emails need it
+ * @param baseUrl prefix of paths of this gateway, because emails need full URLs
  */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],
   baseUrl = '',
 ): { readonly label: string; readonly text: string; readonly path: string } {
+  // Links lead only to paths of this gateway and to https; `//host` would be another host.
   const target = path === undefined || !/^(?:\/(?!\/)|https:\/\/)/.test(path) ? '' : path;
   return { label: label[language], text: text[language], path: target.startsWith('/') ? baseUrl + target : target };
 }

@@ -3,7 +3,8 @@ import { listOrders, type Order } from './order.ts';
 
 /**
  * State of an order as its buyer sees it. `preparing`: not payable yet. `waiting`: payable. `seen`: a payment was reported and is being
- * processed. `wrong`: a wrong payment waits for the operator's decision. See `OrderState` for the others.
+ * processed. `wrong`: a wrong payment waits for the operator's decision. `decided`: a wrong amount was paid, the operator has decided, and
+ * nothing more is due. See `OrderState` for the others.
  */
 export type OrderView =
   | 'preparing'
@@ -13,7 +14,6 @@ export type OrderView =
   | 'failed'
   | 'cancelled'
   | 'wrong'
-  /** A wrong amount was paid, the operator has decided, and nothing more is due. */
   | 'decided'
   | 'paid'
   | 'refunded';
@@ -25,11 +25,7 @@ export function isOpenView(view: OrderView): boolean {
   return openViews.has(view);
 }
 
-/**
- * Returns the view of an order.
- *
- * @param isSeen true while a notification about the order is being processed
- */
+/** @param isSeen true while a notification about the order is being processed */
 export function determineOrderView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
@@ -61,13 +57,13 @@ export async function readOrderView(order: Order, database: Queries): Promise<Or
 
 const maxRecentOrders = 10;
 
-/** An order that its buyer can pay, or whose payment is not yet decided. */
+/** An order that its buyer can pay now or soon, or whose wrong payment awaits a decision. */
 export interface OpenOrder {
   readonly order: Order;
   readonly view: OrderView;
 }
 
-/** Finds the newest order that the buyer can pay, or whose payment is not yet decided. */
+/** Finds the newest open order of a buyer. */
 export async function findOpenOrder(database: Queries, accountId: string): Promise<OpenOrder | undefined> {
   const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
   const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineOrderView(candidate)));

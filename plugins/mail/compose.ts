@@ -18,14 +18,14 @@ import { type AlertSource, composeAlert } from './alerts/alert.ts';
 import type { MailContent } from './layout.ts';
 import { mailReason } from './mail-reason.ts';
 import { mailTexts } from './texts.ts';
-import { isSubscribed, unsubscribeUrl as buildUnsubscribeUrl } from './unsubscribe/link.ts';
+import { buildUnsubscribeUrl, isSubscribed } from './unsubscribe/link.ts';
 import { buildOneClickUrl } from './unsubscribe/one-click.ts';
 
 /** A mail and its recipient. */
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
-  /** Unsubscribe URL; undefined for a mail that cannot be unsubscribed. */
+  /** For one click (RFC 8058); undefined for a mail that is not optional. */
   readonly unsubscribeUrl?: string;
 }
 
@@ -108,6 +108,7 @@ async function finishDraft(
   { to, account, language, kind }: Reader & { readonly to: string; readonly kind: MailKind },
 ): Promise<ComposedMail> {
   const t = mailTexts.in(language);
+  // A draft without facts has an empty table.
   const content = { facts: [], ...composeFrame(host, { account, language, kind }, t), ...draft };
   const links = [...(draft.links ?? []), ...describeContactLinks(host)];
   if (!isOptional(kind)) return { to, content: { ...content, links } };
@@ -154,6 +155,7 @@ export async function composeAlertMail(
 }
 
 async function readLanguage({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
+  // As in the index `account_email_ascii`.
   const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [
     value,

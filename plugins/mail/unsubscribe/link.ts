@@ -10,7 +10,7 @@ const secretName = 'unsubscribe';
  * Returns the URL of the page where an account's owner unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256,
  * so accounts cannot unsubscribe each other; anyone who has the mail can, as RFC 8058 requires.
  */
-export async function unsubscribeUrl(
+export async function buildUnsubscribeUrl(
   { database, service }: Pick<Host, 'database' | 'service'>,
   accountId: string,
 ): Promise<string> {

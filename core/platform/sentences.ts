@@ -25,8 +25,8 @@ export function fillText(
 }
 
 /**
- * Defines sentences that are English in the log, records and commands, and translated on pages, which recognize them with
- * `SentenceReader`. The keys contain `.reason.`.
+ * Defines sentences that are English in the log, records and commands, and translated on pages. Pages recognize them with `SentenceReader`,
+ * which knows only the texts with `.reason.` in the key.
  *
  * @param texts English texts, which the plugin registers with the others
  * @returns a function that returns the English sentence
@@ -37,17 +37,19 @@ export function defineSentences<Key extends string>(
   return (key, values = {}) => fillText(texts[key], values, values['count'] === 1 ? 'one' : 'other');
 }
 
-const maxMatchedLength = 2_000; // characters; longer messages are not ours
+const maxMatchedLength = 2_000; // characters; longer messages are not from the gateway
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
-  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isSingular: boolean }[]; // most specific first
+  /** Most specific first. */
+  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isSingular: boolean }[];
 
   /** @param texts English texts by key; keys without `.reason.` are ignored */
   constructor(texts: ReadonlyMap<string, Text>) {
     this.#templates = [...texts]
       .filter(([key]) => key.includes('.reason.'))
       .flatMap(([key, text]) => {
+        // Without `one`, the forms are equal; `read` then takes the count from the sentence.
         const forms = typeof text === 'string' ? [text] : [text.one ?? text.other, text.other];
         return forms.map((form, index) => ({ key, form, isSingular: forms.length > 1 && index === 0 }));
       })

@@ -30,10 +30,11 @@ export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): Queryable
 
 type QueryHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Queries the balance of every key, and records each vendor's response or the reason for its absence. */
+/** Queries the balance of every key, and records each balance or the reason for which there is none. */
 export async function queryBalances(host: QueryHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {
+    // Each worker takes its next key from the shared list, without an `await` between test and removal.
     const remainingKeys = listQueryableKeys(host);
     const queryRemaining = async () => {
       for (let key = remainingKeys.shift(); key !== undefined; key = remainingKeys.shift())
@@ -53,6 +54,7 @@ async function queryBalance(host: QueryHost, { digest, key, upstream }: Queryabl
         digest,
         new Date(host.now()),
         amount ?? null,
+        // Text of a vendor: PostgreSQL rejects NUL, and codes of currencies are short.
         currency?.replaceAll('\0', '').slice(0, 8) ?? null,
         isAvailable ?? null,
         error ?? null,

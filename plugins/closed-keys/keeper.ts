@@ -8,12 +8,11 @@ type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 /** Shares closed keys between instances through the database. No request waits for it. */
 export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
-  /** The running reading, and the next one if callers wait for it. */
-  #reading: Promise<void> | undefined;
-  #nextReading: Promise<void> | undefined;
+  #reading: Promise<void> | undefined; // the running one
+  #nextReading: Promise<void> | undefined; // if callers wait for it
   /** Keys whose closing or opening this instance is writing. */
   readonly #keysBeingWritten = new Set<string>();
-  /** Keys that changed on this instance during the running reading, so their stored closures may be older. */
+  /** Keys that changed on this instance during the running reading, which may have read their former closures. */
   #changedKeys = new Set<string>();
   #unlisten: (() => void) | undefined;
 
@@ -33,11 +32,11 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   storeClosed(closure: KeyClosure, report: ReportedClosure): number {
     const { log } = this.#host;
     this.#write('recording a closed key', closure, async () => {
-      const { upstream, rule: closing, words, request } = report;
+      const { upstream, rule, words, request } = report;
       if (!(await storeClosure(this.#host, closure.id, report))) return;
-      const closedPart = closing.part === 'account' ? 'the account of a key' : 'a key';
+      const closedPart = rule.part === 'account' ? 'the account of a key' : 'a key';
       log.error(
-        `${closing.vendor} has closed ${closedPart} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
+        `${rule.vendor} has closed ${closedPart} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
       );
     });
     return retryDelayMs;
@@ -85,7 +84,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
       const closure = closures.getById(digest);
       // Late responses to requests sent before the closure must not open the key for all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
-      // A key that may be tried stays marked, so that its acceptance is recorded.
+      // At least 1, because 0 marks an open key: a key that may be tried is not open before its acceptance is recorded.
       closure.until = Math.max(1, now + Math.min(left, retryDelayMs));
     }
   }

@@ -5,8 +5,8 @@ import type { Registry } from '#core/extension/registry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Vendor whose clients use a format, by format. */
-const formatVendors: Readonly<Record<string, string>> = {
+/** Name of the API family whose clients use a format, by format. */
+const apiFamilies: Readonly<Record<string, string>> = {
   chat: 'OpenAI',
   responses: 'OpenAI',
   messages: 'Anthropic',
@@ -24,13 +24,13 @@ const maxModels = 100;
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);
-  const byName = new Map(health.map((model) => [model.id, model]));
+  const healthByModel = new Map(health.map((model) => [model.id, model]));
   return host.catalog.models
     .slice(0, maxModels)
-    .map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
+    .map((model) => describeModel(gateway, model, healthByModel.get(model.publicName), request));
 }
 
-/** Describes the link to the status page with the unlisted models; '' if all models are listed. */
+/** Returns the label of the link to the status page; '' if the front page lists all models. */
 export function describeMoreModels({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > maxModels ? t('landing.models_more', { all: format.number(length) }) : '';
@@ -45,7 +45,7 @@ function describeModel(gateway: Registry, model: Model, health: ModelHealth | un
     .map((feature) => t(`landing.can.${feature}`));
   if (model.kind !== 'chat') capabilities.push(t(`part.kind.${model.kind}`));
   const families = [...conversations.map((conversation) => conversation.format), ...others].map(
-    (name) => formatVendors[name] ?? 'OpenAI',
+    (name) => apiFamilies[name] ?? 'OpenAI',
   );
   const firstToken = health?.firstTokenMs;
   return {

@@ -7,7 +7,7 @@ export interface FileIdentity {
   readonly ino: number;
 }
 
-const copyBytes = 256 * 1024;
+const copyBufferBytes = 256 * 1024;
 
 /** Lists the folders above a path, up to the root. */
 export function listAncestors(path: string): string[] {
@@ -38,7 +38,6 @@ export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Returns the identity of a file from its status. */
 export function identityOf({ dev, ino }: Stats): FileIdentity {
   return { dev, ino };
 }
@@ -56,19 +55,21 @@ export function createPartPath(path: string): string {
 /**
  * Writes bytes or the content of an open file to a new file.
  *
+ * @param forbiddenDevices see `create` in operations.ts
  * @throws Error even for failures that are reported only when the file is closed, such as a quota of a network file system
  */
 export function writeNewFile(
-  part: string,
+  path: string,
   source: number | Uint8Array,
   forbiddenDevices: readonly number[],
 ): FileIdentity {
-  let target: number | undefined = openSync(part, 'w', 0o600);
+  let target: number | undefined = openSync(path, 'w', 0o600);
   try {
-    if (forbiddenDevices.includes(fstatSync(target).dev)) throw createUnmountedError(dirname(part));
+    if (forbiddenDevices.includes(fstatSync(target).dev)) throw createUnmountedError(dirname(path));
     if (typeof source !== 'number') writeAll(target, source, source.length);
     else copyAll(source, target);
     const identity = identityOf(fstatSync(target));
+    // Forgotten first: after a failed close, the number may belong to another file and must not be closed again.
     const openTarget = target;
     target = undefined;
     closeSync(openTarget);
@@ -88,9 +89,9 @@ export function tryRemove(path: string): void {
 }
 
 function copyAll(source: number, target: number): void {
-  const buffer = Buffer.allocUnsafe(copyBytes);
+  const buffer = Buffer.allocUnsafe(copyBufferBytes);
   for (let position = 0, length = 0; ; position += length) {
-    length = readSync(source, buffer, 0, copyBytes, position);
+    length = readSync(source, buffer, 0, copyBufferBytes, position);
     if (length === 0) return;
     writeAll(target, buffer, length);
   }

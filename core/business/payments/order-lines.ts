@@ -57,7 +57,7 @@ export function describeOrderLine(
   language: keyof OrderLine['label'],
   baseUrl = '',
 ): { readonly label: string; readonly text: string; readonly path: string } {
-  // Links lead only to paths of this gateway and to https; `//host` would be another host.
-  const target = path === undefined || !/^(?:\/(?!\/)|https:\/\/)/.test(path) ? '' : path;
+  // Links lead only to paths of this gateway and to https; browsers read `//host`, `/\host` and a tab in between as another host.
+  const target = path === undefined || !/^(?:\/(?![/\\\s])|https:\/\/)/.test(path) ? '' : path;
   return { label: label[language], text: text[language], path: target.startsWith('/') ? baseUrl + target : target };
 }

@@ -146,4 +146,10 @@ describe('documentation', () => {
     expect(await inBrowser()).toMatch(command);
     expect(await read('/llms.txt')).toMatch(command);
   });
+
+  it('/llms.txt says first what a key is for and how access is paid for', async () => {
+    expect(await read('/llms.txt')).toMatch(
+      /^# .+\n\n> One API key for every model, .+\. Access is paid for by the day\.\n/,
+    );
+  });
 });

@@ -226,7 +226,7 @@ function fieldsIn(text: string) {
     const body = blockAt(text, index + head.indexOf('{'));
     const label = /\blabel: '([^']+)'/.exec(body)?.[1];
     const before = text.slice(0, index);
-    const prefix = lastOf(before, /\bdefineView<[^(]*\('([\w-]+)'\)|\bdefineView\b/g) ?? 'operator';
+    const prefix = lastOf(before, /\bdefineView<[^(]*\('([\w.-]+)'\)|\bdefineView\b/g) ?? 'operator';
     const view = lastOf(before, /\bconst (\w+) =/g) ?? '';
     return { name: `${view}.${name}`, key: label ?? `${prefix}.${name}`, isColumn: /\bat: '/.test(body) };
   });

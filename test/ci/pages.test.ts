@@ -100,6 +100,11 @@ describe('the label of a field', () => {
     expect(mistakesOfFields(fields)).toEqual(['plugins/shop/fields.ts: text "plain.no" does not exist']);
   });
 
+  it('is looked up behind a prefix with dots', () => {
+    const fields = "}), other = defineView<Entry>('shop.field')({ no: { type: 'text', at: 'end' }";
+    expect(mistakesOfFields(fields)).toEqual(['plugins/shop/fields.ts: text "shop.field.no" does not exist']);
+  });
+
   it('that code names is reported where no plugin defines it', () => {
     expect(mistakesOfFields("reason: { type: 'text', label: 'shop.none', at: 'end' }, more: t('shop.more')")).toEqual([
       'plugins/shop/fields.ts: text "shop.none" does not exist',

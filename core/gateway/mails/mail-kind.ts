@@ -27,7 +27,7 @@ export interface MailTexts {
 
 /** Writes the emails of a kind. */
 export interface MailWriter<Name extends EventName = EventName> {
-  /** Finds the recipient's address; default: the account's address. */
+  /** Finds the address of the account's mail; default: the address of the account. */
   recipient?(host: Host, accountId: string): Promise<string | undefined>;
   /**
    * Writes the email, or returns the English reason for not sending it because the event is no longer relevant. Any error fails the

@@ -165,7 +165,7 @@ describe('GET /v1/requests/{id}', () => {
   it('says that the record of a new request may come', async () => {
     const answer = await get(createRequestId(Date.now()));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([404, '2']);
-    expect(await answer.text()).toContain('about a second after the request has ended');
+    expect(await answer.text()).toContain('about a second after the request ends');
   });
 
   it('refuses what is no id', async () => {

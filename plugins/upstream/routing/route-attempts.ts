@@ -37,6 +37,8 @@ export class RouteAttempts {
   /** Route used to encode requests; has a lower output limit or no reasoning once the upstream has asked for that. */
   #encodedRoute: Route;
   #attempt: Attempt | undefined;
+  /** True if the token of the last attempt had served earlier requests; always false for keys. */
+  #isTokenReused = false;
   #isStopped = false;
 
   /** @param calls encoders of the request for a reply or a continuation */
@@ -78,7 +80,9 @@ export class RouteAttempts {
       let result = await this.#tryOnLiveConnection();
       if (result instanceof Fault && this.#adaptToRefusal(result)) result = await this.#tryOnLiveConnection();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
+      // A token that earlier requests used may have been revoked since, or have ended in a suspend. The next attempt gets a new one.
+      const hasNewToken = this.#isTokenReused && result.kind === 'key';
+      const isReady = hasNewToken || this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
       // If all keys are throttled, the fault reports the wait for the first available key.
       if (!isReady || !this.#takeRetry()) return findThrottling(parts, this.route, result) ?? result;
     }
@@ -205,8 +209,10 @@ export class RouteAttempts {
   async #readToken(): Promise<string | Fault> {
     const { parts } = this.#context;
     try {
-      const token = await parts.getTokenSource?.(this.route).get();
-      return this.#isStopped ? createHedgeLostFault() : (token ?? '');
+      const token = parts.getTokenSource?.(this.route).get();
+      this.#isTokenReused = typeof token === 'string';
+      const value = await token;
+      return this.#isStopped ? createHedgeLostFault() : (value ?? '');
     } catch (error) {
       const message = error instanceof Error ? error.message : '';
       const reason = upstreamReason('upstream.reason.no_token', { error: message });

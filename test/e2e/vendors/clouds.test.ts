@@ -148,6 +148,13 @@ describe('a cloud that checks credentials', () => {
     expect([await ask('azure'), tokens.entra]).toEqual(['hello', 2]);
   });
 
+  it('a new token that is refused as well is the only one that the request gets', async () => {
+    acceptedToken = 'none';
+    const before = tokens.entra;
+    await expect(ask('azure')).rejects.toThrow('424');
+    expect(tokens.entra).toBe(before + 1);
+  });
+
   it('without a backup, the client reads that its own key is valid, and no credential', async () => {
     const refused = await ask('stale').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(OpenAI.APIError);

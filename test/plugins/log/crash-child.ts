@@ -13,7 +13,8 @@ import { arrive, identify, outcome } from './fixture.ts';
 const [dataFolder = '', instance = ''] = process.argv.slice(2);
 const answered = openSync(join(dataFolder, 'answered'), 'a');
 const running = openSync(join(dataFolder, 'running'), 'a');
-const shipped = openSync(join(dataFolder, 'shipped'), 'a');
+// A file of its own: the kill may cut its last line, to which the lines of the next instance must not be added.
+const shipped = openSync(join(dataFolder, `shipped-${instance}`), 'a');
 
 // The pipe ends with the test, also with one that was killed.
 process.stdin.once('end', () => process.exit()).resume();

@@ -28,14 +28,15 @@ async function runAndKill(folder: TemporaryFolder, instance: string, after: numb
 
 test('after kill -9 under load every answered request has one record, and what was running is interrupted', async () => {
   using folder = new TemporaryFolder();
-  for (const [index, after] of [1, 500, 2_000, 5_000].entries()) await runAndKill(folder, `child${index}`, after);
+  const instances = [1, 500, 2_000, 5_000].map((after, index) => ({ name: `child${index}`, after }));
+  for (const { name, after } of instances) await runAndKill(folder, name, after);
   const store = new MemoryStore();
   const log = new MemoryLog();
   {
     await using _ = new RequestLog({ dataFolder: folder.path, instance: 'last', log, store });
     await until(() => log.lines.some((line) => line.includes('all records of dead instance child3')), patience);
   }
-  for (const line of linesOf(join(folder.path, 'shipped'))) {
+  for (const line of instances.flatMap(({ name }) => linesOf(join(folder.path, `shipped-${name}`)))) {
     const [instance = '', record = ''] = line.split('\t');
     await store.insert(instance, [record]);
   }

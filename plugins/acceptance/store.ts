@@ -164,7 +164,7 @@ export interface StoredDocument {
   readonly createdAt: Date;
 }
 
-/** Reads a shown text; undefined if there is none with this digest. */
+/** Reads a shown text by its digest; undefined if it is not stored. */
 export async function readDocument(database: Queries, digest: string): Promise<StoredDocument | undefined> {
   if (!digestPattern.test(digest)) return undefined;
   const [row] = await database.query<Row<typeof AcceptanceText, 'page' | 'address' | 'texts' | 'created_at'>>(

@@ -30,7 +30,7 @@ export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): Queryable
 
 type QueryHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Queries the balance of every key, and records each balance or the reason for which there is none. */
+/** Queries the balance of every key, and records each balance or the reason why it is unknown. */
 export async function queryBalances(host: QueryHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {

@@ -8,7 +8,7 @@ export const retirementsSection = defineSection({
     ask: boolean({ default: true }, 'False to read no lists. Published end dates still count.'),
     notice_days: integer(
       { minimum: 1, maximum: 365, default: 30 },
-      'How many days before the end of a model operators are told. Customers are told as well if no other route serves the model.',
+      'Days before the end of a model at which operators are alerted. Customers are notified too if no other route serves the model.',
     ),
   }),
 });

@@ -3,7 +3,7 @@ import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
 import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Matches all Markdown files except for README.md. A matching file whose name is not that of a page is a mistake. */
+/** Matches all Markdown files except for README.md. A matching file with any name but a page's is a mistake. */
 export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;

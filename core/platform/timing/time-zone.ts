@@ -1,6 +1,6 @@
 /**
- * Returns true for the name of a time zone, such as `Asia/Jakarta`. An offset, such as `+07:00`, is none: PostgreSQL reads it as POSIX does,
- * seven hours west of Greenwich.
+ * Returns true for the name of a time zone, such as `Asia/Jakarta`. Returns false for an offset, such as `+07:00`, because PostgreSQL follows
+ * POSIX and reads it as seven hours west of Greenwich.
  */
 export function isTimeZone(name: string): boolean {
   if (/^[+-]/.test(name)) return false;

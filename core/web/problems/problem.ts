@@ -81,8 +81,8 @@ interface EventAlert extends AlertComposer {
 }
 
 /**
- * Alert about a problem without an event of its own. A job checks every minute and records the event at most once a day. Without a composer,
- * the alert has the problem's text.
+ * Alert about a problem that no event reports. A job looks for the problem every minute and records the event at most once a day. Without a
+ * composer, the alert has the problem's text.
  */
 interface WatchedAlert extends Partial<AlertComposer> {
   readonly event: WatchedEvent;

@@ -30,7 +30,7 @@ const transformersAcceptedMembers = [
   'chat_template_kwargs',
 ];
 
-/** Members used by mlx-lm 0.32.2, without those that name files and models of its machine. It ignores OpenAI's other members. */
+/** Members that mlx-lm 0.32.2 reads, except members that name files and models on its machine. It ignores OpenAI's other members. */
 const mlxAcceptedMembers = [
   'model',
   'messages',

@@ -12,10 +12,11 @@ export interface ReceiptContent {
   /** The purchased plan. */
   readonly plan: {
     readonly days: number;
-    readonly isGift: boolean;
     /** Name of the plan by language, from gateway.yaml at that time. */
-    readonly label?: { readonly en: string; readonly id: string } | undefined;
-    /** Period of the pass, RFC 3339; undefined for a gift and for money that activated no days. */
+    readonly label?: OrderLine['text'] | undefined;
+    /** How it was sold, by language, if not to its buyer. */
+    readonly remark?: OrderLine['text'] | undefined;
+    /** Period of the pass, RFC 3339; undefined for money that gave its buyer no days. */
     readonly from?: string | undefined;
     readonly until?: string | undefined;
   };

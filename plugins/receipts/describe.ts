@@ -27,7 +27,7 @@ export function describeReceipt(
   const format = getFormatter(language, timeZone);
   const buyer = getBuyer(receipt, isAsIssued);
   const money = (value: number) => format.money(value, currency);
-  const { from, until, label, days, isGift } = plan;
+  const { from, until, label, days, remark } = plan;
   const number = formatNumber(receipt);
   const refundedAmount = refunds.reduce((sum, refund) => sum + refund.amount, 0);
   const isWaiting = !isTest && [receipt, ...refunds].some(({ number: assigned }) => assigned === undefined);
@@ -46,7 +46,7 @@ export function describeReceipt(
     buyer: buyer.name,
     npwp: buyer.npwp === undefined ? '' : isMasked ? maskNpwp(buyer.npwp) : buyer.npwp,
     added: receipt.addedAt === undefined || isAsIssued ? '' : t('receipts.added', describeAddition(receipt, format)),
-    item: [t('receipts.days', { count: days }), label?.[language], isGift ? t('receipts.gift') : undefined]
+    item: [t('receipts.days', { count: days }), label?.[language], remark?.[language]]
       .filter((part) => part !== undefined)
       .join(', '),
     bought: outcome === 'activated' ? '' : t('receipts.bought_nothing'),

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import type { OrderLines, Payment, PlanOrder } from '#core/business/payments/entities.ts';
+import type { Sale } from '#core/business/payments/receipts.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import { formatContact } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -21,10 +22,10 @@ type StoringHost = Pick<Host, 'section' | 'service'>;
 
 type Nullable<Columns> = { readonly [Name in keyof Columns]: Columns[Name] | null };
 
-interface Sale
+interface SaleRow
   extends
     Row<typeof Payment, 'amount' | 'currency' | 'paid_at' | 'issuer' | 'outcome' | 'payment_id'>,
-    Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label' | 'is_gift'>,
+    Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label'>,
     Nullable<Row<typeof OrderLines, 'lines'>>,
     Nullable<Row<typeof ReceiptCompany, 'company' | 'npwp'>> {
   readonly order_id: string;
@@ -39,23 +40,23 @@ export async function storePayment(
   host: StoringHost,
   transaction: EntityManager,
   paymentId: string,
-  isTest: boolean,
+  { isTest, remark }: Sale,
 ): Promise<void> {
   const seller = host.section(sellerSection);
   if (seller.name === undefined) return;
-  const [sale] = await transaction.execute<Sale[]>(
+  const [sale] = await transaction.execute<SaleRow[]>(
     `select p.amount::float8 as amount, p.currency, p.issuer, p.outcome, p.payment_id, p.reference, ${epochs('p.paid_at')},
-       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, l.lines, coalesce(a.name, '') as buyer, c.company, c.npwp,
+       o.id as order_id, o.code, o.account_id, o.days, o.label, l.lines, coalesce(a.name, '') as buyer, c.company, c.npwp,
        ${epoch('t.starts_at')} as starts_at, ${epoch('t.ends_at')} as ends_at
      from payment p join plan_order o on o.id = p.order_id join account a on a.id = o.account_id
        left join receipt_company c on c.order_id = o.id left join order_lines l on l.order_id = o.id
        left join lateral (select starts_at, ends_at from plan_period where order_id = o.id and reason = 'order' limit 1) t
-         on p.outcome = 'activated' and not o.is_gift
+         on p.outcome = 'activated'
      where p.id = ?`,
     [paymentId],
   );
   if (sale === undefined || sale.amount <= 0) return;
-  const content = describeSale(host, seller, sale);
+  const content = describeSale(host, seller, sale, remark);
   await transaction.execute(
     `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp, content,
        is_test)
@@ -76,7 +77,7 @@ export async function storePayment(
   );
 }
 
-function describeSale(host: StoringHost, seller: Seller, sale: Sale): ReceiptContent {
+function describeSale(host: StoringHost, seller: Seller, sale: SaleRow, remark: Sale['remark']): ReceiptContent {
   const { time_zone: timeZone } = host.section(serviceSection);
   const tax = findTax(seller, formatLocalTime(new Date(sale.paid_at), timeZone).day);
   const { label, starts_at: from, ends_at: until } = sale;
@@ -87,7 +88,7 @@ function describeSale(host: StoringHost, seller: Seller, sale: Sale): ReceiptCon
     timeZone,
     plan: {
       days: sale.days,
-      isGift: sale.is_gift,
+      ...(remark !== undefined && { remark }),
       ...(label !== null && { label: { en: label, id: translateRecordedLabel('id', label, host) } }),
       ...(from !== null &&
         until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),

@@ -3,6 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 import { getPaymentConnection, getPaymentProviders } from './connections.ts';
+import { orderTexts } from './order-reason.ts';
+import type { Order, OrderLine } from './order-types.ts';
 
 /*
  * Receipts of payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; a receipt never changes
@@ -56,18 +58,24 @@ export interface ReceiptLine {
   readonly refundOf: string | undefined;
 }
 
+/** What core knows of a sale that its receipt states or depends on. */
+export interface Sale {
+  /** True if the payment moved no money. */
+  readonly isTest: boolean;
+  /** Printed after the name of the plan, by language: how it was sold. */
+  readonly remark: OrderLine['text'] | undefined;
+}
+
 interface ReceiptSteps {
   /**
    * Stores the receipt of a payment recorded in this transaction. Core has locked the order and, if the payment activated days, then the
    * buyer's account; take no other lock that transactions share.
-   *
-   * @param isTest true if the payment moved no money
    */
   storePayment(
     host: Pick<Host, 'section' | 'service'>,
     transaction: EntityManager,
     paymentId: string,
-    isTest: boolean,
+    sale: Sale,
   ): Promise<void>;
   /** Stores the receipt of a finished refund, if its payment has one. Core has locked the order, and perhaps the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
@@ -101,15 +109,19 @@ export async function loadReceiptSteps(database: Transactions): Promise<ReceiptS
   return receiptSteps.findLoader(database.fork())?.();
 }
 
+const giftRemark = { en: orderTexts.en['receipts.gift'], id: orderTexts.id['receipts.gift'] };
+
 /** Stores the receipt of a payment within the transaction that records it. */
 export async function storePaymentReceipt(
   host: Host,
   transaction: EntityManager,
   provider: string,
   paymentId: string,
+  { isGift }: Pick<Order, 'isGift'>,
 ): Promise<void> {
   const steps = await receiptSteps.findLoader(transaction)?.();
-  await steps?.storePayment(host, transaction, paymentId, isTest(host, provider));
+  const sale = { isTest: isTest(host, provider), remark: isGift ? giftRemark : undefined };
+  await steps?.storePayment(host, transaction, paymentId, sale);
 }
 
 /** Stores the receipt of a refund within the transaction that finishes it. */

@@ -82,7 +82,7 @@ async function settleLocked(
     recordedOutcome: recordedPayment?.outcome,
   });
   const newPayment = await applyDecision(transaction, provider, subject, evidence, decision);
-  if (newPayment !== undefined) await storePaymentReceipt(host, transaction, provider, newPayment.id);
+  if (newPayment !== undefined) await storePaymentReceipt(host, transaction, provider, newPayment.id, subject);
   const payment = newPayment ?? recordedPayment;
   await storeReport(transaction, subject, evidence, paymentIdOf(subject, evidence));
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
@@ -156,7 +156,7 @@ async function recordUnseenPayment(
   if (recorded === 'other order') return;
   const outcome = evidence.state === 'refunded' ? 'returned' : 'wrong_reference';
   const payment = recorded ?? (await recordPayment(transaction, provider, subject, evidence, outcome));
-  if (recorded === undefined) await storePaymentReceipt(host, transaction, provider, payment.id);
+  if (recorded === undefined) await storePaymentReceipt(host, transaction, provider, payment.id, subject);
   if (recorded === undefined && outcome === 'wrong_reference')
     await flagOrder(transaction, subject, 'wrong_reference', paymentIdOf(subject, evidence));
   await enterStatedRefunds(transaction, payment, evidence);

@@ -10,8 +10,15 @@ import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
+import { describeReceipt } from '../../../plugins/receipts/describe.ts';
 import { numberReceipts } from '../../../plugins/receipts/numbers.ts';
-import { getBuyer, findReceipts, listReceiptLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
+import {
+  findReceipts,
+  getBuyer,
+  listReceiptLines,
+  type PaymentReceipt,
+  readPaymentReceipt,
+} from '../../../plugins/receipts/read.ts';
 import type { Seller } from '../../../plugins/receipts/section.ts';
 import { readMailedReceipt } from '../../../plugins/receipts/steps.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -73,7 +80,7 @@ describe('a receipt', () => {
           seller: { name: 'PT Penjual', address: 'Jl. Satu 1\nJakarta', npwp: '0012345678901000' },
           tax: { name: 'PPN', rate: 12, base: '11/12' },
           timeZone: 'UTC',
-          plan: { days: 30, isGift: false, from: order.period?.startsAt.toISOString() },
+          plan: { days: 30, from: order.period?.startsAt.toISOString() },
           outcome: 'activated',
         },
       },
@@ -112,7 +119,10 @@ describe('a receipt', () => {
       [buyer, taker],
     );
     expect(rows).toEqual([{ account_id: buyer }]);
-    expect((await receiptOf(order))?.receipt.content.plan).toEqual({ days: 30, isGift: true });
+    const receipt = (await receiptOf(order)) as PaymentReceipt;
+    expect(describeReceipt(receipt, { t: String, language: 'en' }).item).toBe('receipts.days, as a gift');
+    expect(describeReceipt(receipt, { t: String, language: 'id' }).item).toBe('receipts.days, sebagai hadiah');
+    expect(receipt.receipt.content.plan).not.toHaveProperty('from');
   });
 
   it('is stored for a second payment too, which activated nothing', async () => {

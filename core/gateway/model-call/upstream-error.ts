@@ -21,6 +21,8 @@ export interface ReportedError {
   readonly isRejection?: boolean;
   /** Context size in tokens, which llama.cpp reports in addition to its message. */
   readonly contextSize?: number | undefined;
+  /** The status of the upstream of another gateway, if that gateway reports it in its message. */
+  readonly wrappedStatus?: number | undefined;
 }
 
 /**
@@ -49,9 +51,15 @@ function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   const outer = toReportedError(error);
   const unwrapped = outer.message === undefined ? undefined : unwrapError(body, error['metadata'], outer.message);
   if (unwrapped === undefined) return outer;
-  const { message = outer.message, code = outer.code } = unwrapped;
+  const { message = outer.message, code = outer.code, status: wrappedStatus } = unwrapped;
   const inner = Object.entries(unwrapped.body === undefined ? {} : readRefusal(unwrapped.body));
-  return { ...outer, message, code, ...Object.fromEntries(inner.filter(([, value]) => value !== undefined)) };
+  return {
+    ...outer,
+    message,
+    code,
+    wrappedStatus,
+    ...Object.fromEntries(inner.filter(([, value]) => value !== undefined)),
+  };
 }
 
 /** Types of MiniMax's error codes, which have status 200. Source: MiniMax API docs, "Error Codes". */

@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#cor
 interface UnwrappedError {
   readonly message?: string;
   readonly code?: string | undefined;
+  /** The status of the gateway's own upstream. */
+  readonly status?: number;
   /** The body of the gateway's own upstream. */
   readonly body?: JsonObject | undefined;
 }
@@ -53,7 +55,7 @@ function unwrapMessage(message: string): UnwrappedError | undefined {
   if (prefix !== '') {
     const end = statusSuffix.exec(message)?.index ?? message.length;
     const code = statuses.find((status) => status !== undefined);
-    return { code, ...readInner(removeSourceLocation(message.slice(prefix.length, end))) };
+    return { code, status: Number(code), ...readInner(removeSourceLocation(message.slice(prefix.length, end))) };
   }
   if (message.startsWith('{')) return readPrinted(message);
   const text = removeSourceLocation(message);

@@ -63,9 +63,12 @@ export function parseRefusal(
   const reported = readRefusal(object);
   const text = status >= 500 && object === undefined ? readShortText(body) : undefined;
   const closing = findClosureRule(reported, vendor);
+  // A gateway that answers each error of its upstream with 500 or 502 may name its upstream's status in the message.
+  const meantStatus = mayBeClientError(status) ? (reported.wrappedStatus ?? status) : status;
   const kind =
     closing === undefined
-      ? (findServerMeaning(text, vendor) ?? classifyRefusal(status, reported, object === undefined && isHtml(body)))
+      ? (findServerMeaning(text, vendor) ??
+        classifyRefusal(meantStatus, reported, object === undefined && isHtml(body)))
       : 'key';
   const retryAfter = readRetryAfter(headers, now) ?? reported.retryAfter;
   const message = reported.message && removeSecrets(reported.message, 300, secrets);
@@ -80,7 +83,7 @@ export function parseRefusal(
     case 'client':
     case 'overflow':
     case 'unsupported':
-      return new Fault(kind, createClientError(kind, status, reported, secrets), { status });
+      return new Fault(kind, createClientError(kind, meantStatus, reported, secrets), { status });
     case 'no_model':
       return new Fault('no_model', new GatewayError('upstream_failed', describeStatus(status)), {
         status,

@@ -217,6 +217,20 @@ describe('a refusal', () => {
     expect(refusal(status, body)).toMatchObject({ kind: 'throttled', error: { code: 'rate_limited' } });
   });
 
+  it.each([
+    ['throttled', 429],
+    ['client', 400],
+    ['key', 401],
+    ['no_model', 404],
+    ['route', 503],
+  ] as const)('of a gateway that answers 500 is %s by the status %d of its upstream', (kind, inner) => {
+    expect(refusal(500, { error: `Error code: ${inner} - Slow down.` })).toMatchObject({ kind, status: 500 });
+  });
+
+  it('of a gateway keeps the gateway’s own status where that says more', () => {
+    expect(refusal(504, { error: 'Error code: 400 - Slow down.' }).kind).toBe('route');
+  });
+
   it.each([401, 403, 404, 413, 500, 502, 503])(
     'a refusal with status %d and a page is a fault of the route',
     (status) => {

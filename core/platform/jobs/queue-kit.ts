@@ -15,7 +15,7 @@ import type { Cluster, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import { applySettings, type SessionSettings, waitingSettings } from '../database/session.ts';
 import type { JsonObject } from '../json.ts';
-import { createCluster, quietHandshake, redisRetryDelay, SelectingRedis } from '../shared/redis-client.ts';
+import { createCluster, quietHandshake, redisRetryDelay, StrictRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
@@ -166,10 +166,10 @@ export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs
   };
 }
 
-/** Creates a client as BullMQ does, but of the class `SelectingRedis`. */
+/** Creates a client as BullMQ does, but of the class `StrictRedis`. */
 function createClient({ url, ...redisOptions }: RedisOptions & { readonly url?: string }): IRedisClient {
   const options = redisOptions as Omit<RedisOptions, 'replyMapping'>;
-  return createIORedisClient(url === undefined ? new SelectingRedis(options) : new SelectingRedis(url, options));
+  return createIORedisClient(url === undefined ? new StrictRedis(options) : new StrictRedis(url, options));
 }
 
 /** BullMQ reads the version with INFO, and fails if that is not permitted. The next queue then skips the check, and delays are whole seconds. */

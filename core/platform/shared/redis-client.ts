@@ -45,10 +45,11 @@ export function redisRetryDelay(attempt: number): number {
 export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
 
 /**
- * A client that reconnects if Redis rejects the SELECT of its database, whereas the driver would continue in database 0. The handshake of
- * such a connection never ends.
+ * A client that keeps to its database and ends when it is told to. If Redis rejects the SELECT, it reconnects, whereas the driver would
+ * continue in database 0; the handshake of such a connection never ends. If QUIT fails, it disconnects, whereas the driver would reconnect
+ * for ever, without a listener for errors once BullMQ has closed.
  */
-export class SelectingRedis extends Redis {
+export class StrictRedis extends Redis {
   override select(...parameters: Parameters<Redis['select']>): Promise<'OK'> {
     const { promise, resolve } = Promise.withResolvers<'OK'>();
     super.select(...parameters).then(resolve, (error: unknown) => {
@@ -56,6 +57,13 @@ export class SelectingRedis extends Redis {
       this.disconnect(true);
     });
     return promise;
+  }
+
+  override quit(): Promise<'OK'> {
+    return super.quit().catch(() => {
+      this.disconnect();
+      return 'OK';
+    });
   }
 }
 
@@ -171,7 +179,7 @@ export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapp
   const { url: plainUrl, ...address } = parseRedisUrl(url);
   const enableReadyCheck = address.sentinels !== undefined;
   const allOptions = { ...settings, enableReadyCheck, ...address } as object as typeof settings;
-  return plainUrl === undefined ? new SelectingRedis(allOptions) : new SelectingRedis(plainUrl, allOptions);
+  return plainUrl === undefined ? new StrictRedis(allOptions) : new StrictRedis(plainUrl, allOptions);
 }
 
 /** Creates a connection to a cluster. Each connection resolves its host name, because certificates are checked against the name. */

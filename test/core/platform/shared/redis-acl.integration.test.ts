@@ -89,6 +89,36 @@ describe.skipIf(inject('redisUrl') === null)('a Redis whose access list changes 
     expect(rejections).toEqual([]);
   });
 
+  it('that takes away the user itself is not connected to any more after everything has closed', async () => {
+    using connect = vi.spyOn(Redis.prototype, 'connect');
+    await setUser('reset', 'on', '>secret', ...leastAcl.split(' '));
+    const url = new URL(server?.url ?? '');
+    Object.assign(url, { username: 'daypass', password: 'secret' });
+    const ran = Promise.withResolvers<void>();
+    const shared = await RedisShared.open(url.href, silentLog);
+    const jobs = openJobs({
+      databaseUrl: '',
+      redisUrl: url.href,
+      definitions: new Map([['once', { name: 'once', description: 'Once.', run: async () => ran.resolve() }]]),
+      host: () => undefined,
+      log: silentLog,
+    });
+    jobs.work();
+    await vi.waitFor(() => jobs.add('once', {}), { timeout: 10_000 });
+    await ran.promise;
+    await admin.call('ACL', 'LOG', 'RESET');
+    await setUser('off');
+    await cut();
+    await vi.waitFor(async () => expect(await admin.call('ACL', 'LOG')).not.toEqual([]), { timeout: 20_000 });
+    await jobs[Symbol.asyncDispose]();
+    await shared[Symbol.asyncDispose]();
+    const clients = [...new Set(connect.mock.contexts)] as (Redis & { reconnectTimeout?: unknown })[];
+    const isConnecting = ({ status, reconnectTimeout }: (typeof clients)[number]) =>
+      Boolean(reconnectTimeout) || ['connecting', 'connect', 'ready'].includes(status);
+    await vi.waitFor(() => expect(clients.filter(isConnecting).map(({ status }) => status)).toEqual([]));
+    expect(clients.length).toBeGreaterThanOrEqual(5); // for commands, for subscriptions, the queue's, two of the worker
+  });
+
   const opened = async (...rules: string[]) => {
     await setUser('reset', 'on', '>secret', ...leastAcl.split(' '), ...rules);
     const url = new URL(server?.url ?? '');

@@ -74,7 +74,8 @@ export function writeStreamEnd(response: JsonObject, firstSequence: number = nex
   return writeError(error, firstSequence) + writeEndEvent(response, secondSequence);
 }
 
-function writeError({ code, message, type }: JsonObject, sequence: number): string {
+/** Writes an error event. */
+export function writeError({ code, message, type }: JsonObject, sequence: number): string {
   const errorType = typeof type === 'string' ? type : code === 'server_error' ? code : 'invalid_request_error';
   const error = { type: errorType, code: code ?? null, message: message ?? '', param: null };
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;

@@ -2,8 +2,17 @@ import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { findResponse, createResponseNotFoundError } from './find-response.ts';
-import { parseEvents, recreateEvents, isEnding, type WrittenEvent, writeStreamEnd } from './response-events.ts';
+import {
+  parseEvents,
+  recreateEvents,
+  isEnding,
+  type WrittenEvent,
+  writeError,
+  writeStreamEnd,
+} from './response-events.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 
@@ -17,19 +26,35 @@ const keepAliveComment = ': keep-alive\n\n';
  * @param afterSequence sequence number of the last event to skip; -1 for all events
  */
 export function streamResponse(host: Host, key: RunKey, afterSequence: number): Reply {
+  const position = { lastSequence: afterSequence };
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    body: createBody(host, key, afterSequence),
+    body: createBody(host, key, position),
+    renderFailure: (error) => renderReadFailure(error, Math.max(0, position.lastSequence)),
     keepAlive: keepAliveComment,
     // The next event may be minutes away.
     isAwaited: true,
   };
 }
 
-function createBody(host: Host, key: RunKey, afterSequence: number): Readable {
+/** How far a stream has been sent. */
+interface Position {
+  lastSequence: number;
+}
+
+function createBody(host: Host, key: RunKey, position: Position): Readable {
   const abortController = new AbortController();
-  return createReplyStream(readEvents(host, key, afterSequence, abortController.signal), () => abortController.abort());
+  return createReplyStream(readEvents(host, key, position, abortController.signal), () => abortController.abort());
+}
+
+/**
+ * Renders the error of a stream that cannot be read on. No `response.failed` follows, because the response itself may be complete or still
+ * running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses none.
+ */
+function renderReadFailure(error: GatewayError, sequence: number): string {
+  const { type, code } = error.wording('openai');
+  return writeError({ type, code, message: renderStreamMessage(error, error.messageFor('openai')) }, sequence);
 }
 
 /**
@@ -37,17 +62,11 @@ function createBody(host: Host, key: RunKey, afterSequence: number): Readable {
  *
  * @throws GatewayError `response_not_found` if the response is deleted meanwhile
  */
-async function* readEvents(
-  host: Host,
-  key: RunKey,
-  afterSequence: number,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+async function* readEvents(host: Host, key: RunKey, position: Position, signal: AbortSignal): AsyncGenerator<string> {
   const rows = new RunRows(host.database);
   const runs = getBackgroundRuns(host);
-  let lastSequence = afterSequence;
   // Number stored with the last batch, which may end with an event that has no number.
-  let lastStoredSequence = afterSequence;
+  let lastStoredSequence = position.lastSequence;
   let lastSent = performance.now();
   while (!signal.aborted) {
     // The state must be read first: once it is `ended`, all events are stored.
@@ -56,15 +75,15 @@ async function* readEvents(
     const batches = await rows.listEventsAfter(key, lastStoredSequence);
     lastStoredSequence = batches.at(-1)?.last_sequence ?? lastStoredSequence;
     for (const event of batches.flatMap(({ events }) => parseEvents(events))) {
-      if (event.sequence === undefined || event.sequence <= lastSequence) continue;
-      lastSequence = event.sequence;
+      if (event.sequence === undefined || event.sequence <= position.lastSequence) continue;
+      position.lastSequence = event.sequence;
       lastSent = performance.now();
       yield event.text;
       if (isEnding(event)) return;
     }
     if (batches.length > 0) continue;
     if (state === 'ended') {
-      for (const { text } of await readRemainingEvents(host, key, lastSequence)) yield text;
+      for (const { text } of await readRemainingEvents(host, key, position.lastSequence)) yield text;
       return;
     }
     // Finding an abandoned response marks it as failed.

@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findResponse } from '../../../../../plugins/format/state/responses-store/find-response.ts';
-import { parseEvents } from '../../../../../plugins/format/state/responses-store/response-events.ts';
+import { parseEvents, readResponse } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../../../support/faulty-upstream.ts';
 import { answerText, eventsBefore, responseBody, startStore, type StoreGateway } from './fixture.ts';
 
@@ -68,6 +68,21 @@ async function takeUntil(stream: AsyncIterable<Streamed>, type: Streamed['type']
     if (event.type === type) break;
   }
   return events;
+}
+
+const readers = new WeakMap<Response, ReadableStreamDefaultReader<Uint8Array>>();
+
+/** Reads a stream up to an event that has this text, or what it still has until it ends or breaks. */
+async function takeText(response: Response, upTo?: string): Promise<string> {
+  const reader = readers.get(response) ?? response.body!.getReader();
+  readers.set(response, reader);
+  let text = '';
+  while (upTo === undefined || !text.includes(upTo)) {
+    const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+    text += Buffer.from(value ?? []).toString();
+    if (done) break;
+  }
+  return text;
 }
 
 describe('a background response', () => {
@@ -182,6 +197,25 @@ describe('a background response', () => {
     expect(await upstream.waitForClose(1)).toBe('client left');
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   });
+
+  it.each(['its create', 'a resumed one'])(
+    'that is deleted ends the stream of %s with an error that keeps the count',
+    async (of) => {
+      const { client, gateway } = await setting();
+      const stream = await gateway.call('POST', '/v1/responses', { ...asks, stream: true });
+      const created = await takeText(stream, 'output_text.delta');
+      const [first] = parseEvents(created);
+      const id = String(readResponse(first!)?.['id']);
+      const resumed = of === 'its create' ? undefined : await gateway.call('GET', `/v1/responses/${id}?stream=true`);
+      if (resumed !== undefined) expect(await takeText(resumed, 'output_text.delta')).toBe(created);
+      await client.responses.delete(id);
+      const rest = parseEvents(await takeText(resumed ?? stream));
+      expect(rest.map(({ type, sequence }) => [type, sequence])).toEqual([
+        ['error', parseEvents(created).at(-1)?.sequence],
+      ]);
+      expect(rest[0]?.text).toContain(`Response with id '${id}' not found.`);
+    },
+  );
 
   it('of an account that is deleted ends at its upstream', async () => {
     const { client, upstream, gateway } = await setting();

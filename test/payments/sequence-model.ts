@@ -243,13 +243,15 @@ export class ModelAccount {
   /** From whoever has the days; a gift that nobody has redeemed is withdrawn. */
   #takeBack(order: ModelOrder, isWhole: boolean, now: bigint): void {
     const holder = order.isGift ? order.gift?.redeemer : this;
-    if (holder !== undefined) holder.#end(order.id, isWhole, now);
+    if (holder !== undefined) holder.#end(order, isWhole, now);
     else if (order.gift !== undefined) order.gift.isRevoked = true;
   }
 
-  #end(order: string, isWhole: boolean, now: bigint): void {
-    this.#endOrder(order, now);
-    if (isWhole) this.#revoke(this.#lengthOf(order), now);
+  #end({ id, days }: ModelOrder, isWhole: boolean, now: bigint): void {
+    this.#endOrder(id, now);
+    if (!isWhole) return;
+    const [used, sold] = [this.#lengthOf(id), BigInt(days) * day];
+    this.#revoke(used < sold ? used : sold, now);
   }
 
   #enter(order: ModelOrder, payment: ModelPayment, { name, amount }: StatedRefund, now: bigint): void {

@@ -190,7 +190,8 @@ export async function extendPeriod(
 
 /**
  * Revokes all time that an order bought: the remainder of its period, and its used part from the end of the account's other paid time, as
- * far as there is any. Call it once per order.
+ * far as there is any. Time that was credited to the order for an outage ends with it, but is not taken from other paid time. Call it once
+ * per order.
  *
  * @param note reason for the operator
  * @throws AccountError `not_found`
@@ -205,7 +206,8 @@ export async function revokeOrderDays(
   await revokeTime(
     transaction,
     accountId,
-    `(select coalesce(sum(${toElapsedInterval('p.ends_at - p.starts_at')}), interval '0') from ${periodsInForce} p where p.order_id = ?)`,
+    `(select coalesce(least(sum(${toElapsedInterval('p.ends_at - p.starts_at')}), make_interval(hours => 24 * max(p.days))), interval '0')
+      from ${periodsInForce} p where p.order_id = ?)`,
     orderId,
     note,
   );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { addDays, endOrderPeriod, grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import { addDays, endOrderPeriod, grantDays, revokeDays, revokeOrderDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
@@ -19,14 +19,20 @@ beforeEach(async () => {
 
 const inTransaction: ReturnType<Database['fork']>['transactional'] = (work) => database.fork().transactional(work);
 
-/** Enters a paid order and its period. */
-async function buy(days: number, limits?: { limit: number }): Promise<string> {
+/** Enters a paid order without a period. */
+async function placeOrder(days: number): Promise<string> {
   const orderId = randomUUID();
   await database.query(
     `insert into plan_order (id, code, account_id, days, price, currency, provider, state, expires_at, paid_at)
      values (?, ?, ?, ?, 1, 'IDR', 'sandbox', 'paid', now(), now())`,
     [orderId, orderId, accountId, days],
   );
+  return orderId;
+}
+
+/** Enters a paid order and its period. */
+async function buy(days: number, limits?: { limit: number }): Promise<string> {
+  const orderId = await placeOrder(days);
   await inTransaction((transaction) => addDays(transaction, accountId, { days, reason: 'order', orderId, limits }));
   return orderId;
 }
@@ -132,12 +138,7 @@ describe('endOrderPeriod', () => {
   });
 
   it('leaves a period that is over as it is', async () => {
-    const orderId = randomUUID();
-    await database.query(
-      `insert into plan_order (id, code, account_id, days, price, currency, provider, expires_at)
-       values (?, ?, ?, 1, 1, 'IDR', 'sandbox', now())`,
-      [orderId, orderId, accountId],
-    );
+    const orderId = await placeOrder(1);
     await database.query(
       `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, order_id)
        values (gen_random_uuid(), ?, now() - interval '3 days', now() - interval '2 days', 1, 'order', ?)`,
@@ -178,6 +179,25 @@ describe('endOrderPeriod', () => {
     expect((last?.endsAt.getTime() ?? 0) - (last?.startsAt.getTime() ?? 0)).toBe(150 * day);
     expect((last?.endsAt.getTime() ?? 0) - Date.now()).toBeLessThan(150 * day + 1_000);
     expect((last?.endsAt.getTime() ?? 0) - Date.now()).toBeGreaterThan(150 * day - 60_000);
+  });
+});
+
+describe('revokeOrderDays', () => {
+  it.each([
+    ['the time used', 12, 6.5],
+    ['what the order sold, not what an outage gave besides', 27, 6],
+  ])('takes %s from what the account holds besides', async (_what, usedHours, left) => {
+    const orderId = await placeOrder(1);
+    await database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, order_id)
+       select gen_random_uuid(), ?, start, start + interval '30 hours', 1, 'outage', ?
+       from (select now() - make_interval(hours => ?) as start)`,
+      [accountId, orderId, usedHours],
+    );
+    await buy(7);
+    await inTransaction((transaction) => revokeOrderDays(transaction, accountId, orderId, 'refund'));
+    expect(Number((await held()).at(-1)?.endsAt) - Date.now()).toBeGreaterThan(left * day - 60_000);
+    expect(Number((await held()).at(-1)?.endsAt) - Date.now()).toBeLessThan(left * day + 60_000);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import { getConfiguredProvider } from '#core/business/payments/connections.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
@@ -47,6 +48,10 @@ function addDocumentRoutes(server: Server): void {
     return JSON.stringify(createOpenApiDocument(api, service, model), null, 1);
   });
   serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
-    renderLlmsText(api, host.service, host.catalog, { samples: renderDocsSamples(host), hasSetup: hasSetup(gateway) }),
+    renderLlmsText(api, host.service, host.catalog, {
+      samples: renderDocsSamples(host),
+      hasSetup: hasSetup(gateway),
+      isSelling: getConfiguredProvider(host) !== undefined,
+    }),
   );
 }

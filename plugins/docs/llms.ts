@@ -4,12 +4,19 @@ import type { SampleTab } from '#core/web/pages/code-samples.ts';
 import { formatSetupCommand } from '#core/web/pages/setup-command.ts';
 import { type DescribedApi, type DescribedHeader, filterHeaders } from './describe-api.ts';
 
+interface LlmsContent {
+  readonly samples: readonly SampleTab[];
+  readonly hasSetup: boolean;
+  /** True if plans can be bought here. */
+  readonly isSelling: boolean;
+}
+
 /** Renders the documentation as Markdown for language models: https://llmstxt.org */
 export function renderLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,
   { listed }: Pick<Catalog, 'listed'>,
-  { samples, hasSetup }: { readonly samples: readonly SampleTab[]; readonly hasSetup: boolean },
+  { samples, hasSetup, isSelling }: LlmsContent,
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
@@ -27,7 +34,7 @@ export function renderLlmsText(
   const head = [
     `# ${name}`,
     '',
-    '> One API key for every model, in the formats of OpenAI, Anthropic and Google. Access is paid for by the day.',
+    `> One API key for every model, in the formats of OpenAI, Anthropic and Google.${isSelling ? ' Access is paid for by the day.' : ''}`,
     '',
   ];
   return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');

@@ -147,9 +147,14 @@ describe('documentation', () => {
     expect(await read('/llms.txt')).toMatch(command);
   });
 
-  it('/llms.txt says first what a key is for and how access is paid for', async () => {
-    expect(await read('/llms.txt')).toMatch(
-      /^# .+\n\n> One API key for every model, .+\. Access is paid for by the day\.\n/,
-    );
+  it('/llms.txt says first what a key is for, and where plans are sold how access is paid for', async () => {
+    const summary = async () => /^# .+\n\n> (One API key .+)\n/.exec(await read('/llms.txt'))?.[1];
+    const key = 'One API key for every model, in the formats of OpenAI, Anthropic and Google.';
+    expect(await summary()).toBe(`${key} Access is paid for by the day.`);
+    await gateway.write(`${yaml(limited)}payments: { provider: none }\n`);
+    await gateway.gateway.reload();
+    expect(await summary()).toBe(key);
+    await gateway.write(yaml(limited));
+    await gateway.gateway.reload();
   });
 });

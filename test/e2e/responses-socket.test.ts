@@ -208,6 +208,29 @@ describe('a conversation on a WebSocket', () => {
     expect(lastMessages()).toMatchObject([{ content: 'one' }, twice, { content: 'two' }, {}, { content: 'three' }]);
   });
 
+  it('has each call once where a request repeats the calls of the response that it continues', async () => {
+    using client = await open();
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'look', arguments: '{"day":1}' };
+    const result = { type: 'function_call_output', call_id: 'a', output: 'rain' };
+    answer = (_request, response) => {
+      const body = { id: 'resp_1', object: 'response', model: 'm', created_at: 1 };
+      response.sse(
+        { type: 'response.created', sequence_number: 0, response: { ...body, status: 'in_progress', output: [] } },
+        { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...call, arguments: '' } },
+        { type: 'response.output_item.done', sequence_number: 2, output_index: 0, item: call },
+        { type: 'response.completed', sequence_number: 3, response: { ...body, status: 'completed', output: [call] } },
+      );
+      response.end();
+    };
+    const next = { model: 'on-responses', store: false };
+    const first = await client.ask({ ...next, input: 'one' });
+    const input = [{ ...call, id: undefined, arguments: '{"day": 1}' }, result];
+    const second = await client.ask({ ...next, input, previous_response_id: first.response?.id });
+    expect(lastInput()).toMatchObject([{ content: 'one' }, call, result]);
+    await client.ask({ ...next, input: 'two', previous_response_id: second.response?.id });
+    expect(lastInput()).toMatchObject([{ content: 'one' }, call, result, call, { content: 'two' }]);
+  });
+
   it('begins with what `generate: false` has prepared, of which no upstream hears', async () => {
     using client = await open();
     const before = upstream.requests.length;

@@ -262,6 +262,7 @@ export class ClientSocket implements TurnSocket {
     const body = composeBody(
       frame,
       segments?.map(({ bytes }) => bytes),
+      turn.newItems,
     );
     await messageRunner.runMessage(
       {

@@ -21,13 +21,17 @@ const noItems = Buffer.alloc(0);
  * valid JSON if the event is.
  *
  * @param keptBytes items of the continued conversation, as written by `separateItems`; undefined for a new conversation
+ * @param newItems items that the event adds to them
  */
-export function composeBody(frame: CreateFrame, keptBytes: readonly Buffer[] | undefined): readonly Buffer[] {
+export function composeBody(
+  frame: CreateFrame,
+  keptBytes: readonly Buffer[] | undefined,
+  newItems = readInputItems(frame),
+): readonly Buffer[] {
   const head: Buffer[] = [bodyStart];
   for (const range of findRanges(frame.members, keptBytes === undefined ? socketMembers : replacedMembers))
     head.push(separator, frame.bytes.subarray(range.start, range.end));
   if (keptBytes === undefined) return joinPieces([...head, bodyEnd]);
-  const newItems = readInputItems(frame);
   const previousItems = keptBytes.filter(({ length }) => length > 0);
   const lastItems = previousItems.pop();
   if (lastItems !== undefined) previousItems.push(newItems.length > 0 ? lastItems : lastItems.subarray(0, -1));

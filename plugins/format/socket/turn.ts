@@ -8,10 +8,11 @@ import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
-import { separateItems, readInputItems } from './compose-body.ts';
+import { separateItems } from './compose-body.ts';
 import { writeErrorFrame, writeProtocolError, protocolErrors } from './error-frames.ts';
 import { toByteString, parseEvents, writePayload, createLanePrefix, type FramedEvent } from './event-frames.ts';
 import type { ConversationSegment } from './kept-conversations.ts';
+import { readNewItems } from './new-items.ts';
 import type { CreateFrame } from './read-frame.ts';
 import type { FrameWriter } from './text-frames.ts';
 import { convertToEvents, TurnOutput } from './turn-output.ts';
@@ -40,6 +41,8 @@ export class SocketTurn implements MessageClient {
   readonly frame: CreateFrame;
   /** Segments of the kept conversation that the request continues; undefined for a new conversation or a stored response. */
   readonly previousSegments: readonly ConversationSegment[] | undefined;
+  /** Items that the request adds to the conversation. */
+  readonly newItems: Buffer;
   readonly #socket: TurnSocket;
   readonly #slotWaitMs: number;
   readonly #output = new TurnOutput();
@@ -65,6 +68,7 @@ export class SocketTurn implements MessageClient {
     this.frame = frame;
     this.#lanePrefix = createLanePrefix(frame.streamId);
     this.previousSegments = previousSegments;
+    this.newItems = readNewItems(frame, previousSegments?.at(-1)?.bytes);
   }
 
   /** Id of the response; undefined until it has begun. */
@@ -243,7 +247,7 @@ export class SocketTurn implements MessageClient {
   #listNewItems(): readonly Buffer[] {
     const storedItems = this.#exchange?.find(expandedItems);
     const requestItems =
-      storedItems === undefined ? readInputItems(this.frame) : Buffer.from(JSON.stringify(storedItems).slice(1, -1));
+      storedItems === undefined ? this.newItems : Buffer.from(JSON.stringify(storedItems).slice(1, -1));
     return separateItems([requestItems, ...this.#output.listItems()]);
   }
 

@@ -4,15 +4,24 @@ import { asList, asText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../wire/responses.ts';
 
 /**
- * Omits the items of a request that repeat the answer that the request continues. CAMEL sends the text and the calls of the answer again,
- * together with the results. A repeated call would be a second call without a result, which vendors refuse.
+ * Omits the items of a request that repeat the answer that the request continues.
  *
  * @param items the request's own items
  * @param answer the output of the continued response
  */
 export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly JsonValue[]): readonly JsonValue[] {
+  const repeatedIndexes = findRepeatedAnswer(items, answer);
+  return repeatedIndexes.size === 0 ? items : items.filter((_item, index) => !repeatedIndexes.has(index));
+}
+
+/**
+ * Finds the items of a request that repeat the answer that the request continues. CAMEL sends the text and the calls of the answer again,
+ * together with the results. A repeated call would be a second call without a result, which vendors refuse.
+ *
+ * @returns their indexes
+ */
+export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly JsonValue[]): ReadonlySet<number> {
   const openCalls = answer.flatMap((item) => identifyCall(item) ?? []);
-  if (openCalls.length === 0) return items;
   const repeatedIndexes = new Set<number>();
   for (const [index, item] of items.entries()) {
     const call = identifyCall(item);
@@ -22,13 +31,14 @@ export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly
     openCalls.splice(position, 1);
     repeatedIndexes.add(index);
   }
-  if (repeatedIndexes.size === 0) return items;
+  if (repeatedIndexes.size === 0) return repeatedIndexes;
   const texts = new Set(answer.flatMap((item) => readAnswerText(item) ?? []));
   const firstCall = Math.min(...repeatedIndexes);
-  return items.filter((item, index) => {
-    const text = index < firstCall ? readAnswerText(item) : undefined;
-    return !repeatedIndexes.has(index) && (text === undefined || !texts.has(text));
-  });
+  for (const [index, item] of items.slice(0, firstCall).entries()) {
+    const text = readAnswerText(item);
+    if (text !== undefined && texts.has(text)) repeatedIndexes.add(index);
+  }
+  return repeatedIndexes;
 }
 
 /** Returns a text that is equal for equal calls; undefined for other items. Ignores the item's id, because some clients do not keep it. */

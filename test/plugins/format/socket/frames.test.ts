@@ -9,6 +9,7 @@ import {
   fromByteString,
 } from '../../../../plugins/format/socket/event-frames.ts';
 import { findMembers } from '../../../../plugins/format/socket/member-spans.ts';
+import { readNewItems } from '../../../../plugins/format/socket/new-items.ts';
 import { readCreateFrame, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
 import { writeTextFrames } from '../../../../plugins/format/socket/text-frames.ts';
 import { convertToEvents, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
@@ -88,6 +89,18 @@ describe('the body of a request on a socket', () => {
     [[], '{"stream":true,"model":"m","input":[]}'],
   ])('that adds nothing has the items that it continues: %o', (kept, body) => {
     expect(bodyOf('{"type":"response.create","previous_response_id":"r","model":"m"}', kept)).toBe(body);
+  });
+
+  it('adds no calls and texts of the answer that it continues, and keeps the bytes of the others', () => {
+    const call = '{"type":"function_call","id":"fc","call_id":"a","name":"look","arguments":"{\\"day\\": 1}"}';
+    const kept = `{"role":"user","content":"one"},{"type":"message","role":"assistant","content":[{"text":"hm"}]},${call},`;
+    const repeated = '{"type":"function_call","call_id":"a","name":"look","arguments":"{\\"day\\":1}"}';
+    const result = '{"type":"function_call_output","call_id":"a", "output":12345678901234567890}';
+    const items = `{"role":"assistant","content":"hm"}, ${repeated} , ${result}`;
+    const frame = readFrame(Buffer.from(`{"type":"x","input":[${items}]}`));
+    expect(readNewItems(frame, Buffer.from(kept)).toString()).toBe(result);
+    expect(readNewItems(frame, undefined).toString()).toBe(items);
+    expect(readNewItems(frame, Buffer.from(`${kept}${result},`)).toString()).toBe(items); // the calls have their results
   });
 
   it.each([

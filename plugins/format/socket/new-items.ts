@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
+import { RawJsonReader } from '../request/raw-json-reader.ts';
+import { findRepeatedAnswer } from '../state/responses-store/repeated-answer.ts';
+import { asText } from '../wire/members.ts';
+import type { ResponsesItem } from '../wire/responses.ts';
+import { readInputItems } from './compose-body.ts';
+import type { ClientFrame } from './read-frame.ts';
+
+const comma = 0x2c;
+const separator = Buffer.from(',');
+
+/**
+ * Reads the items that an event adds to its conversation, like `readInputItems`, but omits those that repeat the answer that it continues.
+ * Only items that can do so are parsed.
+ *
+ * @param lastItems last items of the kept conversation, as written by `separateItems`; undefined for a new conversation
+ */
+export function readNewItems(frame: ClientFrame, lastItems: Buffer | undefined): Buffer {
+  const bytes = readInputItems(frame);
+  if (lastItems === undefined || !isCall(bytes)) return bytes;
+  const items = splitItems(bytes);
+  const values = items.map((item) => (isCall(item) || item.includes('"assistant"') ? parseItem(item) : null));
+  const repeatedIndexes = findRepeatedAnswer(values, readAnswer(splitItems(lastItems)));
+  if (repeatedIndexes.size === 0) return bytes;
+  const newItems = items.filter((_item, index) => !repeatedIndexes.has(index));
+  return Buffer.concat(newItems.flatMap((item, index) => (index === 0 ? [item] : [separator, item])));
+}
+
+/** Returns false for items without a call. Their types end in `_call`; a quote within a text would have a backslash before it. */
+function isCall(bytes: Buffer): boolean {
+  return bytes.includes('_call"');
+}
+
+/** Splits items at the commas between them. The last one may be followed by a comma. */
+function splitItems(bytes: Buffer): Buffer[] {
+  const reader = new RawJsonReader(bytes);
+  const items: Buffer[] = [];
+  do {
+    const item = reader.readValue();
+    if (item !== undefined) items.push(item);
+  } while (reader.consume(comma));
+  return items;
+}
+
+/** Reads the output of the last response: the items behind the last one that a client has sent. */
+function readAnswer(items: readonly Buffer[]): JsonValue[] {
+  const answer: JsonValue[] = [];
+  for (const bytes of items.toReversed()) {
+    const item = parseItem(bytes);
+    if (!isOutput(item)) break;
+    answer.unshift(item);
+  }
+  return answer;
+}
+
+function isOutput(item: JsonValue): boolean {
+  if (!isJsonObject(item)) return false;
+  const { type, role }: ResponsesItem = item;
+  return role === undefined ? !asText(type).endsWith('_output') : role === 'assistant';
+}
+
+function parseItem(bytes: Buffer): JsonValue {
+  return (parseJson(bytes.toString()) ?? null) as JsonValue;
+}

@@ -3,6 +3,7 @@ import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
+import { earlierClockSql } from '#core/platform/database/rows.ts';
 import { balancesSection } from './section.ts';
 import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
 
@@ -42,7 +43,10 @@ export async function queryBalances(host: QueryHost): Promise<void> {
     };
     await Promise.all(Array.from({ length: concurrency }, queryRemaining));
   }
-  await database.query('delete from balance_reading where read_at < ?', [new Date(now() - retentionDays * 86_400_000)]);
+  await database.query(`delete from balance_reading where read_at < ${earlierClockSql} - make_interval(days => ?)`, [
+    new Date(now()),
+    retentionDays,
+  ]);
 }
 
 async function queryBalance(host: QueryHost, { digest, key, upstream }: QueryableKey): Promise<void> {

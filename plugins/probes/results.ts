@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import { epochs, type RecordOf, type Row, selectColumns, toRecord } from '#core/platform/database/rows.ts';
+import {
+  earlierClockSql,
+  epochs,
+  type RecordOf,
+  type Row,
+  selectColumns,
+  toRecord,
+} from '#core/platform/database/rows.ts';
 import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
@@ -212,7 +219,8 @@ export async function redateFutureResults(database: Queries, now: number): Promi
 
 /** Deletes expired results, except baselines. */
 export async function removeOldResults(database: Queries, now: number): Promise<void> {
-  await database.query('delete from probes_result where started_at < ? and not is_baseline', [
-    new Date(now - retentionDays * 24 * 3_600_000),
-  ]);
+  await database.query(
+    `delete from probes_result where started_at < ${earlierClockSql} - make_interval(days => ?) and not is_baseline`,
+    [new Date(now), retentionDays],
+  );
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { earlierClockSql, epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
 import type { Incident } from './incident.ts';
 
@@ -105,9 +105,9 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
  */
 export async function removeOldIncidents(database: Queries, now: number): Promise<void> {
   await database.query(
-    `delete from incident where ended_at < ? or id in (
+    `delete from incident where ended_at < ${earlierClockSql} - make_interval(days => ?) or id in (
        select id from incident where ended_at is not null order by started_at desc offset ?)`,
-    [formatTimestamp(now - retention.days * 86_400_000), retention.incidents],
+    [formatTimestamp(now), retention.days, retention.incidents],
   );
 }
 

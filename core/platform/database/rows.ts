@@ -66,6 +66,12 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
 
+/**
+ * SQL for the earlier of both clocks; its placeholder takes the instance's time. What expires is deleted by it, because deletion is final and
+ * one clock may be ahead.
+ */
+export const earlierClockSql = 'least(?::timestamptz, clock_timestamp())';
+
 /** Returns the SQL for a time as epoch ms, independent of the session's time zone and date style. */
 export function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { readBalances } from '../../../plugins/balances/balances.ts';
+import { queryBalances } from '../../../plugins/balances/query-balances.ts';
 import { renewBalances } from '../../../plugins/balances/state.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -70,6 +71,18 @@ it('each key is asked once, at its own host, and keys of one account count once'
   ]);
   expect(elsewhere.requests).toHaveLength(0);
   expect(await deep()).toMatchObject({ upstreams: ['deep', 'deep-messages'], amount: 30, currency: 'USD' });
+});
+
+it('an instance whose clock is ahead deletes no readings before their time', async () => {
+  const readings = async () => (await gateway.database.query('select 1 from balance_reading')).length;
+  const ahead = { ...host(), now: () => Date.now() + 365 * day };
+  await ask();
+  const before = await readings();
+  await queryBalances(ahead);
+  expect(await readings()).toBeGreaterThan(before);
+  await gateway.database.query(`update balance_reading set read_at = clock_timestamp() - interval '61 days'`);
+  await ask();
+  expect(await readings()).toBe(2);
 });
 
 it('the days that are left, and what stops then, follow from the use of a week', async () => {

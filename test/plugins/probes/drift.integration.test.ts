@@ -4,7 +4,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { runDueProbes } from '../../../plugins/probes/jobs.ts';
 import { listChecks } from '../../../plugins/probes/probe-route.ts';
-import { readLastResults, readSpending } from '../../../plugins/probes/results.ts';
+import { readLastResults, readSpending, removeOldResults } from '../../../plugins/probes/results.ts';
 import { probeGauges, probesCheck, getProbeState } from '../../../plugins/probes/state.ts';
 import { readRouteStatuses } from '../../../plugins/upstream/routes.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -127,6 +127,19 @@ it('a route is probed again after a day although the clock was set back by a wee
   world.advance(24);
   await probed(world);
   expect(world.upstream.requests.length).toBeGreaterThan(asked);
+});
+
+it('an instance whose clock is ahead deletes no results of probes before their time', async () => {
+  const world = await openWorld(database);
+  await probed(world);
+  await database.query('update probes_result set started_at = clock_timestamp()');
+  const results = await readLastResults(database, [world.route.id]);
+  expect(results).not.toEqual([]);
+  await removeOldResults(database, Date.now() + 365 * 24 * 3_600_000);
+  expect(await readLastResults(database, [world.route.id])).toEqual(results);
+  await database.query(`update probes_result set started_at = started_at - interval '61 days' where not is_baseline`);
+  await removeOldResults(database, Date.now());
+  expect(await database.query('select 1 from probes_result where not is_baseline')).toEqual([]);
 });
 
 it('a prompt that the vendor cuts at its beginning is found once a week', async () => {

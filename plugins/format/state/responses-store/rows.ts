@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { Row } from '#core/platform/database/rows.ts';
+import { earlierClockSql, type Row } from '#core/platform/database/rows.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { ResponseStore } from './entities.ts';
@@ -128,7 +128,7 @@ export class ResponseRows {
   }
 
   /**
-   * Deletes responses that have expired by both clocks, because deletion is final and one may be ahead. In batches, to keep locks short.
+   * Deletes responses that have expired by both clocks. In batches, to keep locks short.
    *
    * @returns their number
    */
@@ -137,7 +137,7 @@ export class ResponseRows {
     for (;;) {
       const rows = await this.#database.query(
         `DELETE FROM response_store WHERE (account_id, id) IN (
-           SELECT account_id, id FROM response_store WHERE expires_at <= least(?::timestamptz, clock_timestamp()) LIMIT ? FOR UPDATE SKIP LOCKED
+           SELECT account_id, id FROM response_store WHERE expires_at <= ${earlierClockSql} LIMIT ? FOR UPDATE SKIP LOCKED
          ) RETURNING 1`,
         [toTimestamp(now), batchSize],
       );

@@ -1,5 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
-import type { Row } from '#core/platform/database/rows.ts';
+import { earlierClockSql, type Row } from '#core/platform/database/rows.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ResponseEvent } from './entities.ts';
 import { leaseEndSql, listItemIds, toTimestamp } from './rows.ts';
@@ -129,4 +129,4 @@ export class RunRows {
   }
 }
 
-const retainedSinceSql = `least(?::timestamptz, clock_timestamp()) - ?::float8 * interval '1 ms'`;
+const retainedSinceSql = `${earlierClockSql} - ?::float8 * interval '1 ms'`;

@@ -144,16 +144,25 @@ describe('incidents', () => {
     expect(await incidents()).toEqual([]);
   });
 
-  it('are removed after 400 days', async () => {
+  it('are removed after 400 days by both clocks', async () => {
     states = { 'main/a': 'open', 'backup/a': 'open' };
     await watch(instance('a'), 60);
     states = {};
     await new RecordBook(database).write({ model: 'dp/a', started_at: now, first_content_ms: 200 });
     await watch(instance('a'), 6 * 60);
-    await removeOldIncidents(database, now + 399 * 24 * 60 * minute);
-    expect(await incidents()).toHaveLength(1);
-    await removeOldIncidents(database, now + 401 * 24 * 60 * minute);
-    expect(await incidents()).toEqual([]);
+    const leftAfter = async (days: number, instanceAheadDays: number) => {
+      await database.query(
+        `update incident set started_at = moved, ended_at = moved
+         from (select clock_timestamp() - make_interval(days => ?) as moved)`,
+        [days],
+      );
+      await removeOldIncidents(database, Date.now() + instanceAheadDays * 24 * 60 * minute);
+      return (await database.query('select from incident')).length;
+    };
+    expect(await leftAfter(399, 0)).toBe(1);
+    expect(await leftAfter(399, 365)).toBe(1);
+    expect(await leftAfter(401, -365)).toBe(1);
+    expect(await leftAfter(401, 0)).toBe(0);
   });
 });
 

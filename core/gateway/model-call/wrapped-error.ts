@@ -16,10 +16,10 @@ const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
  * Prefixes with the status of a gateway's upstream: of vLLM's agentic-api, of claude-code-router, and of OpenAI's SDK for Python, whose
- * exceptions many gateways repeat.
+ * exceptions many gateways repeat (lm-proxy with the exception's name, if it was started with `--debug`).
  */
 const statusPrefix =
-  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |Error code: (\d{3}) - )/;
+  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: )?Error code: (\d{3}) - )/;
 /** claude-code-router repeats the message. */
 const statusSuffix = /Error: Error from provider\(/;
 /** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */

@@ -164,6 +164,17 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { message: overflow.message, type: 'invalid_request_error', code: 'context_length_exceeded' },
   ],
   [
+    'lm-proxy, started with --debug',
+    {
+      error: {
+        message: `Error processing upstream provider response [BadRequestError]: Error code: 400 - ${printedOverflow}`,
+        type: 'upstream_error',
+        code: 'upstream_error',
+      },
+    },
+    { message: overflow.message, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  ],
+  [
     "FastAPI with OpenAI's SDK for Python",
     {
       detail: `Error code: 429 - {'error': {'message': 'It\\'s \\xe0 \\u20ac\\n', 'type': None, 'code': 'insufficient_quota'}}`,

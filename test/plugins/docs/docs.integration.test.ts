@@ -30,6 +30,7 @@ interface Operation {
 }
 
 const read = async (path: string) => (await fetch(gateway.url + path)).text();
+const readSummary = async () => /^# .+\n\n> (One API key .+)\n/.exec(await read('/llms.txt'))?.[1];
 const readDocument = async () => JSON.parse(await read('/openapi.json')) as Document;
 const inBrowser = async (headers: Record<string, string> = {}) =>
   (await new PageClient(gateway.url).get('/docs', headers)).text;
@@ -148,12 +149,11 @@ describe('documentation', () => {
   });
 
   it('/llms.txt says first what a key is for, and where plans are sold how access is paid for', async () => {
-    const summary = async () => /^# .+\n\n> (One API key .+)\n/.exec(await read('/llms.txt'))?.[1];
     const key = 'One API key for every model, in the formats of OpenAI, Anthropic and Google.';
-    expect(await summary()).toBe(`${key} Access is paid for by the day.`);
+    expect(await readSummary()).toBe(`${key} Access is paid for by the day.`);
     await gateway.write(`${yaml(limited)}payments: { provider: none }\n`);
     await gateway.gateway.reload();
-    expect(await summary()).toBe(key);
+    expect(await readSummary()).toBe(key);
     await gateway.write(yaml(limited));
     await gateway.gateway.reload();
   });

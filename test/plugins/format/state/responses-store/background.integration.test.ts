@@ -77,12 +77,11 @@ async function takeText(response: Response, upTo?: string): Promise<string> {
   const reader = readers.get(response) ?? response.body!.getReader();
   readers.set(response, reader);
   let text = '';
-  while (upTo === undefined || !text.includes(upTo)) {
+  for (;;) {
     const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
     text += Buffer.from(value ?? []).toString();
-    if (done) break;
+    if (done || (upTo !== undefined && text.includes(upTo))) return text;
   }
-  return text;
 }
 
 describe('a background response', () => {

@@ -1,40 +1,20 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { encodePng } from '#core/platform/png.ts';
 
 const imageSize = 256; // pixels
 
-/** Draws a square PNG with a gradient. Source: W3C, "Portable Network Graphics". @param seed bytes that determine the colours */
-export function drawPng(seed: Buffer): Buffer {
-  const rows = Buffer.alloc(imageSize * (1 + imageSize * 3));
-  for (let y = 0; y < imageSize; y++) {
-    for (let x = 0; x < imageSize; x++) {
-      const offset = y * (1 + imageSize * 3) + 1 + x * 3;
-      for (let channel = 0; channel < 3; channel++) rows[offset + channel] = mixColour(seed, channel, x, y);
-    }
-  }
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(imageSize, 0);
-  header.writeUInt32BE(imageSize, 4);
-  header.set([8, 2, 0, 0, 0], 8); // 8 bits, RGB
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    encodeChunk('IHDR', header),
-    encodeChunk('IDAT', deflateSync(rows)),
-    encodeChunk('IEND', Buffer.alloc(0)),
-  ]);
+/** Draws a square PNG with a gradient. @param seed bytes that determine the colours */
+export function drawPng(seed: Buffer): Promise<Buffer> {
+  const pixels = Buffer.alloc(imageSize * imageSize * 3);
+  for (let y = 0; y < imageSize; y++)
+    for (let x = 0; x < imageSize; x++)
+      for (let channel = 0; channel < 3; channel++)
+        pixels[(y * imageSize + x) * 3 + channel] = mixColour(seed, channel, x, y);
+  return encodePng({ width: imageSize, height: imageSize, pixels });
 }
 
 function mixColour(seed: Buffer, channel: number, x: number, y: number): number {
   const [from = 0, to = 255] = [seed[channel], seed[channel + 3]];
   return Math.round(from + ((to - from) * (x + y)) / (2 * imageSize));
-}
-
-function encodeChunk(type: string, data: Buffer): Buffer {
-  const typedData = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const frame = Buffer.alloc(8);
-  frame.writeUInt32BE(data.length, 0);
-  frame.writeUInt32BE(crc32(typedData), 4);
-  return Buffer.concat([frame.subarray(0, 4), typedData, frame.subarray(4)]);
 }
 
 const sampleRate = 16_000;

@@ -6,15 +6,18 @@ import { drawPng, renderWav } from './media.ts';
 import { countTokens } from './tokens.ts';
 
 /** The answer of an endpoint other than chat. */
-export interface OtherAnswer {
+interface OtherAnswer {
   readonly type: string;
   readonly body: string | Buffer;
 }
 
+/** Answers the JSON body or the fields of a form. */
+export type OtherEndpoint = (body: JsonObject) => OtherAnswer | Promise<OtherAnswer>;
+
 const answerText = 'This is the demo upstream: it makes its answers up.';
 
 /** Endpoints by path, relative to the base URL. Sources: OpenAI API reference; Cohere API reference, "Rerank". */
-export const otherEndpoints: ReadonlyMap<string, (body: JsonObject) => OtherAnswer> = new Map([
+export const otherEndpoints: ReadonlyMap<string, OtherEndpoint> = new Map<string, OtherEndpoint>([
   ['/completions', completePrompt],
   ['/embeddings', embedTexts],
   ['/images/generations', drawImages],
@@ -84,10 +87,11 @@ function embedText(text: string, length: number): Float32Array {
   return vector.map((value) => value / norm);
 }
 
-function drawImages({ prompt, n, stream }: JsonObject): OtherAnswer {
+async function drawImages({ prompt, n, stream }: JsonObject): Promise<OtherAnswer> {
   const text = typeof prompt === 'string' ? prompt : 'variation';
   const count = Math.min(Math.max(Math.trunc(readNumber(n) ?? 1), 1), 10);
-  const images = Array.from({ length: count }, (_, index) => drawPng(hashText(`${index} ${text}`)).toString('base64'));
+  const pictures = Array.from({ length: count }, (_, index) => drawPng(hashText(`${index} ${text}`)));
+  const images = (await Promise.all(pictures)).map((picture) => picture.toString('base64'));
   const usage = {
     input_tokens: countTokens(text),
     output_tokens: 256 * count,

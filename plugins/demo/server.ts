@@ -9,7 +9,7 @@ import { ChatRequestError, createChatError } from './chat-error.ts';
 import { findLastUserText, parseChatRequest } from './chat-request.ts';
 import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
-import { type OtherAnswer, otherEndpoints, parseForm, readTexts } from './other-answers.ts';
+import { type OtherEndpoint, otherEndpoints, parseForm, readTexts } from './other-answers.ts';
 
 /** A running demo upstream. */
 export interface DemoUpstream extends AsyncDisposable {
@@ -96,12 +96,12 @@ async function handleRequest(request: IncomingMessage, response: ServerResponse,
 async function serveOtherEndpoint(
   request: IncomingMessage,
   body: string,
-  answer: (body: JsonObject) => OtherAnswer,
+  answer: OtherEndpoint,
   delivery: DemoDelivery,
 ): Promise<void> {
   const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
   const fields = isForm ? parseForm(body) : parseBody(body);
-  const { type, body: content } = answer(fields);
+  const { type, body: content } = await answer(fields);
   const { model, prompt } = fields;
   const fault = findFault(typeof model === 'string' ? model : '', readTexts(prompt).join('\n'));
   await delivery.sendOther(type, content, fault);

@@ -1,8 +1,5 @@
-import { promisify } from 'node:util';
-import { crc32, deflate } from 'node:zlib';
+import { encodePng } from '#core/platform/png.ts';
 import { getGlyph, lineHeight } from './glyphs.ts';
-
-const compress = promisify(deflate);
 
 /** Grey values, row by row; 0 is black. */
 interface GreyImage {
@@ -73,21 +70,8 @@ export class Canvas {
     }
   }
 
-  async toPng(): Promise<Buffer> {
-    const rows = Buffer.alloc((this.width + 1) * this.height);
-    for (let y = 0; y < this.height; y++) {
-      rows.set(this.#pixels.subarray(y * this.width, (y + 1) * this.width), y * (this.width + 1) + 1);
-    }
-    const header = Buffer.alloc(13);
-    header.writeUInt32BE(this.width, 0);
-    header.writeUInt32BE(this.height, 4);
-    header[8] = 8; // bits per pixel; colour type 0 is grey
-    return Buffer.concat([
-      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-      encodeChunk('IHDR', header),
-      encodeChunk('IDAT', await compress(rows)),
-      encodeChunk('IEND', Buffer.alloc(0)),
-    ]);
+  toPng(): Promise<Buffer> {
+    return encodePng({ width: this.width, height: this.height, pixels: this.#pixels });
   }
 }
 
@@ -111,12 +95,4 @@ function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: 
   const lengthSquared = dx * dx + dy * dy;
   const along = lengthSquared === 0 ? 0 : Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
-}
-
-function encodeChunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const frame = Buffer.alloc(8);
-  frame.writeUInt32BE(data.length, 0);
-  frame.writeUInt32BE(crc32(body), 4);
-  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }

@@ -121,7 +121,7 @@ export const image: Check = {
     const prompt =
       `The image has four squares in two rows. Name their colours, the upper row first, from left to right, ` +
       `as four words out of: ${Object.keys(colours).join(', ')}.`;
-    const url = `data:image/png;base64,${drawSquares(shownColours).toString('base64')}`;
+    const url = `data:image/png;base64,${(await drawSquares(shownColours)).toString('base64')}`;
     const parts = [
       { type: 'text', text: prompt },
       { type: 'image_url', image_url: { url } },

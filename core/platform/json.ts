@@ -23,6 +23,23 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
+ * Reads a member of a value that may not be an object.
+ *
+ * @template T type that declares the possible members
+ */
+export function readMember<T extends object = JsonObject>(
+  value: JsonValue | undefined,
+  name: keyof NoInfer<T> & string,
+): JsonValue | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
+
+/** Lists the objects in a list; empty for any other value. */
+export function listObjects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/**
  * Returns false for empty values, including objects and lists that contain only empty ones. Go servers send all members of their types,
  * with `""`, 0 and false instead of missing values.
  */

@@ -1,5 +1,5 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { type JsonObject, type JsonValue, listObjects, readMember } from '#core/platform/json.ts';
 
 /** The remaining balance of an account, as its vendor reports it. */
 export interface ReportedBalance {
@@ -33,7 +33,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     path: '//user/balance',
     read(response) {
       // One entry for each currency; calls are paid from any.
-      const entries = selectObjects(response['balance_infos']).flatMap((entry) => {
+      const entries = listObjects(response['balance_infos']).flatMap((entry) => {
         const amount = readNumber(entry['total_balance']);
         return amount === undefined ? [] : [{ amount, currency: String(entry['currency']) }];
       });
@@ -50,7 +50,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     path: '//api/v1/key',
     read(response) {
       // Null for a key without a limit; reading the account's credits takes a management key.
-      const amount = readNumber(getMember(response['data'], 'limit_remaining'));
+      const amount = readNumber(readMember(response['data'], 'limit_remaining'));
       return amount === undefined ? undefined : { amount, currency: 'USD' };
     },
     source: 'https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key',
@@ -62,7 +62,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     hosts: ['api.moonshot.ai', 'api.moonshot.cn'],
     path: '//v1/users/me/balance',
     read(response, host) {
-      const amount = readNumber(getMember(response['data'], 'available_balance'));
+      const amount = readNumber(readMember(response['data'], 'available_balance'));
       const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
       return amount === undefined ? undefined : { amount, currency, isAvailable: amount > 0 };
     },
@@ -75,7 +75,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     hosts: ['api.siliconflow.com', 'api.siliconflow.cn'],
     path: '//v1/user/info',
     read(response, host) {
-      const amount = readNumber(getMember(response['data'], 'totalBalance'));
+      const amount = readNumber(readMember(response['data'], 'totalBalance'));
       const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
       return amount === undefined ? undefined : { amount, currency };
     },
@@ -102,14 +102,6 @@ export function findEndpoint({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'bas
   return balanceEndpoints.find(
     ({ presets, hosts }) => hosts.includes(hostname) || (vendor !== undefined && presets.includes(vendor)),
   );
-}
-
-function getMember(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
-}
-
-function selectObjects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Reads a number or a numeric string. */

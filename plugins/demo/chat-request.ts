@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, listObjects, readMember } from '#core/platform/json.ts';
 import { ChatRequestError } from './chat-error.ts';
 import { describePicture } from './picture.ts';
 import { countTokens } from './tokens.ts';
@@ -55,7 +55,7 @@ export function parseChatRequest(body: JsonObject): DemoRequest {
     isStream: body['stream'] === true,
     includesUsage: readMember(body['stream_options'], 'include_usage') === true,
     messages: readMessages(messages),
-    tools: filterObjects(tools).flatMap(readTool),
+    tools: listObjects(tools).flatMap(readTool),
     ...readToolChoice(body['tool_choice']),
     allowsParallelCalls: body['parallel_tool_calls'] !== false,
     wantsReasoning: typeof effort === 'string' ? effort !== 'none' : undefined,
@@ -76,7 +76,7 @@ export function findOpenToolResults({ messages }: DemoRequest): readonly DemoMes
 }
 
 function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
-  const calls = messages.flatMap((message) => filterObjects(message['tool_calls']));
+  const calls = messages.flatMap((message) => listObjects(message['tool_calls']));
   const names = new Map(calls.map((call) => [call['id'], readName(call['function'])]));
   return messages.flatMap(({ role, content, tool_call_id: id }): DemoMessage[] => {
     if (role === 'tool') return [{ role, text: joinText(content), tool: names.get(id) }];
@@ -87,7 +87,7 @@ function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
 /** Joins the parts of a content. Images become their description, other parts without text their type. */
 function joinText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
-  return filterObjects(content)
+  return listObjects(content)
     .map(({ text, type, image_url: image }) => {
       if (typeof text === 'string') return text;
       const colours = type === 'image_url' ? describePicture(readMember(image, 'url')) : undefined;
@@ -110,7 +110,7 @@ function readToolChoice(choice: JsonValue | undefined): Pick<DemoRequest, 'toolM
   if (allowedChoice === undefined) return { toolMode: 'auto', allowedTools: undefined };
   return {
     toolMode: readMember(allowedChoice, 'mode') === 'required' ? 'required' : 'auto',
-    allowedTools: filterObjects(readMember(allowedChoice, 'tools')).map((tool) => readName(tool['function'])),
+    allowedTools: listObjects(readMember(allowedChoice, 'tools')).map((tool) => readName(tool['function'])),
   };
 }
 
@@ -132,12 +132,4 @@ function readLimit(body: JsonObject, name: string): number | undefined {
 function readName(definition: JsonValue | undefined): string {
   const name = readMember(definition, 'name');
   return typeof name === 'string' ? name : '';
-}
-
-function filterObjects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function readMember(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
 }

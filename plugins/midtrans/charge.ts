@@ -1,6 +1,6 @@
 import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { parseLocalTime, formatLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
@@ -78,7 +78,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
 
 /** Finds the URL of the code's image. Version 2 is preferred, because it has the frame that Indonesian payers know. */
 function findImageUrl(body: JsonObject): string | undefined {
-  const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
+  const actions = listObjects(body['actions']);
   const url = ['generate-qr-code-v2', 'generate-qr-code']
     .map((name) => actions.find((action) => action['name'] === name)?.['url'])
     .find((candidate) => typeof candidate === 'string' && candidate.startsWith('https://'));

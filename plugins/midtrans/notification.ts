@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PaymentNotification, RawNotification } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { type JsonObject, parseObject, listObjects } from '#core/platform/json.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
 import { readText } from './api.ts';
 import { type MidtransSettings, requireKey } from './section.ts';
@@ -39,7 +39,5 @@ function isSigned(content: JsonObject, serverKey: string): boolean {
 }
 
 function readRefundKey(content: JsonObject): string | undefined {
-  const refunds = Array.isArray(content['refunds']) ? content['refunds'].filter(isJsonObject) : [];
-  const newest = refunds.at(-1);
-  return newest === undefined ? readText(content, 'refund_key') : readText(newest, 'refund_key');
+  return readText(listObjects(content['refunds']).at(-1) ?? content, 'refund_key');
 }

@@ -1,6 +1,6 @@
 import { readRupiah } from '#core/business/payments/amount.ts';
 import type { Refund, RefundRequest, StatedRefund } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { parseLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
@@ -37,7 +37,7 @@ function readRefund(body: JsonObject, key: string, unlistedState: Refund['state'
 /** Returns the refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
 export function readRefunds(body: JsonObject): StatedRefund[] | undefined {
   if (!Array.isArray(body['refunds'])) return undefined;
-  return body['refunds'].filter(isJsonObject).flatMap((refund) => {
+  return listObjects(body['refunds']).flatMap((refund) => {
     const [key, amount] = [readText(refund, 'refund_key'), readRupiah(refund['refund_amount'])];
     if (key === undefined || amount === undefined) return [];
     const confirmedAt = parseLocalTime(refund['bank_confirmed_at']);

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { type JsonObject, parseObject, listObjects } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
@@ -51,8 +51,7 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
       await response.body?.cancel();
       return [];
     }
-    const { data } = parseObject(await readResponseText(response.body, maxListBytes)) ?? {};
-    return Array.isArray(data) ? data.filter(isJsonObject) : [];
+    return listObjects(parseObject(await readResponseText(response.body, maxListBytes))?.['data']);
   } catch {
     return [];
   }

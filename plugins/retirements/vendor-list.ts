@@ -1,7 +1,7 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, queryVendor } from '#core/gateway/model-call/vendor-lookup.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { type JsonObject, type JsonValue, listObjects } from '#core/platform/json.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 
 interface VendorModel {
@@ -82,7 +82,7 @@ function getListPath({ formats, vendor }: Upstream): string {
 export function parseList(response: JsonObject, preset: string | undefined): VendorList {
   const list = response['data'] ?? response['models'];
   const members = endMembers.find(({ presets }) => presets.some((name) => name === preset));
-  const models = (Array.isArray(list) ? list : []).filter(isJsonObject).flatMap((entry): VendorModel[] => {
+  const models = listObjects(list).flatMap((entry): VendorModel[] => {
     const id = entry['id'] ?? entry['name'];
     if (typeof id !== 'string') return [];
     return [

@@ -4,7 +4,7 @@ import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagno
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { createAuthHeaders, listSecrets } from '#core/gateway/model-call/upstream-credentials.ts';
 import { readRefusal, removeSecrets } from '#core/gateway/model-call/upstream-error.ts';
-import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { type JsonObject, parseObject, listObjects } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { createTokenReader } from './credentials/read-token.ts';
 
@@ -122,7 +122,7 @@ function readModelIds(body: JsonObject): string[] | undefined {
   if (body['has_more'] === true || body['nextPageToken'] !== undefined) return undefined;
   const list = body['data'] ?? body['models'];
   if (!Array.isArray(list)) return undefined;
-  return list.filter(isJsonObject).flatMap(({ id, name }) => {
+  return listObjects(list).flatMap(({ id, name }) => {
     const text = id ?? name;
     return typeof text === 'string' ? [text.replace(/^models\//, '')] : [];
   });

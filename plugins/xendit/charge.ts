@@ -1,6 +1,6 @@
 import { readRupiah } from '#core/business/payments/amount.ts';
 import { type Charge, type ChargeRequest, PaymentError } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callXendit, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
@@ -54,9 +54,6 @@ function readCharge(body: JsonObject, { reference, amount, currency }: ChargeReq
 }
 
 function findQr(body: JsonObject): string | undefined {
-  const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
-  return readText(
-    actions.find(({ descriptor }) => descriptor === 'QR_STRING'),
-    'value',
-  );
+  const action = listObjects(body['actions']).find(({ descriptor }) => descriptor === 'QR_STRING');
+  return readText(action, 'value');
 }

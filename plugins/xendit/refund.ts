@@ -6,7 +6,7 @@ import {
   type RefundRequest,
   type StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
@@ -99,8 +99,7 @@ export function computePaymentState(refunds: readonly StatedRefund[] | undefined
 async function readRefunds(settings: XenditSettings, providerReference: string, signal: AbortSignal) {
   const path = `/refunds?payment_request_id=${encodeURIComponent(providerReference)}`;
   const body = await callXendit(settings, { method: 'GET', path, signal });
-  const refunds = Array.isArray(body?.['data']) ? body['data'].filter(isJsonObject) : [];
-  return refunds.filter((refund) => refund['payment_request_id'] === providerReference);
+  return listObjects(body?.['data']).filter((refund) => refund['payment_request_id'] === providerReference);
 }
 
 /** Reads a refund. `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */

@@ -5,7 +5,7 @@ import {
   type PaymentEvidence,
   type PaymentState,
 } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callXendit, parseTime, readText } from './api.ts';
 import { listRefunds, computePaymentState } from './refund.ts';
 import type { XenditSettings } from './section.ts';
@@ -69,7 +69,7 @@ async function readPaid(
   payment: JsonObject,
   signal: AbortSignal,
 ): Promise<PaymentEvidence> {
-  const captures = Array.isArray(payment['captures']) ? payment['captures'].filter(isJsonObject) : [];
+  const captures = listObjects(payment['captures']);
   const amount = sumCaptures(captures, payment);
   const paymentId = readText(payment, 'payment_id');
   const refunds = await listRefunds(settings, providerReference as string, paymentId, signal);

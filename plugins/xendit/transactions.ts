@@ -5,7 +5,7 @@ import {
   type StatedMovement,
   type TimeSpan,
 } from '#core/business/payments/payment-provider.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, listObjects } from '#core/platform/json.ts';
 import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
@@ -35,8 +35,8 @@ export async function listXenditMovements(
   ]);
   if (cursor !== undefined) query.set('after_id', cursor);
   const body = await callXendit(settings, { method: 'GET', path: `/transactions?${query.toString()}`, signal });
-  const rows = Array.isArray(body?.['data']) ? body['data'].filter(isJsonObject) : undefined;
-  if (rows === undefined) throw new PaymentError('temporary', 'Xendit returned no list of transactions');
+  if (!Array.isArray(body?.['data'])) throw new PaymentError('temporary', 'Xendit returned no list of transactions');
+  const rows = listObjects(body['data']);
   const last = rows.at(-1);
   const movements = rows.map(toMovement);
   return {

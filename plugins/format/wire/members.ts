@@ -1,22 +1,19 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputsInSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import {
+  isDeeperThan,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseObject,
+  readMember,
+} from '#core/platform/json.ts';
+
+export { readMember } from '#core/platform/json.ts';
 
 /** Returns the value if it is a count of zero or more. */
 export function asCount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
-}
-
-/**
- * Reads a member of a value that may not be an object.
- *
- * @template T type that declares the possible members
- */
-export function readMember<T extends object = JsonObject>(
-  value: JsonValue | undefined,
-  name: keyof NoInfer<T> & string,
-): JsonValue | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
 }
 
 /** Returns the value if it is text, otherwise an empty text. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, listObjects } from '#core/platform/json.ts';
 import type { TrialReply } from '../trials.ts';
 
 /** A tool call. */
@@ -19,10 +19,10 @@ interface ChatReply {
 
 /** Reads the content of a reply, and joins the deltas of a stream. */
 export function readChat({ body, events }: TrialReply): ChatReply {
-  const messages = (body === undefined ? events : [body]).flatMap(({ choices }) => toObjects(choices).slice(0, 1));
+  const messages = (body === undefined ? events : [body]).flatMap(({ choices }) => listObjects(choices).slice(0, 1));
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : toObject(delta)));
   const calls = new Map<string, { name: string; arguments: string }>();
-  for (const [position, call] of parts.flatMap(({ tool_calls: all }) => toObjects(all)).entries()) {
+  for (const [position, call] of parts.flatMap(({ tool_calls: all }) => listObjects(all)).entries()) {
     // Deltas of a streamed call carry its index. Calls in a non-streaming reply have none.
     const index = String(call['index'] ?? `whole ${position}`);
     const functionDelta = toObject(call['function']);
@@ -47,8 +47,4 @@ function toText(value: JsonValue | undefined): string {
 
 function toObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
-}
-
-function toObjects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

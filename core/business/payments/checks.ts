@@ -9,6 +9,7 @@ import { expireOrder } from './expiry.ts';
 import type { OrderState } from './order-types.ts';
 import { type PaymentConnection, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
+import { runAll } from './work-queue.ts';
 
 /**
  * Lease of a check's worker; afterwards, another worker may take the check. The longest check reads a status, cancels the charge and reads
@@ -72,10 +73,7 @@ export async function checkOverduePayments(host: Host, limit: number): Promise<n
     claimChecks('next_check_at <= clock_timestamp()', 'limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(rows.map((row) => runCheck(host, toClaimedCheck(row))));
-  for (const result of results)
-    if (result.status === 'rejected') host.log.error('a payment could not be checked', result.reason);
-  return rows.length;
+  return runAll(host, rows.map(toClaimedCheck), runCheck, 'a payment could not be checked');
 }
 
 function toClaimedCheck(row: ClaimedCheckRow): ClaimedCheck {

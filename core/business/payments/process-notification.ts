@@ -8,6 +8,7 @@ import { type ChargeReference, PaymentError, type PaymentEvidence } from './paym
 import { toChargeReference } from './read-charge.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
+import { runAll } from './work-queue.ts';
 
 /** The job that processes one notification. */
 export const notificationJob = 'process-notification';
@@ -60,12 +61,7 @@ export async function processOverdueNotifications(host: Host, limit: number): Pr
     claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
   );
-  const results = await Promise.allSettled(
-    notifications.map((notification) => processClaimedNotification(host, notification)),
-  );
-  for (const result of results)
-    if (result.status === 'rejected') host.log.error('a notification could not be processed', result.reason);
-  return notifications.length;
+  return runAll(host, notifications, processClaimedNotification, 'a notification could not be processed');
 }
 
 async function processClaimedNotification(host: Host, notification: StoredNotification): Promise<void> {

@@ -145,13 +145,7 @@ export async function failRefund(
   raw: unknown,
   { isFlagged = true }: { readonly isFlagged?: boolean } = {},
 ): Promise<void> {
-  if (!(await lockOrder(transaction, key))) return;
-  const [failed] = await transaction.execute<{ orderId: string; accountId: string }[]>(
-    `update refund r set state = 'failed', raw = ?::json, next_check_at = null, finished_at = clock_timestamp()
-     from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
-     returning r.order_id as "orderId", o.account_id as "accountId"`,
-    [toStoredJson(raw), key],
-  );
+  const failed = await endPendingRefund(transaction, key, raw, `state = 'failed', finished_at = clock_timestamp()`);
   if (failed === undefined) return;
   const resolution = orderReason('orders.reason.failed', { refund: key });
   await resolveFlags(transaction, failed.orderId, [{ kind: 'refund_unconfirmed', subject: key }], resolution);
@@ -160,14 +154,20 @@ export async function failRefund(
 
 /** Stops polling a refund that the provider has neither confirmed nor rejected for too long, and notifies the operator. */
 export async function abandonRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
-  if (!(await lockOrder(transaction, key))) return;
-  const [unconfirmed] = await transaction.execute<{ orderId: string; accountId: string }[]>(
-    `update refund r set raw = ?::json, next_check_at = null
+  const unconfirmed = await endPendingRefund(transaction, key, raw, 'state = r.state');
+  if (unconfirmed !== undefined) await flagOrder(transaction, unconfirmed, 'refund_unconfirmed', key);
+}
+
+/** Ends the checks of a refund in progress; undefined if it is not in progress. `changes` is SQL. */
+async function endPendingRefund(transaction: EntityManager, key: string, raw: unknown, changes: string) {
+  if (!(await lockOrder(transaction, key))) return undefined;
+  const [order] = await transaction.execute<{ orderId: string; accountId: string }[]>(
+    `update refund r set ${changes}, raw = ?::json, next_check_at = null
      from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
      returning r.order_id as "orderId", o.account_id as "accountId"`,
     [toStoredJson(raw), key],
   );
-  if (unconfirmed !== undefined) await flagOrder(transaction, unconfirmed, 'refund_unconfirmed', key);
+  return order;
 }
 
 /**

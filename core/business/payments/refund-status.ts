@@ -8,6 +8,7 @@ import { toChargeReference } from './read-charge.ts';
 import { failRefund, finishRefund, abandonRefund } from './refund-effects.ts';
 import { providerIdColumns, settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
+import { runAll } from './work-queue.ts';
 
 const leaseSeconds = 60;
 /** Seconds between status reads of a pending refund: a share of its age, within bounds. */
@@ -60,11 +61,7 @@ export async function settleOverdueRefunds(host: Host, limit: number): Promise<n
     ),
     [limit],
   );
-  // In parallel, because slow responses one after another would outlast the lease of the last refund.
-  const results = await Promise.allSettled(overdueRefunds.map((refund) => processRefund(host, refund)));
-  for (const result of results)
-    if (result.status === 'rejected') host.log.error('the status of a refund could not be read', result.reason);
-  return overdueRefunds.length;
+  return runAll(host, overdueRefunds, processRefund, 'the status of a refund could not be read');
 }
 
 async function processRefund(host: Host, refund: PendingRefund): Promise<void> {

@@ -71,3 +71,19 @@ export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('an order could not be charged', error);
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));
 }
+
+/**
+ * Runs overdue work in parallel, because slow responses one after another would outlast the lease of the last item. Logs failures.
+ *
+ * @returns the number of items
+ */
+export async function runAll<Item>(
+  host: Host,
+  items: readonly Item[],
+  work: (host: Host, item: Item) => Promise<void>,
+  failureMessage: string,
+): Promise<number> {
+  const results = await Promise.allSettled(items.map((item) => work(host, item)));
+  for (const result of results) if (result.status === 'rejected') host.log.error(failureMessage, result.reason);
+  return items.length;
+}

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { ClientGone, type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { replyListener } from '../pipeline/reply.ts';
+import { createTruncatedReplyError, replyListener } from '../pipeline/reply.ts';
 import { abortGraceMs } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
@@ -55,7 +55,7 @@ export function readReply(exchange: Exchange, body: Readable, { write, isFull, o
   body.once('end', () => end(undefined));
   body.once('error', (error: unknown) => end(toGatewayError(error)));
   body.once('close', () => {
-    if (!isOver) end(new GatewayError('upstream_failed', 'The response was truncated.'));
+    if (!isOver) end(createTruncatedReplyError());
   });
   return { ended: promise, resume: () => body.resume() };
 }

@@ -6,7 +6,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { renderKeepAlive, renderStreamError } from '../pipeline/render-error.ts';
-import { replyListener, type Reply } from '../pipeline/reply.ts';
+import { createTruncatedReplyError, replyListener, type Reply } from '../pipeline/reply.ts';
 import { BodyWriter } from './body-writer.ts';
 import { StallWatch } from './stall-watch.ts';
 import { isFullyAccepted, watchClient } from './stalled-client.ts';
@@ -177,8 +177,7 @@ function sendStream(
     keepAlive?.stop();
     stallWatch.stop();
     // A body that closes without an end or error is truncated.
-    if (!body.readableEnded && body.errored === null)
-      endWithError(new GatewayError('upstream_failed', 'The response was truncated.'));
+    if (!body.readableEnded && body.errored === null) endWithError(createTruncatedReplyError());
   });
   response.once('close', () => {
     keepAlive?.stop();

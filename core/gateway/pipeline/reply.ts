@@ -55,7 +55,12 @@ export function findBodyError({ body }: Reply, source: Reply): unknown {
   if (!(body instanceof Readable)) return undefined;
   if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
   if (!body.destroyed || body.readableEnded) return undefined;
-  return body.errored ?? new GatewayError('upstream_failed', 'The response was cut off.');
+  return body.errored ?? createTruncatedReplyError();
+}
+
+/** Creates the error of a response that ended before it was complete. */
+export function createTruncatedReplyError(): GatewayError {
+  return new GatewayError('upstream_failed', 'The response was truncated.');
 }
 
 /**

@@ -4,7 +4,7 @@ import { type BodyReading, readReply } from '#core/gateway/http/read-reply.ts';
 import type { MessageClient, MessageDelivery } from '#core/gateway/http/run-message.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { renderError, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
-import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { createTruncatedReplyError, discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
@@ -191,7 +191,7 @@ export class SocketTurn implements MessageClient {
   /** Ends a response whose stream contained no final event, or only an error event. */
   #finishStream(exchange: Exchange): void {
     if (this.#hasEnded || exchange.isClientGone) return;
-    const truncated = new GatewayError('upstream_failed', 'The response was truncated.');
+    const truncated = createTruncatedReplyError();
     if (!this.#hasErrorEvent) exchange.fail(truncated);
     this.#sendFailure(exchange, exchange.failure ?? truncated);
   }

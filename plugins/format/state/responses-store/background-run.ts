@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { createTruncatedReplyError, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
@@ -111,7 +111,7 @@ export class BackgroundRun {
       if (this.#log.totalCharacters > bounds.backgroundEvents)
         throw new GatewayError('upstream_failed', `The response exceeds ${bounds.backgroundEvents} characters.`);
     }
-    if (!this.#hasEnded) throw new GatewayError('upstream_failed', 'The response was truncated.');
+    if (!this.#hasEnded) throw createTruncatedReplyError();
   }
 
   #storeEvent(event: WrittenEvent): void {

@@ -102,8 +102,8 @@ export class FinishedSegments {
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
       if (!segment.isReadable || (await segment.isIntact())) continue;
-      const result = await this.#restore(segment);
-      if (result === true && this.#restoreThrottle.tryPass())
+      const isRestored = await this.#restore(segment).catch(() => false);
+      if (isRestored && this.#restoreThrottle.tryPass())
         this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
       return;
     }
@@ -123,22 +123,18 @@ export class FinishedSegments {
 
   /** @returns reason why the records are not on disk; undefined if they are on disk */
   async #ensureOnDisk(segment: OwnSegment): Promise<string | undefined> {
-    const isInMemory = segment.isInMemory;
+    // Lines in a file are safe even if the disk does not respond.
+    if (await segment.isIntact().catch(() => true)) return undefined;
     try {
-      const result = (await segment.isIntact()) || (await this.#restore(segment));
-      return typeof result === 'string' ? result : undefined;
-    } catch (error) {
-      // Lines in a file are safe even if the disk does not respond.
-      return isInMemory ? (error as Error).message : undefined;
-    }
-  }
-
-  /** @returns true if the segment was written to a file, false if it already was in one, or the reason for the failure */
-  async #restore(segment: OwnSegment): Promise<boolean | string> {
-    try {
-      return await segment.restore(() => this.#folder.recreate(this.#disk), this.#folder.underlyingDevices);
+      await this.#restore(segment);
+      return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
+  }
+
+  /** @returns true if the segment was written to a file, false if it already was in one */
+  #restore(segment: OwnSegment): Promise<boolean> {
+    return segment.restore(() => this.#folder.recreate(this.#disk), this.#folder.underlyingDevices);
   }
 }

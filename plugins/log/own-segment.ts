@@ -3,7 +3,7 @@ import type { FileIdentity } from './disk/files.ts';
 import type { OpenFile } from './disk/operations.ts';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
-import { openForReading, createFileReader, readLines, type Segment } from './segment.ts';
+import { createFileReader, readClosedFile, readLines, type Segment } from './segment.ts';
 
 /**
  * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open until it is
@@ -86,17 +86,12 @@ export class OwnSegment implements Segment, LineSink {
     }
   }
 
-  async *#readLines(): AsyncGenerator<string[]> {
+  #readLines(): AsyncGenerator<string[]> {
     const { path } = this;
     const memory = this.#memory;
-    if (memory !== undefined) return yield* readLines(path, (position) => memory.readAt(position));
-    if (this.#file !== undefined) return yield* readLines(path, createFileReader(this.#disk, this.#file));
-    const { file } = await openForReading(this.#disk, path);
-    try {
-      yield* readLines(path, createFileReader(this.#disk, file));
-    } finally {
-      this.#disk.post('close', file);
-    }
+    if (memory !== undefined) return readLines(path, (position) => memory.readAt(position));
+    if (this.#file !== undefined) return readLines(path, createFileReader(this.#disk, this.#file));
+    return readClosedFile(this.#disk, path);
   }
 
   /** True while the lines are in memory or in an open file; false once they are only in the file at the path. */

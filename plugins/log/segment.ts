@@ -3,7 +3,6 @@ import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
 import { runOrPost, type Disk, DiskUnresponsive } from './disk/contract.ts';
 import { createPartPath } from './disk/files.ts';
-import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
@@ -99,25 +98,25 @@ export function createFileReader(disk: Disk, file: number): ReadAt {
 
 /** Reads the lines of a file; empty if the file does not exist. */
 export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
-  const opened = await openForReading(disk, path).catch((error: unknown) => {
-    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (opened === undefined) return;
   try {
-    yield* readLines(path, createFileReader(disk, opened.file));
-  } finally {
-    disk.post('close', opened.file);
+    yield* readClosedFile(disk, path);
+  } catch (error) {
+    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error;
   }
 }
 
 /**
- * Opens a file for reading.
+ * Opens a file and reads its lines.
  *
  * @throws UnreadableSegment or DiskUnresponsive
  */
-export async function openForReading(disk: Disk, path: string): Promise<OpenFile> {
-  return disk.run('open', path).catch((error: unknown) => throwUnreadable(path, error));
+export async function* readClosedFile(disk: Disk, path: string): AsyncGenerator<string[]> {
+  const { file } = await disk.run('open', path).catch((error: unknown) => throwUnreadable(path, error));
+  try {
+    yield* readLines(path, createFileReader(disk, file));
+  } finally {
+    disk.post('close', file);
+  }
 }
 
 /** Splits bytes into lines. A line that exceeds the limit is split as well. */

@@ -5,6 +5,7 @@ import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 
 /**
  * Maximum age of the account record on which a refusal is based. The database's clock may have been set back since the record was read,
@@ -39,17 +40,13 @@ export const planStage = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { accountId } = exchange.get(principal);
-        const cachedAccount = directory.findCachedById(accountId);
-        if (cachedAccount instanceof Promise)
-          return cachedAccount.then((account) => setEntitlement(exchange, describe(account)));
-        const cachedEntitlement = describe(cachedAccount);
-        const latestAccount =
-          cachedEntitlement.inactiveReason === undefined
-            ? cachedAccount
-            : directory.findById(accountId, maxRefusedAgeSeconds);
-        if (latestAccount instanceof Promise)
-          return latestAccount.then((account) => setEntitlement(exchange, describe(account)));
-        setEntitlement(exchange, cachedEntitlement);
+        return whenSettled(directory.findCachedById(accountId), (cachedAccount) => {
+          const cachedEntitlement = describe(cachedAccount);
+          if (cachedEntitlement.inactiveReason === undefined) return setEntitlement(exchange, cachedEntitlement);
+          return whenSettled(directory.findById(accountId, maxRefusedAgeSeconds), (account) =>
+            setEntitlement(exchange, describe(account)),
+          );
+        });
       },
     };
   },

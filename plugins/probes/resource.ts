@@ -2,7 +2,7 @@ import { defineView, type FieldReader } from '#core/web/resources/field.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { LastResult } from './results.ts';
-import type { ProbedRoute } from './state.ts';
+import { listFailedChecks, type ProbedRoute } from './state.ts';
 
 /** Maximum characters of a vendor's message on pages. */
 const maxDetailLength = 160;
@@ -19,10 +19,6 @@ function stateOf({ results, drifted, changed }: ProbedRoute): keyof typeof kinds
 export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
   const state = stateOf(probed);
   return { kind: kinds[state], text: t(`probes.state.${state}`) };
-}
-
-function failedChecksOf({ drifted, changed }: ProbedRoute): readonly LastResult[] {
-  return changed === undefined ? drifted : [...drifted, changed];
 }
 
 function findResult({ results }: ProbedRoute, name: LastResult['check']): LastResult | undefined {
@@ -69,11 +65,11 @@ export const probes = defineResource({
         fit: 'text',
         at: 'below',
         value: (probed) =>
-          failedChecksOf(probed)
+          listFailedChecks(probed)
             .map(({ check, reason, detail }) => `${check}: ${reason}${detail === undefined ? '' : ` (${detail})`}`)
             .join('; '),
         cell: (probed, { t }) =>
-          failedChecksOf(probed)
+          listFailedChecks(probed)
             .map(({ check }) => t(`probes.check.${check}`))
             .join(', '),
       },

@@ -27,6 +27,11 @@ export interface ProbedRoute {
   readonly changed: LastResult | undefined;
 }
 
+/** Lists the failed checks of a route, with a changed fingerprint last. */
+export function listFailedChecks({ drifted, changed }: ProbedRoute): readonly LastResult[] {
+  return changed === undefined ? drifted : [...drifted, changed];
+}
+
 /** Reads all probed routes, with results of currently declared capabilities only, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = listProbedRoutes(host);
@@ -88,20 +93,14 @@ export const probesCheck: HealthCheck = {
     const state = getProbeState(host);
     const { enabled } = host.section(probesSection);
     if (enabled || state.routes.length > 0) state.refresh(host);
-    const failingRoutes = state.routes.filter(({ drifted, changed }) => drifted.length > 0 || changed !== undefined);
+    const failingRoutes = state.routes.filter((route) => listFailedChecks(route).length > 0);
     if (failingRoutes.length === 0) return { ok: true };
-    const since = Math.min(
-      ...failingRoutes
-        .flatMap(({ drifted, changed }) => [...drifted, changed ?? []].flat())
-        .map(({ startedAt }) => +startedAt),
-    );
-    const routeTexts = failingRoutes.slice(0, maxListed).map(
-      ({ route, drifted, changed }) =>
-        `${route} (${[...drifted, changed ?? []]
-          .flat()
-          .map(({ check }) => check)
-          .join(', ')})`,
-    );
+    const since = Math.min(...failingRoutes.flatMap(listFailedChecks).map(({ startedAt }) => +startedAt));
+    const describeRoute = (route: ProbedRoute) =>
+      `${route.route} (${listFailedChecks(route)
+        .map(({ check }) => check)
+        .join(', ')})`;
+    const routeTexts = failingRoutes.slice(0, maxListed).map(describeRoute);
     const omittedText = failingRoutes.length > maxListed ? `, … (+${failingRoutes.length - maxListed})` : '';
     return {
       ok: false,

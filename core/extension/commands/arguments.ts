@@ -22,18 +22,12 @@ export function parseEmail(text: string): string {
   return address;
 }
 
-export function parseInteger(minimum: number, maximum: number): (text: string) => number {
-  return (text) => {
-    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`);
-  };
-}
+/** Creates a function that creates parsers of numbers within bounds, which are inclusive. */
+const defineNumberParser = (kind: string, pattern: RegExp) => (minimum: number, maximum: number) => (text: string) => {
+  const value = pattern.test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  throw new InvalidArgumentError(`It must be ${kind} from ${minimum} to ${maximum}.`);
+};
 
-export function parseNumber(minimum: number, maximum: number): (text: string) => number {
-  return (text) => {
-    const value = /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
-  };
-}
+export const parseInteger = defineNumberParser('an integer', /^-?\d{1,15}$/);
+export const parseNumber = defineNumberParser('a number', /^-?\d{1,15}(?:\.\d{1,15})?$/);

@@ -44,7 +44,7 @@ export async function importUser(
 ): Promise<UserOutcome> {
   const days = daysUntil(user.endsAt, host.now());
   const refusalReason = explainRefusal(user, days, keys);
-  if (refusalReason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason: refusalReason };
+  if (refusalReason !== undefined) return createRefusal(user, refusalReason);
   try {
     return await host.database.fork().transactional(async (transaction) => {
       await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
@@ -61,7 +61,7 @@ export async function importUser(
     });
   } catch (error) {
     if (!(error instanceof AccountError)) throw error;
-    return { id: user.id, outcome: 'refused', days: 0, reason: error.message };
+    return createRefusal(user, error.message);
   }
 }
 
@@ -74,15 +74,19 @@ export async function previewUser(
 ): Promise<UserOutcome> {
   const days = daysUntil(user.endsAt, host.now());
   const refusalReason = explainRefusal(user, days, keys);
-  if (refusalReason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason: refusalReason };
+  if (refusalReason !== undefined) return createRefusal(user, refusalReason);
   const transaction = host.database.fork();
   if (await wasImported(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
   const owner = await findOwner(transaction, user.email);
-  if (owner?.isClosed === true) return { id: user.id, outcome: 'refused', days: 0, reason: blockedAccountReason };
+  if (owner?.isClosed === true) return createRefusal(user, blockedAccountReason);
   return { id: user.id, outcome: owner === undefined ? 'created' : 'joined', days };
 }
 
 const blockedAccountReason = 'its address belongs to an account that is blocked';
+
+function createRefusal({ id }: ImportedUser, reason: string): UserOutcome {
+  return { id, outcome: 'refused', days: 0, reason };
+}
 
 function explainRefusal({ email }: ImportedUser, days: number, { areShown }: KeyOptions): string | undefined {
   if (days > maxDaysAhead)

@@ -26,7 +26,13 @@ export interface Conversation extends Settings {
 
 /** Settings that have a parameter of their own, see contract/parameters.ts. */
 export interface Settings {
-  readonly sampling: Sampling;
+  // Sampling parameters, with the ranges of Chat Completions.
+  readonly temperature?: number | undefined; // 0 to 2
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly seed?: number | undefined;
   /** False to allow only one call per turn. */
   readonly parallelToolCalls?: boolean | undefined;
   readonly maxOutputTokens?: number | undefined; // includes reasoning
@@ -231,13 +237,3 @@ export type OutputFormat =
  * schemas, so that another format enforces the schema if its vendor's rules allow it.
  */
 export type Strictness = boolean | 'fitting';
-
-/** Sampling parameters, with the ranges of Chat Completions. */
-export interface Sampling {
-  readonly temperature?: number | undefined; // 0 to 2
-  readonly topP?: number | undefined;
-  readonly topK?: number | undefined;
-  readonly presencePenalty?: number | undefined;
-  readonly frequencyPenalty?: number | undefined;
-  readonly seed?: number | undefined;
-}

@@ -18,7 +18,6 @@ export const nothing: Conversation = {
   parallelToolCalls: undefined,
   reasoning: undefined,
   output: undefined,
-  sampling: {},
   maxOutputTokens: undefined,
   stop: [],
   verbosity: undefined,

@@ -2,20 +2,20 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../canonical/codec.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { losableSettings, type SettingPath, type SettingTypeAt } from '../../canonical/settings.ts';
+import { losableSettings, type SettingName, type SettingType } from '../../canonical/settings.ts';
 import { invalidValue, isMissing } from '../../wire/read.ts';
 import { anything, type Rule } from './rules.ts';
 
 /** A parameter that sets a setting of conversations, so upstreams of other formats receive it as well. */
-interface SettingRow<P extends SettingPath> {
+interface SettingRow<N extends SettingName> {
   /** Rule for the value; default: any value is valid. */
   readonly is?: Rule;
   /** The setting. If several parameters set it, the first one wins. */
-  readonly to: P;
+  readonly to: N;
   /** Reads the setting from the value; by default the value itself. Returns undefined for a value that sets nothing. */
-  read?(value: JsonValue, notes: Notes): SettingTypeAt<P> | undefined;
+  read?(value: JsonValue, notes: Notes): SettingType<N> | undefined;
   /** Returns the value for a route; by default the setting itself. Undefined means not supported by the route and is noted. */
-  write?(setting: SettingTypeAt<P>, target: EncodeTarget): JsonValue | undefined;
+  write?(setting: SettingType<N>, target: EncodeTarget): JsonValue | undefined;
   /** Writer of the parameter in place of this row; `none` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'none';
 }
@@ -28,7 +28,7 @@ interface LostRow {
 }
 
 /** A parameter; only its rule if other code reads and writes it. */
-type Row = Rule | LostRow | { readonly [P in SettingPath]: SettingRow<P> }[SettingPath];
+type Row = Rule | LostRow | { readonly [N in SettingName]: SettingRow<N> }[SettingName];
 type Rows = Readonly<Record<string, Row>>;
 
 /** A compiled parameter of a format. */
@@ -39,7 +39,7 @@ export interface Parameter {
   /** Position among the rules. The first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
-  readonly row: Partial<SettingRow<SettingPath> & LostRow>;
+  readonly row: Partial<SettingRow<SettingName> & LostRow>;
   /** True if an earlier row has the same setting. */
   readonly isAlias: boolean;
 }
@@ -73,7 +73,7 @@ export interface ParameterRules {
   /** Parameters that `writeSettings` writes. */
   readonly writtenParameters: readonly Parameter[];
   /** Settings that upstreams of the format have no parameter for. */
-  readonly lostSettings: readonly SettingPath[];
+  readonly lostSettings: readonly SettingName[];
 }
 
 interface ParameterOptions {
@@ -84,7 +84,7 @@ interface ParameterOptions {
   /** Objects whose unknown members are noted, each with a test of the member's value. */
   readonly closedObjects?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder writes into other parameters. */
-  readonly encodedSettings?: readonly SettingPath[];
+  readonly encodedSettings?: readonly SettingName[];
   /** Returns all accepted spellings of a member's name; by default only the name itself. */
   spellingsOf?(name: string): readonly string[];
 }
@@ -121,7 +121,7 @@ export function compileParameters(rows: Rows, options: ParameterOptions = {}): P
 }
 
 function compileRows(rows: Rows): Parameter[] {
-  const seen = new Set<SettingPath>();
+  const seen = new Set<SettingName>();
   return Object.entries(rows).map(([name, entry], order) => {
     const row: Parameter['row'] = typeof entry === 'function' ? { is: entry } : entry;
     const isAlias = row.to !== undefined && seen.has(row.to);

@@ -55,7 +55,7 @@ export function writeSettings(
   target: EncodeTarget,
   body: JsonObject = {},
 ): JsonObject {
-  for (const path of lostSettings) noteLostSetting(path, conversation, target.notes);
+  for (const name of lostSettings) noteLostSetting(name, conversation, target.notes);
   for (const { path, row } of writtenParameters) {
     const { to, write } = row;
     const setting = to && readSetting(conversation, to);

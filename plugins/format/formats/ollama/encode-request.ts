@@ -23,12 +23,12 @@ import { writeSettings } from '../contract/settings.ts';
 
 /** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = compileParameters({
-  'options.temperature': { to: 'sampling.temperature' },
-  'options.top_p': { to: 'sampling.topP' },
-  'options.top_k': { to: 'sampling.topK' },
-  'options.presence_penalty': { to: 'sampling.presencePenalty' },
-  'options.frequency_penalty': { to: 'sampling.frequencyPenalty' },
-  'options.seed': { to: 'sampling.seed' },
+  'options.temperature': { to: 'temperature' },
+  'options.top_p': { to: 'topP' },
+  'options.top_k': { to: 'topK' },
+  'options.presence_penalty': { to: 'presencePenalty' },
+  'options.frequency_penalty': { to: 'frequencyPenalty' },
+  'options.seed': { to: 'seed' },
   'options.num_predict': { to: 'maxOutputTokens' },
   'options.stop': { to: 'stop' },
 });

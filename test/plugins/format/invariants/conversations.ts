@@ -43,7 +43,7 @@ export function sampleRequest(format: TextFormat): JsonObject {
     toolChoice: { type: 'auto' },
     reasoning: { effort: 'low', budget: undefined, wantsText: true },
     output: { type: 'json_schema', name: 'it', description: undefined, schema, strict: undefined },
-    sampling: { topP: 0.5 },
+    topP: 0.5,
     maxOutputTokens: 5_000,
     stop: ['END'],
     user: 'someone',
@@ -87,7 +87,7 @@ export const turns: fc.Arbitrary<Item[][]> = fc
 export const settings: fc.Arbitrary<Partial<Conversation>> = fc.record({
   instructions: fc.array(words, { maxLength: 2 }),
   maxOutputTokens: fc.integer({ min: 16, max: 30_000 }),
-  sampling: fc.record({ temperature: fc.constantFrom(0, 0.25, 1) }),
+  temperature: fc.constantFrom(0, 0.25, 1),
   stop: fc.array(fc.constantFrom('END', 'STOP'), { maxLength: 1 }),
   toolChoice: fc.constantFrom(
     undefined,

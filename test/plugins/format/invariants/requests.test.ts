@@ -51,9 +51,8 @@ function meaningOf(items: readonly Item[]): unknown[] {
   });
 }
 
-function settingsOf({ instructions, tools: known, toolChoice, maxOutputTokens, sampling, stop }: Conversation) {
+function settingsOf({ instructions, tools: known, toolChoice, maxOutputTokens, temperature, stop }: Conversation) {
   const described = known.filter(isClientTool).map(({ name, description, schema }) => ({ name, description, schema }));
-  const { temperature } = sampling;
   const asked = { type: toolChoice?.type ?? 'auto', name: toolChoice?.name };
   return { instructions: plain(instructions.join('')), tools: described, asked, maxOutputTokens, temperature, stop };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { SettingPath } from '../../../../plugins/format/canonical/settings.ts';
+import type { SettingName } from '../../../../plugins/format/canonical/settings.ts';
 import type { ParameterRules } from '../../../../plugins/format/formats/contract/parameters.ts';
 import { ollamaParameters } from '../../../../plugins/format/formats/ollama/encode-request.ts';
 import { conversational } from '../../../support/formats.ts';
@@ -14,7 +14,7 @@ const rules: Readonly<Record<string, ParameterRules>> = {
 };
 
 /** The parameters of a format for a setting, those first that its upstreams get. */
-function cell(format: ParameterRules, place: SettingPath): string {
+function cell(format: ParameterRules, place: SettingName): string {
   const of = format.settings.filter(({ row }) => row.to === place);
   const shown = of.map(({ name, rule: { schema }, row }) => {
     const { minimum, maximum } = schema as { minimum?: number; maximum?: number };

@@ -67,9 +67,9 @@ function joinInstructions({ instructions }: Conversation, instruction: string | 
   return filledTexts.length === 0 ? undefined : filledTexts.join('\n\n');
 }
 
-function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
-  const { temperature, topP, topK } = sampling;
-  if (isThinking) return writeThinkingSampling(sampling, target);
+function writeSampling(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
+  if (isThinking) return writeThinkingSampling(conversation, target);
+  const { temperature, topP, topK } = conversation;
   const hasTemperature = temperature !== undefined && temperature !== 1;
   // Newer models accept only one of the two; both default to 1.
   if (hasTemperature && topP !== undefined && topP !== 1) target.notes.drop('top_p');
@@ -83,10 +83,7 @@ function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThink
   };
 }
 
-function writeThinkingSampling(
-  { temperature, topP, topK }: Conversation['sampling'],
-  { notes }: EncodeTarget,
-): MessagesRequest {
+function writeThinkingSampling({ temperature, topP, topK }: Conversation, { notes }: EncodeTarget): MessagesRequest {
   const isTopPAccepted = topP !== undefined && topP >= messagesBounds.thinkingTopP;
   if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
   if (topP !== undefined && !isTopPAccepted) notes.drop('top_p');

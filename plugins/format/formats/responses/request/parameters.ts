@@ -13,8 +13,8 @@ export const responsesParameters = compileParameters(
     instructions: rule.text,
     stream: rule.boolean,
     max_output_tokens: { is: rule.integer(1), to: 'maxOutputTokens', write: writeLimit },
-    temperature: { is: rule.number(0, 2), to: 'sampling.temperature' },
-    top_p: { is: rule.number(0, 1), to: 'sampling.topP' },
+    temperature: { is: rule.number(0, 2), to: 'temperature' },
+    top_p: { is: rule.number(0, 1), to: 'topP' },
     tools: rule.objects,
     tool_choice: rule.textOrObject,
     parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
@@ -41,8 +41,8 @@ export const responsesParameters = compileParameters(
   {
     translationOnly: {
       // From the Open Responses specification.
-      presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'none' },
-      frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'none' },
+      presence_penalty: { is: rule.number(-2, 2), to: 'presencePenalty', writtenBy: 'none' },
+      frequency_penalty: { is: rule.number(-2, 2), to: 'frequencyPenalty', writtenBy: 'none' },
       prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: asFilledText, write: selectRetention },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {

@@ -44,7 +44,9 @@ describe('a request to Ollama', () => {
   it('a request to Ollama has sampling, limit and stop sequences among its options', () => {
     const { body, notes } = sent({
       items: asks,
-      sampling: { temperature: 0.5, topK: 3, seed: 1 },
+      temperature: 0.5,
+      topK: 3,
+      seed: 1,
       maxOutputTokens: 64,
       stop: ['END'],
     });
@@ -54,7 +56,7 @@ describe('a request to Ollama', () => {
 
   it('a request to Ollama goes by the quirks of the route', () => {
     const quirks = { sampling: false, max_output_tokens: 32, stop: 1 };
-    const wanted = { items: asks, sampling: { temperature: 0.5 }, maxOutputTokens: 64, stop: ['END', 'STOP'] };
+    const wanted = { items: asks, temperature: 0.5, maxOutputTokens: 64, stop: ['END', 'STOP'] };
     const { body, notes } = sent(wanted, { quirks });
     expect(body['options']).toEqual({ num_predict: 32, stop: ['END'] });
     expect(notes).toHaveLength(3);

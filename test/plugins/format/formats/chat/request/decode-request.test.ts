@@ -312,7 +312,12 @@ describe('decoding parameters of a Chat request', () => {
     expect(notes).toEqual([]);
     expect(conversation).toMatchObject({
       maxOutputTokens: 10,
-      sampling: { temperature: 1.5, topP: 0.9, topK: 40, presencePenalty: -1, frequencyPenalty: 1, seed: -5 },
+      temperature: 1.5,
+      topP: 0.9,
+      topK: 40,
+      presencePenalty: -1,
+      frequencyPenalty: 1,
+      seed: -5,
       stop: ['END'],
       candidates: 2,
       parallelToolCalls: false,

@@ -58,7 +58,7 @@ describe('encoding a Chat request', () => {
   });
 
   it("the seed of a Chat request has the vendor's name", () => {
-    const { body } = encode({ items: [hi], sampling: { seed: 5 } }, parameters({ seed_name: 'random_seed' }));
+    const { body } = encode({ items: [hi], seed: 5 }, parameters({ seed_name: 'random_seed' }));
     expect([body['seed'], body['random_seed']]).toEqual([undefined, 5]);
   });
 
@@ -430,8 +430,8 @@ describe('encoding parameters of a Chat request', () => {
 
   it('sampling parameters are left out for Chat models with fixed sampling', () => {
     const sampling = { temperature: 0.5, topP: 0.5, topK: 4, seed: 7 };
-    expect(encode({ items: [hi], sampling }).body).toMatchObject({ temperature: 0.5, top_p: 0.5, seed: 7 });
-    const { body, notes } = encode({ items: [hi], sampling }, parameters({ sampling: false }));
+    expect(encode({ items: [hi], ...sampling }).body).toMatchObject({ temperature: 0.5, top_p: 0.5, seed: 7 });
+    const { body, notes } = encode({ items: [hi], ...sampling }, parameters({ sampling: false }));
     expect(body).not.toHaveProperty('temperature');
     expect(notes).toEqual(['dropped top_k', 'dropped temperature', 'dropped top_p']);
   });

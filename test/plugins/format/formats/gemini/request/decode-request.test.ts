@@ -326,13 +326,18 @@ describe('decoding the configuration of a Gemini request', () => {
       { top_p: 7, topP: 0.5 },
     ]) {
       const { conversation, notes } = configured(config);
-      expect([conversation.sampling.topP, notes]).toEqual([0.5, []]);
+      expect([conversation.topP, notes]).toEqual([0.5, []]);
     }
   });
 
   it('members of the Gemini configuration are read in camelCase and snake_case', () => {
     const wanted = {
-      sampling: { temperature: 1.5, topP: 0.5, topK: 40, seed: -1, presencePenalty: 1, frequencyPenalty: -1 },
+      temperature: 1.5,
+      topP: 0.5,
+      topK: 40,
+      seed: -1,
+      presencePenalty: 1,
+      frequencyPenalty: -1,
       maxOutputTokens: 9,
       stop: ['END'],
     };

@@ -263,7 +263,10 @@ describe('encoding the configuration of a Gemini request', () => {
 
   it('sampling, limits and stop sequences go into the Gemini configuration', () => {
     const wanted = {
-      sampling: { temperature: 1.5, topP: 0.5, topK: 4, seed: 7 },
+      temperature: 1.5,
+      topP: 0.5,
+      topK: 4,
+      seed: 7,
       maxOutputTokens: 9,
       stop: ['a', 'b'],
     };

@@ -311,7 +311,9 @@ describe('decoding other members of a Messages request', () => {
     });
     expect(conversation).toMatchObject({
       maxOutputTokens: 128_000,
-      sampling: { temperature: 0.5, topP: 0.9, topK: 40 },
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 40,
       stop: ['END'],
       serviceTier: 'default',
       candidates: 1,

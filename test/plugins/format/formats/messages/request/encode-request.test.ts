@@ -242,7 +242,7 @@ describe('requesting thinking in a Messages request', () => {
       tools: [weather],
       toolChoice: { type: 'required' },
       reasoning: { effort: 'none', budget: undefined, wantsText: false },
-      sampling: { temperature: 0.5 },
+      temperature: 0.5,
     };
     const { body, notes } = encode(wanted, parameters(adaptive));
     expect(body).toMatchObject({ thinking: { type: 'disabled' }, tool_choice: { type: 'any' }, temperature: 0.5 });
@@ -277,7 +277,9 @@ describe('requesting thinking in a Messages request', () => {
       tools: [weather],
       toolChoice: { type: 'required' },
       reasoning: { effort: 'high', budget: undefined, wantsText: false },
-      sampling: { temperature: 0.5, topP: 0.5, topK: 4 },
+      temperature: 0.5,
+      topP: 0.5,
+      topK: 4,
     };
     const { body, notes } = encode(wanted, parameters(adaptive));
     expect(body).toMatchObject({ thinking: {}, tool_choice: { type: 'auto' } });
@@ -456,14 +458,14 @@ describe('encoding parameters of a Messages request', () => {
     [{ topK: 4 }, { top_k: 4 }, []],
     [{ seed: 7, presencePenalty: 0, frequencyPenalty: 1 }, {}, ['dropped frequency_penalty', 'dropped seed']],
   ])('the sampling parameters %j are sent to Messages as %j', (sampling, expected, noted) => {
-    const { body, notes } = bodyOf({ sampling });
+    const { body, notes } = bodyOf(sampling);
     const { temperature, top_p, top_k } = body;
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(expected);
     expect(notes).toEqual(noted);
   });
 
   it('sampling parameters are left out for Messages models with fixed sampling', () => {
-    const { body, notes } = bodyOf({ sampling: { temperature: 0.5, topK: 4 } }, parameters({ sampling: false }));
+    const { body, notes } = bodyOf({ temperature: 0.5, topK: 4 }, parameters({ sampling: false }));
     expect(body).not.toHaveProperty('temperature');
     expect(notes).toEqual(['dropped temperature', 'dropped top_k']);
   });

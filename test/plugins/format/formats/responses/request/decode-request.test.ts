@@ -358,7 +358,8 @@ describe('decoding settings of a Responses request', () => {
     ).toMatchObject({
       parallelToolCalls: false,
       maxOutputTokens: 100,
-      sampling: { temperature: 0.5, topP: 0.9 },
+      temperature: 0.5,
+      topP: 0.9,
       reasoning: { effort: 'xhigh', budget: undefined, wantsText: true },
       verbosity: 'low',
       output: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },

@@ -298,7 +298,7 @@ describe('encoding settings of a Responses request', () => {
 
   it('settings that Responses cannot express are noted', () => {
     const sampling = { temperature: 1, topP: 0.5, topK: 4, seed: 7, presencePenalty: 1, frequencyPenalty: 0 };
-    const { body, notes } = encode({ sampling, stop: ['x'], serviceTier: 'standard_only' });
+    const { body, notes } = encode({ ...sampling, stop: ['x'], serviceTier: 'standard_only' });
     expect(body).toMatchObject({ temperature: 1, top_p: 0.5 });
     expect(notes).toEqual([
       'approximated stop by cutting the answer',
@@ -307,7 +307,7 @@ describe('encoding settings of a Responses request', () => {
       'dropped seed',
       'dropped service_tier',
     ]);
-    expect(encode({ sampling }, { quirks: { sampling: false } }).body).not.toHaveProperty('temperature');
+    expect(encode(sampling, { quirks: { sampling: false } }).body).not.toHaveProperty('temperature');
   });
 
   it.each<['24h' | 'in_memory', ('24h' | 'in_memory')[] | undefined, boolean]>([

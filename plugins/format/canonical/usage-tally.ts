@@ -1,4 +1,5 @@
 import type { Usage } from '#core/gateway/facts.ts';
+import { withoutUndefined } from '../wire/members.ts';
 import { estimateTokens, removeEmptyCounts } from './estimate.ts';
 import type { CompleteUsage } from './reply.ts';
 
@@ -20,8 +21,7 @@ export class UsageTally {
 
   /** Records reported counts. Later counts replace earlier ones, member by member. */
   recordReported(usage: Usage): void {
-    const reportedEntries = Object.entries(usage).filter(([, value]) => value !== undefined);
-    this.#reported = { ...this.#reported, ...Object.fromEntries(reportedEntries) };
+    this.#reported = { ...this.#reported, ...withoutUndefined(usage) };
   }
 
   addWritten(characters: number): void {

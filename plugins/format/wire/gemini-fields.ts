@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { GeminiGenerationConfig, GeminiRequest } from './gemini.ts';
 import { EntryIterator, invalidValue, isMissing, type BodyObject } from './read.ts';
 
 /**
@@ -72,4 +73,9 @@ export function readEnum<T extends object>(holder: BodyObject<T>, name: keyof T 
  */
 export function asCamelObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? renameToCamelCase(value) : {}) as T;
+}
+
+/** Returns the generation settings of a request; empty if there are none. */
+export function asGenerationConfig(request: JsonObject): GeminiGenerationConfig {
+  return asCamelObject(asCamelObject<GeminiRequest>(request).generationConfig);
 }

@@ -16,6 +16,11 @@ export function asCount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
+/** Returns the value if it is an object, otherwise an empty object. */
+export function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 /** Returns the value if it is text, otherwise an empty text. */
 export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
@@ -105,6 +110,6 @@ export function hasToolOfType(tools: JsonValue | undefined, types: readonly stri
 }
 
 /** Copies an object without its undefined members. */
-export function withoutUndefined(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+export function withoutUndefined<T extends object>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }

@@ -52,10 +52,6 @@ export function withMember<T extends Readonly<JsonObject>>(
   return value === undefined ? omitMembers(body, [name]) : { ...body, [name]: value };
 }
 
-export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
-  return Object.keys(object).length === 0 ? undefined : object;
-}
-
 /** Changes the values of members. Returns the same body if no value changes. */
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
   let mapped = body;

@@ -6,9 +6,9 @@ import { Notes } from '../../canonical/notes.ts';
 import { writeInstruction } from '../../canonical/output-format.ts';
 import { fitBudget } from '../../canonical/reasoning.ts';
 import { noteLocalStops } from '../../canonical/stop-cutter.ts';
-import { listTexts } from '../../wire/members.ts';
+import { asFilledObject, listTexts } from '../../wire/members.ts';
 import { type Adaptation, decodeMembers } from '../contract/adaptation.ts';
-import { canOmit, omitMembers, undefinedIfEmpty, withMember } from './adapt-members.ts';
+import { canOmit, omitMembers, withMember } from './adapt-members.ts';
 
 /** Removes sampling parameters that the model rejects. */
 export function adaptSampling(names: readonly string[]): Adaptation {
@@ -123,7 +123,7 @@ export const anyJsonObject = { type: 'json_object' } as const;
 
 /** Returns the object with another value of a member; undefined if no member remains. */
 export function setOrOmitEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
-  return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
+  return isJsonObject(object) ? asFilledObject(withMember(object, name, value)) : object;
 }
 
 /** Appends an instruction to a text or a list of parts. */

@@ -6,6 +6,7 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import { removeEmptyCounts } from '../../canonical/estimate.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
+import { asObject } from '../../wire/members.ts';
 
 /** Where the replies of a format name their model. */
 export interface ModelPlace {
@@ -113,11 +114,6 @@ export function removeEmptyError<T extends JsonObject>(body: T): T {
   const { error } = body;
   if (!isJsonObject(error) || isFilled(error)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'error')) as T;
-}
-
-/** Returns the value if it is an object, otherwise an empty object. */
-export function asObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /**

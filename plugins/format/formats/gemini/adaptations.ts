@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { toCamelCase, asCamelObject, readList } from '../../wire/gemini-fields.ts';
+import { toCamelCase, asGenerationConfig, readList } from '../../wire/gemini-fields.ts';
 import type {
   GeminiFunctionCallingConfig,
   GeminiContent,
-  GeminiGenerationConfig,
   GeminiRequest,
   GeminiSchema,
   GeminiTool,
@@ -74,9 +73,7 @@ function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarg
 
 const outputEditor: OutputFormatEditor = {
   find: (body): JsonObject | undefined => {
-    const { responseMimeType, ...config } = asCamelObject<GeminiGenerationConfig>(
-      asCamelObject<GeminiRequest>(body).generationConfig,
-    );
+    const { responseMimeType, ...config } = asGenerationConfig(body);
     const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
     if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };

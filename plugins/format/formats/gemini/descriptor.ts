@@ -1,21 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { toArgumentsObject } from '../../canonical/tools.ts';
 import { createContentReaders } from '../../content/read-content.ts';
-import { asCamelObject } from '../../wire/gemini-fields.ts';
+import { asCamelObject, asGenerationConfig } from '../../wire/gemini-fields.ts';
 import type {
   GeminiBlob,
   GeminiContent,
-  GeminiGenerationConfig,
   GeminiPart,
   GeminiRequest,
   GeminiFunctionResponse,
 } from '../../wire/gemini.ts';
-import { asList, asCount, scalarToText, listTexts } from '../../wire/members.ts';
+import { asObject, asList, asCount, scalarToText, listTexts } from '../../wire/members.ts';
 import { omittedImage } from '../adaptation/adapt-media.ts';
 import { mapObjects } from '../adaptation/adapt-members.ts';
 import { type ClientTextFormat, defineModelEndpoint, type ModelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { asObject } from '../contract/pass-through.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec } from './codec.ts';
 import { wantsThoughts } from './reply/encode-reply.ts';
@@ -68,10 +66,7 @@ export const gemini: ClientTextFormat = {
     createObserver: (body, listeners) =>
       new FragmentObserver(geminiCodec, listeners, {
         endsWithBody: true,
-        choices:
-          asCount(
-            asCamelObject<GeminiGenerationConfig>(asCamelObject<GeminiRequest>(body).generationConfig).candidateCount,
-          ) ?? 1,
+        choices: asCount(asGenerationConfig(body).candidateCount) ?? 1,
       }),
     createReplyRepair: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
@@ -101,10 +96,7 @@ export const gemini: ClientTextFormat = {
       parallelCallOption: false,
       reasoning: 'signed',
     },
-    readStopSequences: (body) =>
-      listTexts(
-        asCamelObject<GeminiGenerationConfig>(asCamelObject<GeminiRequest>(body).generationConfig).stopSequences,
-      ),
+    readStopSequences: (body) => listTexts(asGenerationConfig(body).stopSequences),
     adapt: adaptGemini,
   },
 };

@@ -3,12 +3,11 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import type { ChatReply, ChatRequest, ChatStreamOptions, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
-import { readMember } from '../../../wire/members.ts';
+import { asObject, readMember } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   completeUsage,
   hasTokenCounts,
-  asObject,
   type ReplyAdapter,
   replaceDataInText,
 } from '../../contract/pass-through.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
 import { asList, readMember } from '../../../wire/members.ts';
-import { readAbort, readBlock, readFinish, readUsage, readFinishReason } from './finish.ts';
+import { readBlock, readEnding, readFinish, readUsage } from './finish.ts';
 import { PartReader } from './read-output.ts';
 
 /**
@@ -38,8 +38,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
-    if (!isOnlyPiece || readFinishReason(candidate) !== undefined || readReportedError(body) !== undefined)
-      return undefined;
+    if (!isOnlyPiece || readEnding(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
     // Only a block counts: every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
     if (content !== undefined && !addTexts(candidate, content)) return undefined;
@@ -82,7 +81,8 @@ export class GeminiDecoder implements ReplyDecoder {
   /** Returns true for a candidate without content, which is compatible with a blocked prompt. */
   #isCompatibleWithBlock(candidate: JsonObject): boolean {
     if (hasFilledParts(candidate)) return false;
-    return readFinishReason(candidate) === undefined || !(this.#parts.hasContent || readAbort(candidate) !== undefined);
+    const ending = readEnding(candidate);
+    return ending === undefined || !(this.#parts.hasContent || ending.error !== undefined);
   }
 
   #endReply(): Fragment[] {
@@ -109,8 +109,8 @@ function readIndex(candidate: JsonValue | undefined): JsonValue {
 }
 
 function readOtherCandidate(candidate: JsonObject): Fragment[] {
-  const finish = readFinishReason(candidate);
-  const other: Fragment = { type: 'other', answer: readIndex(candidate), finish, error: readAbort(candidate) };
+  const { reason, error } = readEnding(candidate) ?? {};
+  const other: Fragment = { type: 'other', answer: readIndex(candidate), finish: reason, error };
   return hasFilledParts(candidate) ? [progress, other] : [other];
 }
 

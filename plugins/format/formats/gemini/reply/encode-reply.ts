@@ -3,14 +3,12 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
-import { asCamelObject } from '../../../wire/gemini-fields.ts';
+import { asCamelObject, asGenerationConfig } from '../../../wire/gemini-fields.ts';
 import type {
   GeminiCandidate,
   GeminiContent,
-  GeminiGenerationConfig,
   GeminiPart,
   GeminiReply,
-  GeminiRequest,
   GeminiThinkingConfig,
   GeminiUsage,
 } from '../../../wire/gemini.ts';
@@ -113,9 +111,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
 
 /** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
 export function wantsThoughts(request: JsonObject): boolean {
-  const { generationConfig } = asCamelObject<GeminiRequest>(request);
-  const { thinkingConfig } = asCamelObject<GeminiGenerationConfig>(generationConfig);
-  return asCamelObject<GeminiThinkingConfig>(thinkingConfig).includeThoughts === true;
+  return asCamelObject<GeminiThinkingConfig>(asGenerationConfig(request).thinkingConfig).includeThoughts === true;
 }
 
 function writeEvent(chunk: GeminiReply): string {

@@ -5,7 +5,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
-import { asText, asCount, readMember, sumDefined } from '../../../wire/members.ts';
+import { asObject, asText, asCount, sumDefined } from '../../../wire/members.ts';
 
 /** Finish reasons. Vendors and mock servers invent other reasons, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([
@@ -39,28 +39,27 @@ const failedReasons = new Set([
 /** Finish reason of a candidate that was withheld because the operator's account is limited or disabled. */
 const accountLimitedReason = 'PUP_LIMITED_DISABLED';
 
-/** Reads Google's finish reason of a candidate; undefined while it continues. */
-function readReportedReason(candidate: JsonValue | undefined): string | undefined {
-  const reportedReason = readMember<GeminiCandidate>(candidate, 'finishReason');
-  return typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED')
-    ? undefined
-    : reportedReason;
+/** How a candidate has ended. */
+interface Ending {
+  readonly reportedReason: string;
+  /** The reason under the name that all formats share. */
+  readonly reason: FinishReason;
+  /** The failure of a candidate whose output is unusable. */
+  readonly error?: GatewayError;
 }
 
-/** Reads the finish reason of a candidate under the names that all formats share; undefined while it continues. */
-export function readFinishReason(candidate: JsonValue | undefined): FinishReason | undefined {
-  const reportedReason = readReportedReason(candidate);
-  return reportedReason === undefined ? undefined : (reasons.get(reportedReason) ?? 'stop');
-}
-
-/** Returns the error of a candidate that its finish reason reports as unusable; undefined for any other candidate. */
-export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
-  const reportedReason = readReportedReason(candidate);
-  if (reportedReason === accountLimitedReason) return createKeyRefusedError(reportedReason);
-  if (reportedReason === undefined || !failedReasons.has(reportedReason)) return undefined;
-  const message = asText(readMember<GeminiCandidate>(candidate, 'finishMessage'));
+/** Reads how a candidate has ended; undefined while it continues. */
+export function readEnding(candidate: JsonValue | undefined): Ending | undefined {
+  const { finishReason: reportedReason, finishMessage }: GeminiCandidate = asObject(candidate);
+  if (typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED'))
+    return undefined;
+  const ending = { reportedReason, reason: reasons.get(reportedReason) ?? 'stop' };
+  if (reportedReason === accountLimitedReason) return { ...ending, error: createKeyRefusedError(reportedReason) };
+  if (!failedReasons.has(reportedReason)) return ending;
+  const message = asText(finishMessage);
   const finish = message === '' ? reportedReason : `${reportedReason}: ${message.slice(0, 500)}`;
-  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
+  const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
+  return { ...ending, error };
 }
 
 /**
@@ -69,38 +68,35 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
  * @param hasContent false if the candidate has no visible part; the reason of a filter then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fragment[] {
-  const reportedReason = readReportedReason(candidate);
-  if (reportedReason === undefined) return [];
-  const error = readAbort(candidate);
+  const ending = readEnding(candidate);
+  if (ending === undefined) return [];
+  const { reportedReason, reason, error } = ending;
   if (error !== undefined) return [{ type: 'error', error }];
-  const message = asText(candidate.finishMessage);
-  const reason = readFinishReason(candidate) ?? 'stop';
-  const refusal: Fragment = {
-    type: 'refusal',
-    text: message === '' ? `The answer was withheld: ${reportedReason}.` : message,
-    isReason: true,
-  };
-  return [...(reason === 'content_filter' && !hasContent ? [refusal] : []), { type: 'finish', reason }];
+  const text = asText(candidate.finishMessage) || `The answer was withheld: ${reportedReason}.`;
+  const isWithheld = reason === 'content_filter' && !hasContent;
+  const finish: Fragment = { type: 'finish', reason };
+  return isWithheld ? [{ type: 'refusal', text, isReason: true }, finish] : [finish];
 }
 
 /** Reads the block of a prompt as a refusal that ends the reply; empty if the prompt is not blocked. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
-  const reason = asText(readMember<GeminiFeedback>(feedback, 'blockReason'));
+  const { blockReason, blockReasonMessage }: GeminiFeedback = asObject(feedback);
+  const reason = asText(blockReason);
   if (reason === '') return [];
-  const message = asText(readMember<GeminiFeedback>(feedback, 'blockReasonMessage'));
-  const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
+  const text = asText(blockReasonMessage) || `The prompt was blocked: ${reason}.`;
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
 /** Reads usage. Gemini counts thoughts separately from the candidates, and the prompts of tools separately from the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
-  const input = asCount(readMember<GeminiUsage>(usage, 'promptTokenCount'));
+  const counts: GeminiUsage = asObject(usage);
+  const input = asCount(counts.promptTokenCount);
   if (input === undefined) return undefined;
-  const reasoning = asCount(readMember<GeminiUsage>(usage, 'thoughtsTokenCount'));
+  const reasoning = asCount(counts.thoughtsTokenCount);
   return {
-    input: sumDefined(input, asCount(readMember<GeminiUsage>(usage, 'toolUsePromptTokenCount'))),
-    output: sumDefined(asCount(readMember<GeminiUsage>(usage, 'candidatesTokenCount')), reasoning),
-    cacheRead: asCount(readMember<GeminiUsage>(usage, 'cachedContentTokenCount')),
+    input: sumDefined(input, asCount(counts.toolUsePromptTokenCount)),
+    output: sumDefined(asCount(counts.candidatesTokenCount), reasoning),
+    cacheRead: asCount(counts.cachedContentTokenCount),
     reasoning,
   };
 }

@@ -18,7 +18,7 @@ import type {
   GeminiGroundingSupport,
   GeminiSegment,
 } from '../../../wire/gemini.ts';
-import { asList, asText, asFilledText, readMember, scalarToText } from '../../../wire/members.ts';
+import { asList, asObject, asText, asFilledText, readMember, scalarToText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 
 /** Reads the parts of one candidate in the order of arrival. */
@@ -107,10 +107,10 @@ const droppedMediaNames = new Map([
 ]);
 
 function readImage(part: GeminiPart): MediaSource | undefined {
-  const { mimeType, data }: GeminiBlob = isJsonObject(part.inlineData) ? part.inlineData : {};
+  const { mimeType, data }: GeminiBlob = asObject(part.inlineData);
   if (typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string' && data !== '')
     return { type: 'base64', mediaType: correctMediaType(mimeType), data };
-  const { mimeType: type, fileUri: url }: GeminiFile = isJsonObject(part.fileData) ? part.fileData : {};
+  const { mimeType: type, fileUri: url }: GeminiFile = asObject(part.fileData);
   return typeof type === 'string' && type.startsWith('image/') && typeof url === 'string' && url !== ''
     ? { type: 'url', url }
     : undefined;
@@ -157,9 +157,8 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */
 function readCitations(candidate: GeminiCandidate, readText: () => string): Fragment[] {
-  const grounding = candidate.groundingMetadata;
-  const chunks = asList(readMember<GeminiGrounding>(grounding, 'groundingChunks'));
-  const supports = asList(readMember<GeminiGrounding>(grounding, 'groundingSupports'));
+  const { groundingChunks, groundingSupports }: GeminiGrounding = asObject(candidate.groundingMetadata);
+  const [chunks, supports] = [asList(groundingChunks), asList(groundingSupports)];
   const quotedSources = listCitations(candidate);
   if (chunks.length + supports.length + quotedSources.length === 0) return [];
   const text = readText();
@@ -167,10 +166,7 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
     supports.length > 0
       ? supports.flatMap((support) => readSupport(support, chunks, text))
       : chunks.flatMap((chunk) => createCitation(readSource(chunk), undefined, text));
-  const quotedCitations = quotedSources.flatMap((source) => {
-    const uri = readMember<GeminiCitation>(source, 'uri');
-    return createCitation({ uri, title: readMember<GeminiCitation>(source, 'title') }, undefined, text);
-  });
+  const quotedCitations = quotedSources.flatMap((source) => createCitation(asObject(source), undefined, text));
   return [...groundingCitations, ...quotedCitations];
 }
 
@@ -180,11 +176,6 @@ function listCitations({ citationMetadata }: GeminiCandidate): readonly JsonValu
   return sources.length > 0 ? sources : asList(readMember<GeminiCitations>(citationMetadata, 'citations'));
 }
 
-interface Source {
-  readonly uri: JsonValue | undefined;
-  readonly title: JsonValue | undefined;
-}
-
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
   const words = asFilledText(readMember<GeminiSegment>(readMember<GeminiGroundingSupport>(support, 'segment'), 'text'));
   return asList(readMember<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
@@ -192,17 +183,13 @@ function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: str
   );
 }
 
-function readSource(chunk: JsonValue | undefined): Source {
-  const source =
-    readMember<GeminiGroundingChunk>(chunk, 'web') ??
-    readMember<GeminiGroundingChunk>(chunk, 'retrievedContext') ??
-    readMember<GeminiGroundingChunk>(chunk, 'maps') ??
-    readMember<GeminiGroundingChunk>(chunk, 'image');
-  const uri = readMember<GeminiGroundingSource>(source, 'uri') ?? readMember(source, 'sourceUri');
-  return { uri, title: readMember<GeminiGroundingSource>(source, 'title') };
+function readSource(chunk: JsonValue | undefined): GeminiCitation {
+  const { web, retrievedContext, maps, image }: GeminiGroundingChunk = asObject(chunk);
+  const { uri, sourceUri, title }: GeminiGroundingSource = asObject(web ?? retrievedContext ?? maps ?? image);
+  return { uri: uri ?? sourceUri, title };
 }
 
-function createCitation({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
+function createCitation({ uri, title }: GeminiCitation, words: string | undefined, text: string): Fragment[] {
   const url = asFilledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);

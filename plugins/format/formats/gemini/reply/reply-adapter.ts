@@ -2,11 +2,10 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
-import { asList, readMember } from '../../../wire/members.ts';
+import { asObject, asList, readMember } from '../../../wire/members.ts';
 import {
   type AnsweredRequest,
   hasTokenCounts,
-  asObject,
   type ReplyAdapter,
   replaceDataInText,
 } from '../../contract/pass-through.ts';

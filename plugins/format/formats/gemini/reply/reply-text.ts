@@ -2,7 +2,7 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
-import { scalarToText } from '../../../wire/members.ts';
+import { asObject, scalarToText } from '../../../wire/members.ts';
 import { JsonArrayFramer } from './json-array.ts';
 
 /** Maps the text parts of each candidate. Consecutive text parts form one text. */
@@ -34,7 +34,7 @@ function mapCandidate(candidate: Editable<GeminiCandidate>, isLast: boolean, blo
 }
 
 function mapPart(part: JsonValue, block: string, blocks: TextBlocks): JsonValue[] {
-  const { text, thought }: GeminiPart = isJsonObject(part) ? part : {};
+  const { text, thought }: GeminiPart = asObject(part);
   if (isJsonObject(part) && typeof text === 'string' && thought !== true)
     return [{ ...part, text: blocks.push(block, text) }];
   const heldText = blocks.end(block);

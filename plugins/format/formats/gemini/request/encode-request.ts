@@ -12,8 +12,7 @@ import type {
   GeminiRequest,
   GeminiThinkingConfig,
 } from '../../../wire/gemini.ts';
-import { withoutUndefined } from '../../../wire/members.ts';
-import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
+import { asFilledObject, withoutUndefined } from '../../../wire/members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
@@ -28,7 +27,7 @@ import { writeTools } from './write-tools.ts';
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { config, instruction } = writeFormat(conversation, target);
   const thinkingConfig = writeThinking(conversation.reasoning, target);
-  const generationConfig = undefinedIfEmpty(withoutUndefined({ ...config, thinkingConfig }));
+  const generationConfig = asFilledObject(withoutUndefined({ ...config, thinkingConfig }));
   const request: GeminiRequest = {
     systemInstruction: writeSystem(conversation, instruction),
     contents: writeContents(groupIntoTurns(normalizeCalls(conversation.items)), target),

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { appendDescription } from '../../../canonical/merge-schemas.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** Replaces the type null, which JSON Schema has but the subset lacks. */
 export function nullRule(schema: GeminiSchema): JsonObject {
@@ -99,17 +100,13 @@ const scalarTypes = ['string', 'number', 'boolean'].map((type) => ({ type }));
 /** Adds a type, which every schema without alternatives needs. */
 export function typeRule(schema: GeminiSchema): JsonObject {
   if (Array.isArray(schema.anyOf)) return schema;
-  const { type } = schema;
-  const lowerType = typeof type === 'string' ? type.toLowerCase() : undefined;
-  if (lowerType !== undefined && types.has(lowerType)) return withItems({ ...schema, type: lowerType });
-  const implied = impliedTypes.find(([keyword]) => schema[keyword] !== undefined)?.[1];
-  if (implied !== undefined) return withItems({ ...schema, type: implied });
-  const { type: _, ...members } = schema;
-  return { ...appendDescription(members, 'any JSON value'), anyOf: scalarTypes };
-}
-
-function withItems(schema: GeminiSchema): JsonObject {
-  return schema.type === 'array' && schema.items === undefined ? { ...schema, items: {} } : schema;
+  const { type: statedType, ...members } = schema;
+  const lowerType = asText(statedType).toLowerCase();
+  const impliedType = impliedTypes.find(([keyword]) => schema[keyword] !== undefined)?.[1];
+  const type = types.has(lowerType) ? lowerType : impliedType;
+  if (type === undefined) return { ...appendDescription(members, 'any JSON value'), anyOf: scalarTypes };
+  const needsItems = type === 'array' && schema.items === undefined;
+  return { ...schema, type, ...(needsItems && { items: {} }) };
 }
 
 /** Removes required members without a property, and properties without entries. */

@@ -14,7 +14,7 @@ import {
   toTierFragments,
   toUsageFragments,
 } from '../../../canonical/reply.ts';
-import { readMember, parseEventData } from '../../../wire/members.ts';
+import { asObject, readMember, parseEventData } from '../../../wire/members.ts';
 import type {
   MessagesEnding,
   MessagesEvent,
@@ -118,12 +118,7 @@ export class MessagesDecoder implements ReplyDecoder {
         this.#startData ??= data;
         // Some vendors send the same event twice. The relation of a second response to the first is unknown.
         if (this.#startData !== data) return [createFailureFragment('upstream.reason.second_start')];
-        return [
-          ...toIdFragments(readMember<MessagesReply>(body.message, 'id')),
-          ...toModelFragments(readMember<MessagesReply>(body.message, 'model')),
-          ...this.#readStartUsage(readMember<MessagesReply>(body.message, 'usage')),
-          ...readContainer(body.message),
-        ];
+        return this.#readStart(asObject(body.message));
       case 'content_block_start':
         this.#startData &&= '';
         return this.#blocks.startBlock(body.index, body.content_block);
@@ -140,6 +135,14 @@ export class MessagesDecoder implements ReplyDecoder {
     }
   }
 
+  #readStart(message: MessagesReply): Fragment[] {
+    const { id, model, usage } = message;
+    // The output count of the first event is not final, and added with the last event.
+    this.#earlyOutput = readMember<MessagesUsage>(usage, 'output_tokens');
+    const counts = isJsonObject(usage) ? this.#addUsage({ ...usage, output_tokens: undefined }) : [];
+    return [...toIdFragments(id), ...toModelFragments(model), ...counts, ...readContainer(message)];
+  }
+
   /** @param isShared true if the event passes through, so the client already has the early output count */
   #readEnding({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
     // Some vendors report the count only in the first event and send zero here.
@@ -154,13 +157,6 @@ export class MessagesDecoder implements ReplyDecoder {
     ];
   }
 
-  /** Adds the counts of the first event except for the output count, which is not final and added with the last event. */
-  #readStartUsage(usage: JsonValue | undefined): Fragment[] {
-    this.#earlyOutput = readMember<MessagesUsage>(usage, 'output_tokens');
-    const counts: MessagesUsage | undefined = isJsonObject(usage) ? { ...usage, output_tokens: undefined } : undefined;
-    return counts === undefined ? [] : this.#addUsage(counts);
-  }
-
   #addUsage(usage: JsonValue | undefined): Fragment[] {
     this.#usage.add(usage);
     const tier = toTierFragments(readMember<MessagesUsage>(usage, 'service_tier'));
@@ -170,10 +166,8 @@ export class MessagesDecoder implements ReplyDecoder {
   #readFinish(ending: JsonValue | undefined): Fragment[] {
     const finish = readFinish(ending);
     if (finish === undefined) return [];
-    const explanation = readMember<MessagesStopDetails>(
-      readMember<MessagesEnding>(ending, 'stop_details'),
-      'explanation',
-    );
+    const details = readMember<MessagesEnding>(ending, 'stop_details');
+    const { explanation }: MessagesStopDetails = asObject(details);
     // A refusal without text gets a standard text.
     const isSilentRefusal = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasContent;
     if (!isSilentRefusal || typeof explanation !== 'string') return [finish];

@@ -9,6 +9,7 @@ import {
   type ReplyEvent,
 } from '../../../canonical/reply.ts';
 import { toArgumentsObject } from '../../../canonical/tools.ts';
+import { withoutUndefined } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import { writeUsage, writeMessageUsage } from './finish.ts';
 import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
@@ -34,7 +35,7 @@ export class MessagesEncoder implements ReplyEncoder {
     switch (event.type) {
       case 'start': {
         // Anthropic reports one output token before it has counted.
-        const usage = writeMessageUsage({ output: 1, ...definedMembers(event.usage) }, event.tier);
+        const usage = writeMessageUsage({ output: 1, ...withoutUndefined(event.usage) }, event.tier);
         return writeEvent('message_start', { message: { ...this.#writeMessage([], noEnding), usage } });
       }
       case 'block_start':
@@ -133,11 +134,6 @@ function writeFinish(reply: CompleteReply): string {
     writeEvent('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) +
     writeEvent('message_stop', {})
   );
-}
-
-/** Removes undefined members, which would overwrite earlier members. */
-function definedMembers<T extends object>(members: T): Partial<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 /** Writes an event. `event:` repeats the type, because clients ignore an event without it. */

@@ -1,7 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { createFailureFragment, type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
-import { asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
+import { asObject, asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
@@ -46,7 +46,7 @@ function mapStopReason({ stop_reason: reported, stop_sequence: sequence }: Messa
 
 /** Reads the finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
-  const members: MessagesEnding = isJsonObject(ending) ? ending : {};
+  const members: MessagesEnding = asObject(ending);
   const { stop_reason: reported, stop_sequence: sequence } = members;
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failureReasons.has(reported)) return createFailureFragment('upstream.reason.finished', { finish: reported });

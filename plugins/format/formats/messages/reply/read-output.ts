@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { createDroppedPart, type Fragment, charactersPerBlock, progress } from '../../../canonical/reply.ts';
-import { asText, readMember } from '../../../wire/members.ts';
+import { asFilledText, asObject, asText, readMember } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 interface OpenBlock {
@@ -171,12 +171,10 @@ function readCaller(content: MessagesBlock): Fragment[] {
 
 /** Reads a citation. Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
-  const url =
-    asText(readMember<MessagesCitation>(value, 'url')) || asText(readMember<MessagesCitation>(value, 'source'));
+  const { url: link, source, title, cited_text: quote }: MessagesCitation = asObject(value);
+  const url = asText(link) || asText(source);
   if (url === '') return isJsonObject(value) ? [{ type: 'dropped', feature: 'citations of documents' }] : [];
-  const title = asText(readMember<MessagesCitation>(value, 'title')) || undefined;
-  const quote = asText(readMember<MessagesCitation>(value, 'cited_text')) || undefined;
-  return [
-    { type: 'citation', citation: { url, title, quote, start: undefined, end: undefined }, isForWholeText: true },
-  ];
+  const range = { start: undefined, end: undefined };
+  const citation = { url, title: asFilledText(title), quote: asFilledText(quote), ...range };
+  return [{ type: 'citation', citation, isForWholeText: true }];
 }

@@ -3,12 +3,12 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
+import { asObject } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 import {
   type AnsweredRequest,
   completeUsage,
   hasTokenCounts,
-  asObject,
   type ReplyAdapter,
   replaceDataInText,
   tagMember,

@@ -5,9 +5,8 @@ import type { Conversation } from '../../../canonical/conversation.ts';
 import { normalizeCalls, groupIntoTurns } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
 import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
-import { asFilledText, withoutUndefined } from '../../../wire/members.ts';
+import { asFilledObject, asFilledText, withoutUndefined } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
-import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { writeCacheControl, markBreakpoints } from './cache-breakpoints.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
@@ -43,7 +42,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     messages: prompt.messages,
     ...writeTools(conversation, target, isThinking),
     thinking,
-    output_config: undefinedIfEmpty(withoutUndefined({ effort, format })),
+    output_config: asFilledObject(withoutUndefined({ effort, format })),
     ...writeSampling(conversation, target, isThinking),
     ...writeSettings(conversation, messagesParameters, target),
     metadata: writeUser(conversation, target),

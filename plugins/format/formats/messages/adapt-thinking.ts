@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
 import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
-import { asList, readMember } from '../../wire/members.ts';
+import { asFilledObject, asList, readMember } from '../../wire/members.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -10,8 +10,9 @@ import type {
   MessagesRequest,
   MessagesThinking,
 } from '../../wire/messages.ts';
-import { isSet, undefinedIfEmpty, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
+import { isSet, withMember, omitMembers, mapEntries } from '../adaptation/adapt-members.ts';
 import { type Adaptation, type AdaptationTarget, reencodeMembers } from '../contract/adaptation.ts';
+import { blocksOf, mapBlocks } from './blocks.ts';
 import { messagesCodec } from './codec.ts';
 import { isCall } from './reply/read-output.ts';
 
@@ -76,7 +77,7 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
   const config = body.output_config;
   if (!isJsonObject(config) && effort === undefined) return body;
   const changedConfig = withMember<MessagesOutputConfig>(isJsonObject(config) ? config : {}, 'effort', effort);
-  return withMember(body, 'output_config', undefinedIfEmpty(changedConfig));
+  return withMember(body, 'output_config', asFilledObject(changedConfig));
 }
 
 /**
@@ -88,25 +89,17 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
 export function dropForeignThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
-  const ownMessages = mapEntries(messages, (message) => dropForeignBlocks(message, target));
-  return ownMessages === messages ? body : { ...body, messages: ownMessages.filter((message) => message !== null) };
+  const adaptBlock = (block: MessagesBlock, { role }: MessagesMessage) =>
+    role === 'assistant' ? adaptThinkingBlock(block, target) : block;
+  return withMember(body, 'messages', mapBlocks(messages, adaptBlock));
 }
 
-/** Returns the message without foreign thinking; null if no block is left. */
-function dropForeignBlocks(message: JsonValue, target: AdaptationTarget): JsonValue {
-  if (!isJsonObject(message)) return message;
-  const { role, content }: MessagesMessage = message;
-  if (role !== 'assistant' || !Array.isArray(content)) return message;
-  const ownBlocks = mapEntries(content, (block) => adaptThinkingBlock(block, target));
-  if (ownBlocks === content) return message;
-  const remainingBlocks = ownBlocks.filter((block) => block !== null);
-  return remainingBlocks.length === 0 ? null : withMember(message, 'content', remainingBlocks);
-}
-
-/** Returns the block in a form that the route accepts; null if the route rejects it. */
-function adaptThinkingBlock(block: JsonValue, { origin, profile, notes }: AdaptationTarget): JsonValue {
-  if (!isJsonObject(block)) return block;
-  const { type, thinking, signature, data }: MessagesBlock = block;
+/** Returns the block in a form that the route accepts; undefined if the route rejects it. */
+function adaptThinkingBlock(
+  block: MessagesBlock,
+  { origin, profile, notes }: AdaptationTarget,
+): MessagesBlock | undefined {
+  const { type, thinking, signature, data } = block;
   if (type !== 'thinking' && type !== 'redacted_thinking') return block;
   const value = type === 'thinking' ? signature : data;
   const state = typeof value === 'string' ? readTaggedState(value) : undefined;
@@ -114,7 +107,7 @@ function adaptThinkingBlock(block: JsonValue, { origin, profile, notes }: Adapta
   if (!profile.quirks.signed_thinking && type === 'thinking') return value === '' ? block : { ...block, signature: '' };
   const isEmpty = (thinking ?? '') === '' && (value ?? '') === '';
   if (!isEmpty) notes.drop(`reasoning of ${state === undefined ? 'unknown origin' : 'another upstream'}`);
-  return null;
+  return undefined;
 }
 
 /**
@@ -128,7 +121,7 @@ export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }
   const { thinking: mode, messages } = body;
   if (readMember<MessagesThinking>(mode, 'type') !== 'enabled' || !Array.isArray(messages)) return body;
   const loopStart = findLoopStart(messages);
-  if (loopStart === undefined || startsWithThinking(loopStart.content)) return body;
+  if (loopStart === undefined || isThinking(asList(loopStart.content)[0])) return body;
   notes.drop('reasoning until the end of this tool loop');
   const { thinking: _, ...bodyWithoutThinking } = body;
   return bodyWithoutThinking;
@@ -145,7 +138,7 @@ function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefi
     if (!isJsonObject(entry)) return undefined;
     const message: MessagesMessage = entry;
     if (message.role !== 'assistant') {
-      isAnswered ||= hasResults(message.content);
+      isAnswered ||= blocksOf(message).some(({ type }) => type === 'tool_result');
       continue;
     }
     if (!isAnswered) return loopStart;
@@ -153,14 +146,6 @@ function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefi
     isAnswered = false;
   }
   return loopStart;
-}
-
-function hasResults(content: JsonValue | undefined): boolean {
-  return asList(content).some((block) => readMember<MessagesBlock>(block, 'type') === 'tool_result');
-}
-
-function startsWithThinking(content: JsonValue | undefined): boolean {
-  return isThinking(asList(content)[0]);
 }
 
 /**

@@ -2,10 +2,9 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { plainIdRules } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
-import { readMember, keepIfSame } from '../../wire/members.ts';
+import { asObject, readMember } from '../../wire/members.ts';
 import type {
   MessagesBlock,
-  MessagesMessage,
   MessagesOutputConfig,
   MessagesRequest,
   MessagesTool,
@@ -14,7 +13,7 @@ import type {
 import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
-import { mapEntries, withMember, isSet, omitMembers } from '../adaptation/adapt-members.ts';
+import { mapListMember, withMember, isSet, omitMembers } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
   appendInstruction,
@@ -35,12 +34,13 @@ import {
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, reencodeMembers, chainAdaptations } from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
+import { mapBlocks } from './blocks.ts';
 import { messagesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
 import { writeReferenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
-import { applyToolChanges, removeBlocks } from './request/tool-changes.ts';
+import { applyToolChanges } from './request/tool-changes.ts';
 
 /**
  * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.
@@ -65,7 +65,11 @@ const adaptServerTools = adaptHostedTools((tool: MessagesTool, target) => {
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
-  return withMember(body, 'messages', mapEntries(messages, mapContent(mapContent(writeReference))));
+  return withMember(
+    body,
+    'messages',
+    mapBlocks(messages, (block) => mapListMember(block, 'content', writeReference)),
+  );
 };
 
 /** Declares the effective tools on routes that do not support tool changes in the middle of a conversation. */
@@ -76,22 +80,14 @@ const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes })
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
-  const remainingMessages = messages.flatMap((message) => removeBlocks(message, ({ type }) => type === 'fallback'));
-  if (keepIfSame(messages, remainingMessages) === messages) return body;
+  const remainingMessages = mapBlocks(messages, (block) => (block.type === 'fallback' ? undefined : block));
+  if (remainingMessages === messages) return body;
   notes.drop('content block fallback');
   return { ...body, messages: remainingMessages };
 };
 
-/** Returns a function that changes the entries of `content` if it is a list. */
-function mapContent(change: (entry: JsonValue) => JsonValue): (holder: JsonValue) => JsonValue {
-  return (holder) => {
-    const content = readMember<MessagesMessage | MessagesBlock>(holder, 'content');
-    return Array.isArray(content) ? withMember(holder as JsonObject, 'content', mapEntries(content, change)) : holder;
-  };
-}
-
 function writeReference(block: JsonValue): JsonValue {
-  const { type, tool_name: name }: MessagesBlock = isJsonObject(block) ? block : {};
+  const { type, tool_name: name }: MessagesBlock = asObject(block);
   return type === 'tool_reference' && typeof name === 'string'
     ? { type: 'text', text: writeReferenceText(name) }
     : block;
@@ -137,7 +133,7 @@ const adaptParallelCalls: Adaptation = (body: MessagesRequest, { profile, notes 
 /** Replaces a forced tool choice by `auto` but keeps `disable_parallel_tool_use`, which is in the same object. */
 function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
-  const { disable_parallel_tool_use: disablesParallel }: MessagesToolChoice = isJsonObject(choice) ? choice : {};
+  const { disable_parallel_tool_use: disablesParallel }: MessagesToolChoice = asObject(choice);
   return { type: 'auto', ...(isSet(disablesParallel) && { disable_parallel_tool_use: disablesParallel }) };
 }
 

@@ -1,5 +1,6 @@
 import { asList, readMember } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
+import type { MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
+import { blocksOf } from '../blocks.ts';
 
 /** Returns true if the results of a call are not at the start of the next turn, or if a result belongs to no call. */
 export function hasBrokenCalls({ messages }: MessagesRequest): boolean {
@@ -11,11 +12,10 @@ export function hasBrokenCalls({ messages }: MessagesRequest): boolean {
     if (role === 'assistant' && followsUserTurn && openCallIds.size > 0) return true;
     followsUserTurn = role !== 'assistant';
     let hasOtherBlock = false;
-    for (const block of asList(readMember<MessagesMessage>(message, 'content'))) {
-      const type = readMember<MessagesBlock>(block, 'type');
-      if (type === 'tool_use') openCallIds.add(readMember<MessagesBlock>(block, 'id'));
+    for (const { type, id, tool_use_id: callId } of blocksOf(message)) {
+      if (type === 'tool_use') openCallIds.add(id);
       else if (type !== 'tool_result') hasOtherBlock = true;
-      else if (hasOtherBlock || !openCallIds.delete(readMember<MessagesBlock>(block, 'tool_use_id'))) return true;
+      else if (hasOtherBlock || !openCallIds.delete(callId)) return true;
     }
   }
   return openCallIds.size > 0;

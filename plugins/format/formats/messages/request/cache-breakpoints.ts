@@ -4,6 +4,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Part, Tool } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
+import { blocksOf } from '../blocks.ts';
 
 /** Maximum number of breakpoints in a request, including the automatic one. Source: Anthropic docs, "Prompt caching". */
 const maxBreakpoints = 4;
@@ -94,8 +95,4 @@ function findPreviousEnd(messages: readonly MessagesMessage[]): MessagesBlock | 
 
 function canBeMarked({ type }: MessagesBlock): boolean {
   return type !== 'thinking' && type !== 'redacted_thinking';
-}
-
-function blocksOf({ content }: MessagesMessage): MessagesBlock[] {
-  return Array.isArray(content) ? (content as MessagesBlock[]) : [];
 }

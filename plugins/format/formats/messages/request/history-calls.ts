@@ -1,6 +1,7 @@
 import { type HistoryCall } from '../../../canonical/stored-reasoning.ts';
 import { asList, asText, readMember } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
+import type { MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
+import { blocksOf } from '../blocks.ts';
 
 /** Returns true if the client did not request thinking, so the vendor sends none. Source: Anthropic docs, "Extended thinking". */
 export function hidesReasoning({ thinking }: MessagesRequest): boolean {
@@ -12,17 +13,14 @@ export function hidesReasoning({ thinking }: MessagesRequest): boolean {
 export function findHistoryCalls({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (readMember<MessagesMessage>(message, 'role') !== 'assistant') return [];
-    const blocks = asList(readMember<MessagesMessage>(message, 'content'));
-    const lacksReasoning = !blocks.some((block) =>
-      asText(readMember<MessagesBlock>(block, 'type')).endsWith('thinking'),
-    );
-    return blocks
-      .filter((block) => readMember<MessagesBlock>(block, 'type') === 'tool_use')
-      .map((block) => ({
-        id: asText(readMember<MessagesBlock>(block, 'id')),
-        name: asText(readMember<MessagesBlock>(block, 'name')),
-        input: JSON.stringify(readMember<MessagesBlock>(block, 'input') ?? {}),
-        lacksReasoning,
-      }));
+    const blocks = blocksOf(message);
+    const lacksReasoning = !blocks.some(({ type }) => asText(type).endsWith('thinking'));
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    return calls.map(({ id, name, input }) => ({
+      id: asText(id),
+      name: asText(name),
+      input: JSON.stringify(input ?? {}),
+      lacksReasoning,
+    }));
   });
 }

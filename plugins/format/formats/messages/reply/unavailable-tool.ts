@@ -1,9 +1,16 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
+import type { CompleteReply } from '../../../canonical/reply.ts';
 import { asList, readMember, scalarToText } from '../../../wire/members.ts';
-import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
-import { writeEvent } from './encode-reply.ts';
-import { writeUsage } from './finish.ts';
+import type { MessagesBlock, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
+import { MessagesEncoder, writeEvent } from './encode-reply.ts';
+
+const emptyReply: CompleteReply = {
+  blocks: [],
+  finish: 'stop',
+  stopSequence: undefined,
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+};
 
 /** Anthropic's tools whose results can report an error. */
 const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;
@@ -23,7 +30,13 @@ export function replyToUnavailableTool(body: JsonObject, context: ReplyContext, 
   const [name] = names;
   if (name === undefined || names.includes(undefined)) return undefined;
   const blocks = writeBlocks(name, context);
-  return isStream ? writeEvents(blocks, context) : JSON.stringify(writeMessage(blocks, 'end_turn', context));
+  const encoder = new MessagesEncoder(context);
+  if (!isStream) return JSON.stringify({ ...encoder.encodeWhole(emptyReply), content: blocks });
+  return [
+    encoder.encodeEvent({ type: 'start', usage: emptyReply.usage }),
+    ...blocks.map(writeBlock),
+    encoder.encodeEvent({ type: 'finish', reply: emptyReply }),
+  ].join('');
 }
 
 function writeBlocks(name: string, { id, model }: ReplyContext): MessagesBlock[] {
@@ -34,34 +47,6 @@ function writeBlocks(name: string, { id, model }: ReplyContext): MessagesBlock[]
     { type: `${name}_tool_result`, tool_use_id, content: error },
     { type: 'text', text: `The tool ${name} is not available with the model ${model}.` },
   ];
-}
-
-function writeMessage(
-  content: MessagesBlock[],
-  stop_reason: string | null,
-  { id, model }: ReplyContext,
-): MessagesReply {
-  const usage = writeUsage({ input: 0, output: 0 });
-  return {
-    id: `msg_${id}`,
-    type: 'message',
-    role: 'assistant',
-    model,
-    content,
-    stop_reason,
-    stop_sequence: null,
-    usage,
-  };
-}
-
-function writeEvents(blocks: readonly MessagesBlock[], context: ReplyContext): string {
-  const delta = { stop_reason: 'end_turn', stop_sequence: null };
-  return [
-    writeEvent('message_start', { message: writeMessage([], null, context) }),
-    ...blocks.map(writeBlock),
-    writeEvent('message_delta', { delta, usage: { output_tokens: 0 } }),
-    writeEvent('message_stop', {}),
-  ].join('');
 }
 
 /** Writes the events of a block. A result is complete in the start event; text follows in a delta. */

@@ -44,73 +44,41 @@ export function countLeadingSystem(messages: readonly JsonValue[]): number {
 }
 
 function placeReminders(messages: readonly JsonValue[], shape: DialogueShape): JsonValue[] {
-  const placer = new ReminderPlacer(shape);
-  for (const message of messages) placer.add(message);
-  return placer.finish();
+  const reminders = new Set<JsonValue>();
+  const entries = messages.flatMap((message): JsonValue[] => {
+    if (!isSystem(message)) return [message];
+    const reminder = toReminder(message, shape.textType);
+    if (reminder === undefined) return [];
+    reminders.add(reminder);
+    return [reminder];
+  });
+  const ordered = moveResults(entries, reminders);
+  const placed: JsonValue[] = [];
+  for (const [index, message] of ordered.entries()) {
+    const lastMessage = placed.at(-1);
+    const isAtReminder = [message, ordered[index - 1] ?? null].some((entry) => reminders.has(entry));
+    const isJoined = shape.mustAlternate && isAtReminder && isUser(lastMessage) && isUser(message);
+    if (isJoined) placed[placed.length - 1] = joinMessages(lastMessage, message, shape.textType);
+    else placed.push(message);
+  }
+  return placed;
 }
 
-class ReminderPlacer {
-  readonly #shape: DialogueShape;
-  readonly #messages: JsonValue[] = [];
-  /** Reminders that wait for the results of calls before them. */
-  #waiting: JsonObject[] = [];
-  /** True if the last message ends with a reminder. */
-  #endsWithReminder = false;
-
-  constructor(shape: DialogueShape) {
-    this.#shape = shape;
-  }
-
-  add(message: JsonValue): void {
-    if (isSystem(message)) {
-      const reminder = toReminder(message, this.#shape.textType);
-      if (reminder !== undefined) this.#waiting.push(reminder);
-      return;
+/** Moves the results of calls ahead of the reminders that separate them from their calls. */
+function moveResults(entries: readonly JsonValue[], reminders: ReadonlySet<JsonValue>): JsonValue[] {
+  let waiting: JsonValue[] = [];
+  const ordered = entries.flatMap((entry): JsonValue[] => {
+    if (reminders.has(entry)) {
+      waiting.push(entry);
+      return [];
     }
-    if (isResult(message)) {
-      this.#append(message);
-      return;
-    }
-    if (this.#waiting.length === 0) {
-      this.#addOther(message);
-      return;
-    }
-    const [results, others] = splitResults(message);
-    if (results !== undefined) this.#append(results);
-    this.#flushReminders();
-    if (others !== undefined) this.#addOther(others);
-  }
-
-  #addOther(message: JsonValue): void {
-    if (this.#endsWithReminder) this.#joinOrAppend(message);
-    else this.#append(message);
-  }
-
-  finish(): JsonValue[] {
-    this.#flushReminders();
-    return this.#messages;
-  }
-
-  #flushReminders(): void {
-    if (this.#waiting.length === 0) return;
-    for (const reminder of this.#waiting) this.#joinOrAppend(reminder);
-    // Appending resets the flag, so it is set last.
-    this.#endsWithReminder = true;
-    this.#waiting = [];
-  }
-
-  /** Joins a message to the last one if both are the user's and the format does not allow two in a row. */
-  #joinOrAppend(message: JsonValue): void {
-    const lastMessage = this.#messages.at(-1);
-    const isJoined = this.#shape.mustAlternate && isUser(lastMessage) && isUser(message);
-    if (isJoined) this.#messages.pop();
-    this.#append(isJoined ? joinMessages(lastMessage, message, this.#shape.textType) : message);
-  }
-
-  #append(message: JsonValue): void {
-    this.#messages.push(message);
-    this.#endsWithReminder = false;
-  }
+    if (waiting.length === 0 || isResult(entry)) return [entry];
+    const [results, others] = splitResults(entry);
+    const around = [results, ...waiting, others].filter((part) => part !== undefined);
+    waiting = [];
+    return around;
+  });
+  return [...ordered, ...waiting];
 }
 
 /** Returns the reminder for a system message; undefined if the message has no text. */

@@ -18,10 +18,14 @@ export function adaptRefused(listVendorMembers: (quirks: Quirks) => readonly str
   return (body, { profile: { quirks }, notes }) => {
     let rules = rulesByQuirks.get(quirks);
     if (rules === undefined) {
-      rules = new MemberRules(quirks, listVendorMembers(quirks));
+      rules = createRules();
+      for (const path of [...quirks.refuses, ...listVendorMembers(quirks)]) addPath(rules, 'refuses', path.split('.'));
+      for (const path of quirks.accepts) addPath(rules, 'accepts', path.split('.'));
       rulesByQuirks.set(quirks, rules);
     }
-    return rules.isEmpty ? body : (removeRefused(body, rules, '', notes) as JsonObject);
+    const { refuses, accepts, inner } = rules;
+    const isEmpty = refuses.size + accepts.size + inner.size === 0;
+    return isEmpty ? body : (removeRefused(body, rules, '', notes) as JsonObject);
   };
 }
 
@@ -32,37 +36,25 @@ export function isRefusedMember(name: string, { refuses, accepts }: Quirks): boo
 }
 
 /** Rules for the members of an object and, by name, for the objects inside it. */
-class MemberRules {
-  readonly #refusedNames = new Set<string>();
-  readonly #acceptedNames = new Set<string>();
-  readonly #inner = new Map<string, MemberRules>();
+interface MemberRules {
+  readonly refuses: Set<string>;
+  /** The only accepted names; empty to accept all names. */
+  readonly accepts: Set<string>;
+  readonly inner: Map<string, MemberRules>;
+}
 
-  constructor({ refuses, accepts }: Pick<Quirks, 'refuses' | 'accepts'>, vendorMembers: readonly string[]) {
-    for (const path of [...refuses, ...vendorMembers])
-      this.#addPath(path, (rules, name) => rules.#refusedNames.add(name));
-    for (const path of accepts) this.#addPath(path, (rules, name) => rules.#acceptedNames.add(name));
-  }
+function createRules(): MemberRules {
+  return { refuses: new Set(), accepts: new Set(), inner: new Map() };
+}
 
-  get isEmpty(): boolean {
-    return this.#refusedNames.size === 0 && this.#acceptedNames.size === 0 && this.#inner.size === 0;
+function addPath(rules: MemberRules, list: 'refuses' | 'accepts', [name = '', ...path]: readonly string[]): void {
+  if (path.length === 0) {
+    rules[list].add(name);
+    return;
   }
-
-  refuses(name: string): boolean {
-    return this.#refusedNames.has(name) || (this.#acceptedNames.size > 0 && !this.#acceptedNames.has(name));
-  }
-
-  getInnerRules(name: string): MemberRules | undefined {
-    return this.#inner.get(name);
-  }
-
-  #addPath(path: string, addName: (rules: MemberRules, name: string) => void): void {
-    const dot = path.indexOf('.');
-    if (dot === -1) return addName(this, path);
-    const outer = path.slice(0, dot);
-    const inner = this.#inner.get(outer) ?? new MemberRules({ refuses: [], accepts: [] }, []);
-    this.#inner.set(outer, inner);
-    inner.#addPath(path.slice(dot + 1), addName);
-  }
+  const inner = rules.inner.get(name) ?? createRules();
+  rules.inner.set(name, inner);
+  addPath(inner, list, path);
 }
 
 /** Removes rejected members. Returns the same value if there are none. */
@@ -74,12 +66,12 @@ function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    if (rules.refuses(name)) {
+    if (rules.refuses.has(name) || (rules.accepts.size > 0 && !rules.accepts.has(name))) {
       acceptedObject = omitMembers(acceptedObject, [name]);
       if (!canOmit(name, member)) notes.drop(path === '' ? name : `${name} of ${path}`);
       continue;
     }
-    const inner = rules.getInnerRules(name);
+    const inner = rules.inner.get(name);
     if (inner === undefined) continue;
     const acceptedMember = removeRefused(member, inner, path === '' ? name : `${path}.${name}`, notes);
     if (acceptedMember !== member) acceptedObject = { ...acceptedObject, [name]: acceptedMember };

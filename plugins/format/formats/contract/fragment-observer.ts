@@ -52,9 +52,7 @@ export class FragmentObserver implements ReplyObserver {
   readonly endMark?: string;
   readonly #decoder: ReplyDecoder;
   readonly #listeners: ReplyListeners;
-  readonly #endsWithBody: boolean;
-  readonly #ignoresDone: boolean;
-  readonly #requestedChoices: number;
+  readonly #end: StreamEnd;
   /** True once the decoded choice has ended. */
   #hasEnded = false;
   /** Whether each of the other choices has ended, by key; undefined in most replies, which have only one choice. */
@@ -68,20 +66,18 @@ export class FragmentObserver implements ReplyObserver {
   constructor(
     { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
     listeners: ReplyListeners = {},
-    { mark, endsWithBody = false, choices = 1, ignoresDone = false }: StreamEnd = {},
+    end: StreamEnd = {},
   ) {
     this.#decoder = createDecoder(listeners.profile);
     this.#listeners = listeners;
-    this.#endsWithBody = endsWithBody;
-    this.#ignoresDone = ignoresDone;
-    this.#requestedChoices = choices;
-    if (mark !== undefined) this.endMark = mark;
+    this.#end = end;
+    if (end.mark !== undefined) this.endMark = end.mark;
   }
 
   observeEvent(event: StreamEvent): void {
     const skimmed = this.#canSkim ? this.#skim(event, this.#listeners.content) : undefined;
     if (skimmed?.length === 0) return;
-    if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
+    if (this.#end.ignoresDone === true && event.data?.trim() === '[DONE]') return;
     const sharedEvent = this.#listeners.onFragments === undefined ? event : undefined;
     this.#observeFragments(skimmed ?? this.#decoder.readEvent(event.name, event.data ?? '', sharedEvent));
   }
@@ -103,13 +99,12 @@ export class FragmentObserver implements ReplyObserver {
       this.#observeFragment(fragment);
       content?.addFragment(fragment);
     }
+    const { endsWithBody, choices = 1 } = this.#end;
     const endedCount = this.#endedCount;
     // Some vendors omit the last event; finish reasons of all choices are equivalent to it.
-    const haveAllEnded =
-      endedCount > 0 && endedCount >= (this.#endsWithBody ? this.#startedCount : this.#requestedChoices);
+    const haveAllEnded = endedCount > 0 && endedCount >= (endsWithBody === true ? this.#startedCount : choices);
     this.isComplete = this.#hasStreamEnded || haveAllEnded;
-    this.isFinished =
-      this.#hasStreamEnded || (haveAllEnded && endedCount >= this.#requestedChoices && !this.#hasContinued);
+    this.isFinished = this.#hasStreamEnded || (haveAllEnded && endedCount >= choices && !this.#hasContinued);
     this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
     onFragments?.(fragments, this.isFinished);
   }
@@ -118,7 +113,8 @@ export class FragmentObserver implements ReplyObserver {
     if (isContent(fragment)) {
       this.hasContent = true;
       this.#hasContinued ||=
-        this.isComplete && !(this.#endsWithBody ? trailingTypes.has(fragment.type) : fragment.type === 'finish');
+        this.isComplete &&
+        !(this.#end.endsWithBody === true ? trailingTypes.has(fragment.type) : fragment.type === 'finish');
     }
     switch (fragment.type) {
       case 'usage':
@@ -172,6 +168,6 @@ export class FragmentObserver implements ReplyObserver {
 
   #endStream(): void {
     this.#hasStreamEnded = true;
-    this.isOver = !this.#endsWithBody;
+    this.isOver = this.#end.endsWithBody !== true;
   }
 }

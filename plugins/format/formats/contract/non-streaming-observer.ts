@@ -1,8 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
-import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
-import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { readFailure } from '../../canonical/reply.ts';
 import { asCount, readMember } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
@@ -10,6 +9,8 @@ import type { ReplyObserver } from './pass-through.ts';
 export class NonStreamingObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
+  isFinished = false;
+  isOver = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #resultMembers: readonly string[];
@@ -22,19 +23,10 @@ export class NonStreamingObserver implements ReplyObserver {
   observeEvent(): void {}
 
   observeReply(body: JsonObject): void {
-    const error = readReportedError(body);
-    if (error !== undefined) this.failure = createReportedFailure(error);
+    this.failure = readFailure(body);
     this.usage = readInputUsage(body['usage']) ?? readInputUsage(body['usageMetadata']);
     this.hasContent = this.#resultMembers.some((name) => isResult(body[name]));
-    this.isComplete = true;
-  }
-
-  get isFinished(): boolean {
-    return this.isComplete;
-  }
-
-  get isOver(): boolean {
-    return this.isComplete;
+    this.isComplete = this.isFinished = this.isOver = true;
   }
 }
 

@@ -10,7 +10,6 @@ import {
   signaturePlaceholder,
 } from '../../formats/gemini/request/thought-signature.ts';
 
-const dropped = Symbol('dropped');
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
 /** Readers of opaque reasoning state, by the member that holds it in one of the formats; `data` is a member of redacted blocks. */
 const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
@@ -21,7 +20,6 @@ const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | unde
   thought_signature: decodeSignature,
 };
 const stateNames = Object.keys(stateReaders);
-type FilteredValue = JsonValue | undefined | typeof dropped;
 
 /** A member that holds opaque state with the gateway's tag. */
 interface TaggedMember {
@@ -34,64 +32,47 @@ interface TaggedMember {
  * without a tag does not come from this gateway and stays.
  */
 export function filterState(body: JsonObject, route: Route, notes: Notes): JsonObject {
-  return new StateFilter(route, notes).filterBody(body);
+  const origin = deriveOrigin(route.upstream);
+  const replaceState = (value: JsonObject, { name, state }: TaggedMember): JsonObject | undefined => {
+    // Kind `none` marks a call without a signature, so there is nothing to restore.
+    if (state.origin === origin && state.kind !== 'none') return { ...value, [name]: state.data };
+    const isOfPart = isPartSignature(name);
+    if (!isOfPart || state.kind !== 'none') notes.drop('reasoning of another upstream');
+    return isOfPart ? dropSignature(value, name, route) : undefined;
+  };
+  return filterValue(body, replaceState) as JsonObject;
 }
 
-/** Filters the state in a body. The filters return `dropped` for a value that must be removed. */
-class StateFilter {
-  readonly #route: Route;
-  readonly #origin: string;
-  readonly #notes: Notes;
-
-  constructor(route: Route, notes: Notes) {
-    this.#route = route;
-    this.#origin = deriveOrigin(route.upstream);
-    this.#notes = notes;
+/**
+ * Replaces the tagged members in a value. Returns undefined if the value must be removed: a list that becomes empty, because vendors refuse
+ * empty lists, and a message that contained only reasoning.
+ *
+ * @param replaceState returns undefined for an object that must be removed
+ */
+function filterValue(
+  value: JsonValue | undefined,
+  replaceState: (value: JsonObject, tagged: TaggedMember) => JsonObject | undefined,
+): JsonValue | undefined {
+  if (Array.isArray(value)) {
+    const entries = value.map((entry) => filterValue(entry, replaceState)).filter((entry) => entry !== undefined);
+    return entries.length === 0 && value.length > 0 ? undefined : entries;
   }
+  // A raw number is an object without members.
+  if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
+  const tagged = findTaggedMember(value);
+  if (tagged !== undefined) return replaceState(value, tagged);
+  const entries = Object.entries(value).map(([name, member]) => [name, filterValue(member, replaceState)] as const);
+  const hasLostContent = entries.some(([name, member]) => member === undefined && contentNames.has(name));
+  if (hasLostContent && value['role'] !== undefined) return undefined;
+  return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
+}
 
-  filterBody(body: JsonObject): JsonObject {
-    return this.#filter(body) as JsonObject;
-  }
-
-  #filter(value: JsonValue | undefined): FilteredValue {
-    if (Array.isArray(value)) return this.#filterList(value);
-    // A raw number is an object without members.
-    if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
-    const tagged = findTaggedMember(value);
-    return tagged === undefined ? this.#filterMembers(value) : this.#replaceState(value, tagged);
-  }
-
-  /** Filters a list. A list that becomes empty is dropped, because vendors refuse empty lists. */
-  #filterList(value: readonly JsonValue[]): FilteredValue {
-    const entries = value.map((entry) => this.#filter(entry)).filter((entry) => entry !== dropped) as JsonValue[];
-    return entries.length === 0 && value.length > 0 ? dropped : entries;
-  }
-
-  #filterMembers(value: JsonObject): FilteredValue {
-    const entries = Object.entries(value).map(([name, member]) => [name, this.#filter(member)] as const);
-    const hasLostContent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
-    // A message that contained only reasoning is also dropped.
-    if (hasLostContent && value['role'] !== undefined) return dropped;
-    return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
-  }
-
-  #replaceState(value: JsonObject, { name, state }: TaggedMember): FilteredValue {
-    // Kind `none` marks a call without a signature, so there is nothing to restore.
-    if (state.origin === this.#origin && state.kind !== 'none') return { ...value, [name]: state.data };
-    if (isPartSignature(name)) return this.#filterPart(value, name, state);
-    this.#notes.drop('reasoning of another upstream');
-    return dropped;
-  }
-
-  /** Drops the signature of a part, or the whole part if the signature was its only content. */
-  #filterPart(value: JsonObject, name: string, { kind }: OpaqueState): FilteredValue {
-    if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
-    const { [name]: _, ...part } = value;
-    const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
-    if (isCall && requiresSignatures(profileIn('gemini', this.#route.profile)))
-      return { ...part, [name]: signaturePlaceholder };
-    return part['text'] === '' ? dropped : part;
-  }
+/** Drops the signature of a part, or the whole part if the signature was its only content. */
+function dropSignature(value: JsonObject, name: string, { profile }: Route): JsonObject | undefined {
+  const { [name]: _, ...part } = value;
+  const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
+  if (isCall && requiresSignatures(profileIn('gemini', profile))) return { ...part, [name]: signaturePlaceholder };
+  return part['text'] === '' ? undefined : part;
 }
 
 /** Returns true if a request contains reasoning state with the gateway's tag. Visits every member; even long prompts have few. */

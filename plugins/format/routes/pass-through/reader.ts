@@ -41,13 +41,8 @@ interface PassThroughOptions {
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
   readonly #client: ReplyRecipient;
-  readonly #repair: ReplyRepair | undefined;
-  readonly #adapter: ReplyAdapter | undefined;
+  readonly #options: PassThroughOptions;
   readonly #framer = new SseFramer();
-  readonly #converter: (() => ReplyReader) | undefined;
-  readonly #namer: ModelNamer | undefined;
-  readonly #readLarge: PassThroughOptions['readLarge'];
-  readonly #content: ContentDigest | undefined;
   /** Digest of the content without the last event, which the client does not get. */
   #digestBeforeDropped: { readonly digest: string | undefined } | undefined;
   #convertingReader: ReplyReader | undefined;
@@ -57,19 +52,10 @@ export class PassThroughReader implements ReplyReader {
   #isClosed = false;
   progress = 0;
 
-  constructor(
-    observer: ReplyObserver,
-    client: ReplyRecipient,
-    { repair, adapter, namer, converter, readLarge, content }: PassThroughOptions = {},
-  ) {
-    this.#content = content;
+  constructor(observer: ReplyObserver, client: ReplyRecipient, options: PassThroughOptions = {}) {
     this.#observer = observer;
     this.#client = client;
-    this.#repair = repair;
-    this.#adapter = adapter;
-    this.#converter = converter;
-    this.#namer = namer;
-    this.#readLarge = readLarge;
+    this.#options = options;
   }
 
   get hasContent(): boolean {
@@ -89,13 +75,15 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get #anyFailure(): GatewayError | undefined {
-    return this.#framingFailure ?? this.#observer.failure ?? this.#repair?.failure;
+    return this.#framingFailure ?? this.#observer.failure ?? this.#options.repair?.failure;
   }
 
   get usage(): ReplyReader['usage'] {
     if (this.#convertedReply !== undefined) return this.#convertedReply.usage;
     const { usage, hasContent, isComplete } = this.#observer;
-    return hasContent && this.#adapter !== undefined ? this.#adapter.meter.complete(usage, isComplete) : usage;
+    return hasContent && this.#options.adapter !== undefined
+      ? this.#options.adapter.meter.complete(usage, isComplete)
+      : usage;
   }
 
   get isPolicyRefusal(): boolean {
@@ -112,7 +100,8 @@ export class PassThroughReader implements ReplyReader {
   get #contentDigest(): string | undefined {
     if (this.#digestBeforeDropped !== undefined) return this.#digestBeforeDropped.digest;
     return (
-      (this.#observer.isComplete ? undefined : this.#repair?.readUnfinishedContent?.())?.digest ?? this.#content?.digest
+      (this.#observer.isComplete ? undefined : this.#options.repair?.readUnfinishedContent?.())?.digest ??
+      this.#options.content?.digest
     );
   }
 
@@ -121,26 +110,26 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get notes(): ReplyReader['notes'] {
-    return this.#convertingReader?.notes ?? this.#repair?.notes;
+    return this.#convertingReader?.notes ?? this.#options.repair?.notes;
   }
 
   get held(): number {
-    return this.#convertingReader?.held ?? this.#repair?.held ?? 0;
+    return this.#convertingReader?.held ?? this.#options.repair?.held ?? 0;
   }
 
   finished(): JsonObject | undefined {
     if (this.#convertingReader !== undefined) return this.#convertingReader.finished?.();
     const { isComplete, usage } = this.#observer;
-    const finished = isComplete ? this.#repair?.finishedReply : undefined;
-    const adaptedReply = finished && (this.#adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
-    return adaptedReply && (this.#namer?.renameFinished(adaptedReply) ?? adaptedReply);
+    const finished = isComplete ? this.#options.repair?.finishedReply : undefined;
+    const adaptedReply = finished && (this.#options.adapter?.adaptFinishedReply?.(finished, usage) ?? finished);
+    return adaptedReply && (this.#options.namer?.renameFinished(adaptedReply) ?? adaptedReply);
   }
 
   renderFailure(error: GatewayError): string {
     const text =
-      this.#repair?.renderFailure?.(error, this.usage) ??
+      this.#options.repair?.renderFailure?.(error, this.usage) ??
       renderStreamError(error, { ...this.#client, format: undefined });
-    return this.#renameModel(this.#adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
+    return this.#renameModel(this.#options.adapter?.adaptFailure?.(text, this.#observer.usage) ?? text);
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
@@ -161,14 +150,14 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
-      if (this.#readLarge === undefined) throw createMalformedReplyError('excess', excess);
-      const renamed = this.#namer?.renameReply(original) ?? original;
-      return { body: Buffer.from(renamed), contentType, usage: this.#readLarge(original) };
+      if (this.#options.readLarge === undefined) throw createMalformedReplyError('excess', excess);
+      const renamed = this.#options.namer?.renameReply(original) ?? original;
+      return { body: Buffer.from(renamed), contentType, usage: this.#options.readLarge(original) };
     }
     yield;
     const parsed = parseObject(original);
     yield;
-    const value = parsed && (this.#repair?.repairReply(parsed, original) ?? parsed);
+    const value = parsed && (this.#options.repair?.repairReply(parsed, original) ?? parsed);
     if (value === undefined) throw createMalformedReplyError(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#observer.observeReply(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
@@ -176,14 +165,14 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const text = value === parsed ? original : JSON.stringify(value);
     yield;
-    const adaptedText = this.#adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
+    const adaptedText = this.#options.adapter?.adaptReply(text, value, this.#observer.usage) ?? text;
     yield;
-    const renamed = this.#namer?.renameReply(adaptedText) ?? adaptedText;
+    const renamed = this.#options.namer?.renameReply(adaptedText) ?? adaptedText;
     return { body: renamed === original ? body : Buffer.from(renamed), contentType, usage: this.usage };
   }
 
   *#convertInSteps(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
-    this.#convertingReader = this.#converter?.();
+    this.#convertingReader = this.#options.converter?.();
     const steps = this.#convertingReader?.steps?.(body, '', kind);
     this.#convertedReply = steps && (yield* steps);
     if (this.#convertedReply !== undefined) return this.#convertedReply;
@@ -201,7 +190,7 @@ export class PassThroughReader implements ReplyReader {
     const observer = this.#observer;
     const lastBytes = this.#takeLastEvent();
     if (!observer.isComplete || this.failure !== undefined) return joinBuffers(lastBytes);
-    const appended = this.#adapter?.renderEnd?.(observer.usage) ?? '';
+    const appended = this.#options.adapter?.renderEnd?.(observer.usage) ?? '';
     const ending = observer.isOver ? appended : appended + (observer.endMark ?? '');
     return joinBuffers(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
   }
@@ -214,7 +203,7 @@ export class PassThroughReader implements ReplyReader {
     const passedBytes = this.#passEvents(events);
     if (!this.#observer.isComplete || passedBytes.length === 0) {
       // If the error event repeats the answer so far, its content includes this event.
-      if (events.length > 0 && this.#repair?.readUnfinishedContent === undefined)
+      if (events.length > 0 && this.#options.repair?.readUnfinishedContent === undefined)
         this.#digestBeforeDropped = { digest };
       return [];
     }
@@ -222,7 +211,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   #renameModel(events: string): string {
-    return this.#namer?.renameEvents(events) ?? events;
+    return this.#options.namer?.renameEvents(events) ?? events;
   }
 
   /** Passes each event to the observer; returns the bytes for the client up to a failure or the end. */
@@ -230,7 +219,8 @@ export class PassThroughReader implements ReplyReader {
     const passedBytes: Buffer[] = [];
     for (const event of events) {
       const wasFinished = this.#observer.isFinished;
-      for (const repaired of this.#repair?.repairEvent(event) ?? [event]) this.#passEvent(repaired, passedBytes);
+      for (const repaired of this.#options.repair?.repairEvent(event) ?? [event])
+        this.#passEvent(repaired, passedBytes);
       if (this.#anyFailure !== undefined && wasFinished) this.#isClosed = true;
       if (this.#anyFailure !== undefined || this.#observer.isOver) break;
     }
@@ -241,8 +231,8 @@ export class PassThroughReader implements ReplyReader {
     if (this.#anyFailure !== undefined || this.#observer.isOver) return;
     this.#observe(event);
     if (this.#anyFailure !== undefined || !(event.isPlain || isReadable(event))) return;
-    const adaptedText = this.#adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
-    if (adaptedText === event.text) passed.push(this.#namer?.renameEvent(event) ?? event.raw);
+    const adaptedText = this.#options.adapter?.adaptEvent(event, this.#observer.usage) ?? event.text;
+    if (adaptedText === event.text) passed.push(this.#options.namer?.renameEvent(event) ?? event.raw);
     else if (adaptedText !== '') passed.push(Buffer.from(this.#renameModel(adaptedText)));
     if (!this.#observer.isOver || endsInBlankLine.test(adaptedText)) return;
     passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);

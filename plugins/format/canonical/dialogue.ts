@@ -118,28 +118,11 @@ function openAssistantTurn(turns: DialogueTurn[]): AssistantTurn {
   return turn;
 }
 
-/** Collects the media of tool results for a user message after the results, for formats whose results hold only text. */
-export function collectResultMedia(results: readonly ToolResult[], notes: Notes): Part[] {
-  const media = results.flatMap(({ parts }) => parts.filter(isMedia));
-  if (media.length > 0) notes.approximate('images in tool results as user message');
-  return media;
-}
-
 /** Writes a tool result as text, for formats without media and error flags in results. Never empty, because some vendors refuse that. */
 export function writeResultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [joinTexts(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
-}
-
-/** Splits an assistant's turn by kind of item, for formats with one member per kind. */
-export function splitAssistantTurn({ items }: AssistantTurn) {
-  return {
-    parts: items.flatMap((item) => (item.type === 'message' ? item.parts : [])),
-    calls: items.filter((item) => item.type === 'tool_call'),
-    reasoningTexts: items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : [])),
-    hasReasoning: items.some(({ type }) => type === 'reasoning'),
-  };
 }
 
 /** Notes a prefilled answer, for vendors whose models do not continue it. */

@@ -11,6 +11,20 @@ interface ContentReceiver {
   noteChange(change: 'arguments' | 'images_as_text' | 'tool_names'): void;
 }
 
+/** What replies of a client's format can hold. */
+export interface ReplyRules {
+  /** True if clients treat the last item of a reply as the reply itself, so that reasoning after it is dropped. */
+  readonly endsWithAnswer?: boolean;
+  /** The images that replies can hold; any by default. */
+  readonly replyImages?: AnswerImages;
+  /** The ids that clients accept for calls; any by default. */
+  readonly callIds?: IdRules;
+  /** True if replies can hold log probabilities. */
+  readonly hasLogprobs?: boolean;
+  /** True if the format has a finish reason for a reply that pauses while the vendor runs its own tools. */
+  readonly hasPauses?: boolean;
+}
+
 /** Options that depend on the route of an answer. */
 export interface GuardedRoute {
   readonly names: ToolNames;
@@ -22,17 +36,9 @@ export interface GuardOptions extends GuardedRoute {
   readonly id: string;
   /** Estimates the tokens of the request, if the upstream did not count them. */
   readonly inputTokens: () => number;
-  /** True if clients use the last block as the answer, so that reasoning after it is dropped. */
-  readonly endsWithAnswer?: boolean | undefined;
+  readonly rules?: ReplyRules | undefined;
   /** True if the client did not request reasoning, which is then recorded but omitted from the answer. */
   readonly hidesReasoning?: boolean | undefined;
-  /** Images that the client's format allows in answers; all by default. */
-  readonly images?: AnswerImages | undefined;
-  /** Ids that clients accept for calls; all by default. */
-  readonly callIds?: IdRules | undefined;
-  readonly allowsLogprobs?: boolean | undefined;
-  /** True if the client's format has a finish reason for answers that pause for the vendor's own tools. */
-  readonly allowsPauses?: boolean | undefined;
   /** True if the client requested an output format, which a blank line between texts would break. */
   readonly isStructured?: boolean | undefined;
   readonly received?: ContentReceiver | undefined;

@@ -68,7 +68,7 @@ export class GrammarGuard {
   constructor(options: GuardOptions) {
     this.#options = options;
     this.#route = options;
-    this.#callIds = new UniqueIds(options.callIds);
+    this.#callIds = new UniqueIds(options.rules?.callIds);
     this.#usage = new UsageTally(options.inputTokens);
     this.#queue = new BlockQueue({
       emit: (event) => this.#emit(event),
@@ -153,34 +153,26 @@ export class GrammarGuard {
     this.#options.received?.addReceived(fragment);
     switch (fragment.type) {
       case 'text':
-        this.#appendTextWithLogprobs(fragment);
-        return;
+        return this.#appendTextWithLogprobs(fragment);
       case 'refusal':
       case 'reasoning':
-        this.#appendText(fragment.type, fragment.text);
-        return;
+        return this.#appendText(fragment.type, fragment.text);
       case 'reasoning_state':
-        this.#addReasoningState(fragment);
-        return;
+        return this.#addReasoningState(fragment);
       case 'image':
-        this.#addImage(fragment.source);
-        return;
+        return this.#addImage(fragment.source);
       case 'citation':
-        this.#addCitation(fragment);
-        return;
+        return this.#addCitation(fragment);
       case 'break':
         this.#closeLastBlock();
         this.#isNewParagraph ||= fragment.isParagraph === true;
         return;
       case 'call':
-        this.#startCall(fragment);
-        return;
+        return this.#startCall(fragment);
       case 'input':
-        this.#appendInput(fragment.key, fragment.text);
-        return;
+        return this.#appendInput(fragment.key, fragment.text);
       case 'call_end':
-        this.#endCall(fragment.key, fragment.input);
-        return;
+        return this.#endCall(fragment.key, fragment.input);
       case 'held':
         this.#reserve(fragment.characters);
         return;
@@ -200,8 +192,7 @@ export class GrammarGuard {
         this.#stopSequence ??= fragment.stopSequence;
         return;
       case 'end':
-        this.#complete(fragment.isUnfinished);
-        return;
+        return this.#complete(fragment.isUnfinished);
       case 'error':
         // An error after a finished answer does not fail it: same-format clients already have its finish.
         if (this.#finish !== undefined && this.isFinished) this.#complete();
@@ -212,7 +203,7 @@ export class GrammarGuard {
 
   #appendTextWithLogprobs({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
     if (logprobs.length === 0) return this.#appendText('text', text);
-    if (this.#options.allowsLogprobs !== true) this.notes.drop('logprobs in the answer');
+    if (this.#options.rules?.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
     // The text gets the log probabilities of its own tokens and of earlier tokens without text.
@@ -239,7 +230,7 @@ export class GrammarGuard {
   }
 
   #addReasoningState({ kind, data, isTrailing }: Extract<Fragment, { type: 'reasoning_state' }>): void {
-    if (isTrailing === true && this.#options.endsWithAnswer === true) {
+    if (isTrailing === true && this.#options.rules?.endsWithAnswer === true) {
       this.notes.drop('signature at the end of the answer');
       return;
     }
@@ -254,7 +245,7 @@ export class GrammarGuard {
 
   /** Adds an image, or its description if the client's format has no images. */
   #addImage(source: MediaSource): void {
-    const { images = 'any' } = this.#options;
+    const { replyImages: images = 'any' } = this.#options.rules ?? {};
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
       if (this.#reserve(charactersPerBlock + measureImage(source))) this.#queue.add(new OpenImage(source));
       this.#usage.addWritten(charactersPerImage);
@@ -379,7 +370,7 @@ export class GrammarGuard {
     }
     if (isUnfinished && this.#finish === undefined) this.notes.noteMissing('finish reason');
     const isHidden = this.#options.hidesReasoning === true;
-    if (this.#finish === 'pause' && this.#options.allowsPauses !== true) {
+    if (this.#finish === 'pause' && this.#options.rules?.hasPauses !== true) {
       this.notes.approximate('paused turn as truncated answer');
     }
     this.#reply = {

@@ -221,17 +221,14 @@ export function contentOf(block: Block): string {
 }
 
 /** Reads the error that a reply or an event reports; undefined if it reports none. */
-export function readFailure(body: JsonObject): GatewayError | undefined;
-/** @param isCertain true if the status or type marks the body as an error, even without a message */
-export function readFailure(body: JsonObject, isCertain: true): GatewayError;
-export function readFailure(body: JsonObject, isCertain = false): GatewayError | undefined {
-  const reportedError = isCertain ? readRefusal(body) : readReportedError(body);
+export function readFailure(body: JsonObject): GatewayError | undefined {
+  const reportedError = readReportedError(body);
   return reportedError && createReportedFailure(reportedError);
 }
 
-/** Creates the fragment of an error that the upstream sent instead of a reply. */
+/** Creates the fragment of an error that the upstream sent instead of a reply, even one without a message. */
 export function createErrorFragment(body: JsonObject): Fragment {
-  return { type: 'error', error: readFailure(body, true) };
+  return { type: 'error', error: createReportedFailure(readRefusal(body)) };
 }
 
 /** Creates the fragment of an unusable reply, with a sentence that gives the reason. */

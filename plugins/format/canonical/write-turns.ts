@@ -5,8 +5,6 @@ import {
   type AssistantTurn,
   type DialogueTurn,
   normalizeCalls,
-  collectResultMedia,
-  splitAssistantTurn,
   joinTexts,
   groupIntoTurns,
   type UserTurn,
@@ -45,9 +43,13 @@ export function writeAsMessages<M>(
       const results = turn.results.map((result) => writer.result(result));
       return input.length === 0 ? results : [...results, writer.user(input)];
     }
-    const { parts, ...answer } = splitAssistantTurn(turn);
+    const parts = turn.items.flatMap((item) => (item.type === 'message' ? item.parts : []));
     const text = joinTexts(dropAssistantMedia(parts, notes));
-    if (text !== '' || answer.calls.length > 0) return [writer.assistant({ ...answer, text })];
+    const calls = turn.items.filter((item) => item.type === 'tool_call');
+    const reasoning = turn.items.filter((item) => item.type === 'reasoning');
+    const reasoningTexts = reasoning.map((item) => item.text).filter((thought) => thought !== '');
+    if (text !== '' || calls.length > 0)
+      return [writer.assistant({ text, calls, reasoningTexts, hasReasoning: reasoning.length > 0 })];
     notes.drop('reasoning without an answer');
     return [];
   });
@@ -111,10 +113,16 @@ export function writeAlternatingTurns<Block>(
 function writeUserTurn<Block>({ results, parts }: UserTurn, notes: Notes, writer: BlockWriter<Block>): Block[] {
   const allMoved: Part[] = [];
   const content = results.map((result) => {
-    const movedMedia = writer.canHoldMedia(result) ? [] : result.parts.filter(isMedia);
-    if (movedMedia.length > 0) notes.approximate('images in tool results as user message');
+    const movedMedia = writer.canHoldMedia(result) ? [] : collectResultMedia([result], notes);
     allMoved.push(...movedMedia);
     return writer.result(result, movedMedia);
   });
   return [...content, ...writer.input([...allMoved, ...parts])];
+}
+
+/** Collects the media of tool results for the user's message after them, because the results cannot hold media. */
+function collectResultMedia(results: readonly ToolResult[], notes: Notes): Part[] {
+  const media = results.flatMap(({ parts }) => parts.filter(isMedia));
+  if (media.length > 0) notes.approximate('images in tool results as user message');
+  return media;
 }

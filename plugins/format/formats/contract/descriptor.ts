@@ -5,9 +5,8 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import type { IdRules } from '../../canonical/call-ids.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
-import type { AnswerImages } from '../../canonical/generated-images.ts';
+import type { ReplyRules } from '../../canonical/guard-options.ts';
 import type { HistoryCall } from '../../canonical/stored-reasoning.ts';
 import type { ContentForm } from '../../content/sent-content.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
@@ -122,11 +121,9 @@ export interface InsertedMember {
 }
 
 /** The client side of a format for conversations. */
-interface ClientTextSide extends ClientCodec {
+interface ClientTextSide extends ClientCodec, ReplyRules {
   /** Removes the images in tool results. Returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
-  /** True if clients treat the last item of a reply as the reply itself. */
-  readonly endsWithAnswer?: boolean;
   /** Returns true if a request does not ask for reasoning; missing if replies of the format always include it. */
   hidesReasoning?(body: JsonObject): boolean;
   /**
@@ -135,14 +132,6 @@ interface ClientTextSide extends ClientCodec {
    * @param request the outline of the request
    */
   describeContentForm?(request: JsonObject): ContentForm;
-  /** The images that replies can hold; any by default. */
-  readonly replyImages?: AnswerImages;
-  /** The ids that clients accept for calls; any by default. */
-  readonly callIds?: IdRules;
-  /** True if replies can hold log probabilities. */
-  readonly hasLogprobs?: boolean;
-  /** True if the format has a finish reason for a reply that pauses while the vendor runs its own tools. */
-  readonly hasPauses?: boolean;
   writeTokenCount(tokens: number): JsonObject;
   /**
    * Finds the calls in a history; missing if clients of the format always send reasoning back.

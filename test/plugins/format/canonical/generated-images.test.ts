@@ -23,7 +23,7 @@ function answered(client: TextFormat, source: Extract<Part, { type: 'image' }>['
     tag: () => '',
     id: 'x1',
     inputTokens: () => 9,
-    images: conversational[client].client.text.replyImages,
+    rules: conversational[client].client.text,
   });
   const events = guard.push([
     { type: 'text', text: 'A dot:' },

@@ -46,7 +46,7 @@ export function newGuard(): GrammarGuard {
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 25,
-    allowsLogprobs: true,
+    rules: { hasLogprobs: true },
   });
 }
 

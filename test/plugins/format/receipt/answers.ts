@@ -61,9 +61,7 @@ function readerBetween(upstream: ClientFormatName, client: ClientFormatName): Tr
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 25,
-    endsWithAnswer: text.endsWithAnswer,
-    images: text.replyImages,
-    allowsLogprobs: text.hasLogprobs,
+    rules: text,
   });
   const reply = { decoder: conversational[upstream].text.createDecoder(), framer: new SseFramer() };
   return new TranslatingReader(reply, guard, text.createEncoder(context));

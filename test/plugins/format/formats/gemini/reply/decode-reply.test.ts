@@ -141,7 +141,7 @@ describe('decoding a Gemini reply', () => {
       { type: 'text', text: 'Hello' },
     ]);
     const pieces = [says([{ text: 'Hel' }]), says([{ text: 'lo', thoughtSignature: 'Zz==' }], stop)];
-    const { guard } = guarded(fragmentsOf(...pieces), { endsWithAnswer: true });
+    const { guard } = guarded(fragmentsOf(...pieces), { rules: { endsWithAnswer: true } });
     expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Hello' }]);
     expect(guard.notes.entries).toEqual(['dropped signature at the end of the answer']);
     expect(replyTo(...pieces).blocks).toMatchObject([{ type: 'text' }, { type: 'reasoning', text: '' }]);

@@ -1,11 +1,10 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { asList, readMember } from '../../wire/members.ts';
+import { isJsonObject, listObjects, readMember, type JsonValue } from '#core/platform/json.ts';
 import type { MessagesBlock, MessagesMessage } from '../../wire/messages.ts';
 import { mapEntries, withMember } from '../adaptation/adapt-members.ts';
 
 /** Lists the blocks of a message; empty if its content is a text. */
 export function blocksOf(message: JsonValue | undefined): readonly MessagesBlock[] {
-  return asList(readMember<MessagesMessage>(message, 'content')).filter(isJsonObject);
+  return listObjects(readMember<MessagesMessage>(message, 'content'));
 }
 
 /**

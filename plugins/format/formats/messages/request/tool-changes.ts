@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { listObjects, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { asList, asText, readMember, scalarToText } from '../../../wire/members.ts';
 import type { MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
@@ -53,7 +53,7 @@ export function isToolChange(type: JsonValue | undefined): boolean {
 /** Lists the changes in a block of any type. A summary of earlier turns contains their changes. */
 function listChanges(block: JsonObject): JsonObject[] {
   const { type, tool_changes } = block;
-  const innerChanges = asList(tool_changes).filter(isJsonObject).flatMap(listChanges);
+  const innerChanges = listObjects(tool_changes).flatMap(listChanges);
   return isToolChange(type) ? [...innerChanges, block] : innerChanges;
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, listObjects, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { appendKeywords } from './fit-schema.ts';
 import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
@@ -58,9 +58,7 @@ class Flattener {
   #unite(schema: JsonObject, keyword: string): JsonObject {
     const { [keyword]: alternatives = [], ...others } = schema;
     this.#notes.approximate(`${keyword} at the top of a tool as description`);
-    const entries = Array.isArray(alternatives)
-      ? alternatives.filter(isJsonObject).map((entry) => this.flatten(entry))
-      : [];
+    const entries = listObjects(alternatives).map((entry) => this.flatten(entry));
     const objects = entries.filter(({ type }) => type === undefined || type === 'object');
     const required = new Set([...requiredOf(others), ...findShared(objects.map(requiredOf))]);
     const isClosed = objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);

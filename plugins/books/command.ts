@@ -5,7 +5,7 @@ import { addActionOptions, readActionInput } from '#core/extension/commands/acti
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { orderQuery, readOrderFilter } from '#core/web/resources/orders.ts';
@@ -40,8 +40,8 @@ function defineExport(parser: Parser, context: CommandContext): void {
         'daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv',
       )}`,
     )
-    .action((options: ZoneOptions & { totals: boolean }) => {
-      const printed = context.withHost(async (host) => {
+    .action((options: ZoneOptions & { totals: boolean }) =>
+      context.withHost(async (host) => {
         const { listMovements } = await import('#core/business/payments/movements.ts');
         const zone = zoneOf(host, options);
         const orderInput: Infer<typeof orderQuery> = readActionInput(query, { ...options });
@@ -53,9 +53,8 @@ function defineExport(parser: Parser, context: CommandContext): void {
         for await (const movement of listMovements(host.database, filter))
           for (const line of csv.renderMovement(movement)) context.print(line);
         for (const line of csv.renderTotals()) context.print(line);
-      });
-      return explainErrors(printed);
-    });
+      }),
+    );
 }
 
 function defineReconcile(parser: Parser, context: CommandContext): void {
@@ -70,8 +69,8 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
       'after',
       `\nMoney that only one side has is flagged. A running gateway does this every day.${formatExamples('daypass orders reconcile --day 2026-11-22')}`,
     )
-    .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) => {
-      const compared = context.withHost(async (host) => {
+    .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) =>
+      context.withHost(async (host) => {
         const zone = zoneOf(host, options);
         const input = { day: options.day, provider: options.provider, time_zone: options.timeZone };
         const { result } = await runAction(host, getCommandOperator(), reconcileAction, '', input);
@@ -84,9 +83,8 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
           context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         if (reconciliations.some(({ differences, unread }) => differences.length > 0 || unread > 0))
           throw new CommandFailed('The books differ, or could not be read in full.');
-      });
-      return explainErrors(compared);
-    });
+      }),
+    );
 }
 
 function defineMonth(parser: Parser, context: CommandContext): void {

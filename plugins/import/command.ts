@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 import { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
@@ -71,7 +70,7 @@ export function createImportCommand(vendors: () => Vendors): Command {
           'write the secrets into this file, which must not exist, for the folder of gateway.yaml',
         )
         .addHelpText('after', `${help}${exampleText(examples, '')}`)
-        .action((file: string, options: Options) => explainErrors(runImport(file, options, context, vendors())));
+        .action((file: string, options: Options) => runImport(file, options, context, vendors()));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Command as Parser } from 'commander';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { describeAccount, type LimitOptions, readLimits, renderFields, type ShownAccount } from './show.ts';
 
@@ -169,7 +169,7 @@ async function printAccount(
   { json }: Output,
   work: (host: Host) => Promise<ShownAccount>,
 ): Promise<void> {
-  const account = await explainErrors(context.withHost(work));
+  const account = await context.withHost(work);
   if (json === true) context.print(JSON.stringify(describeAccount(account), null, 2));
   else for (const line of renderFields(account)) context.print(line);
 }

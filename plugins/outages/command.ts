@@ -4,7 +4,6 @@ import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListOptions, type ListOptions, printList, readListQuery } from '#core/extension/commands/list-command.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -48,14 +47,12 @@ export function defineOutageCredit(parser: Parser, context: CommandContext): voi
     .option('--decline <reason>', 'decline to credit it, for this reason', parseLine)
     .option('--yes', 'do not ask');
   addListOptions(command, outages).action((outageId: string | undefined, options: CreditOptions) =>
-    explainErrors(
-      context.withHost(async (host) => {
-        if (outageId !== undefined) return decideOutage(context, host, outageId, options);
-        if (options.decline !== undefined)
-          throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
-        await printList(context, host, outages, await readListQuery(host, outages, options), options);
-      }),
-    ),
+    context.withHost(async (host) => {
+      if (outageId !== undefined) return decideOutage(context, host, outageId, options);
+      if (options.decline !== undefined)
+        throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
+      await printList(context, host, outages, await readListQuery(host, outages, options), options);
+    }),
   );
 }
 

@@ -3,7 +3,6 @@ import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, exampleText } from '#core/extension/commands/command.ts';
 import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
@@ -54,8 +53,8 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .command('export')
     .description('print vouchers as CSV, with who redeemed them; codes by their last four characters')
     .option('--batch <id>', 'only of this batch', parseLine)
-    .action((options: { batch?: string }) => {
-      const printed = context.withHost(async ({ database }) => {
+    .action((options: { batch?: string }) =>
+      context.withHost(async ({ database }) => {
         const { iterateVouchers } = await loadBatches();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
         for await (const voucher of iterateVouchers(database, options.batch))
@@ -75,9 +74,8 @@ function defineExport(parser: Parser, context: CommandContext): void {
               formatTime(voucher.endsAt),
             ]),
           );
-      });
-      return explainErrors(printed);
-    });
+      }),
+    );
 }
 
 function defineMonth(parser: Parser, context: CommandContext): void {

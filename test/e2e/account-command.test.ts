@@ -63,3 +63,10 @@ it('a command that grants days to a new account reaches plugins too', async () =
   const { account } = JSON.parse(await command('key', 'create', '--name', 'Budi', '--days', '1', '--json'));
   await expect.poll(() => gateway.output()).toMatch(new RegExp(`heard plan\\.started \\{"endsAt".*${account}`));
 });
+
+it('a command about an account that does not exist ends with the sentence and exit code 3', async () => {
+  const words = ['--config', home.file, 'account', 'show', 'nobody@example.com'];
+  const { code, out, errors } = await runCommand(words, { DATABASE_URL: home.databaseUrl });
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(errors).toMatch(/^No account .*nobody@example\.com.*\n$/);
+});

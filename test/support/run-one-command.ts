@@ -1,5 +1,6 @@
 import { Command as Parser, CommanderError } from 'commander';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -21,7 +22,10 @@ export async function runOneCommand(
   let error = '';
   const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
   const program = new Parser('daypass').exitOverride().configureOutput(write);
-  command.define(program.command(command.name), { withHost, print: (line) => lines.push(line) });
+  command.define(program.command(command.name), {
+    withHost: (work) => explainErrors(withHost(work)),
+    print: (line) => lines.push(line),
+  });
   try {
     await program.parseAsync([command.name, ...words], { from: 'user' });
     return { exitCode: 0, output: lines.join('\n'), error };

@@ -10,7 +10,6 @@ import { parseLine } from './arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from './command.ts';
 import { confirm } from './confirm.ts';
 import { zoneOf, zoneOption } from './days.ts';
-import { explainErrors } from './explain-errors.ts';
 import { type CommandSubject, type Output, printSubject } from './show-command.ts';
 
 interface ActionRequest {
@@ -80,7 +79,7 @@ export function addActionCommand(
       'after',
       `\n${[about?.help ?? '', help].filter(Boolean).join('\n')}${exampleText(examples, about?.exitCodes ?? exitCodes)}`,
     )
-    .action((...args: unknown[]) => explainErrors(context.withHost((host) => perform(host, args))));
+    .action((...args: unknown[]) => context.withHost((host) => perform(host, args)));
 
   async function perform(host: Host, args: readonly unknown[]): Promise<void> {
     // The parser stores an option that the parent command also declares with the parent.

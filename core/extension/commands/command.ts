@@ -10,7 +10,10 @@ export interface Command {
 
 /** Functions that a command may use. */
 export interface CommandContext {
-  /** Opens the configuration, the database and the shared state, runs `work`, and closes them. */
+  /**
+   * Opens the configuration, the database and the shared state, runs `work`, and closes them. Errors about accounts, orders, payments and
+   * actions end the command with their message and an exit code (`explainErrors`).
+   */
   withHost<T>(work: (host: Host) => Promise<T>): Promise<T>;
   /** Prints a line to stdout. */
   print(line: string): void;

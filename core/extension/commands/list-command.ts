@@ -5,7 +5,6 @@ import { addActionOptions, readActionInput, resolveTimes } from './action-option
 import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, zoneOption } from './days.ts';
-import { explainErrors } from './explain-errors.ts';
 import { formatEntries, readAccountHandles } from './field-text.ts';
 import type { Output } from './show-command.ts';
 import type { TableOptions } from './table-text.ts';
@@ -38,13 +37,11 @@ export function addListCommand<Entry>(
   addListOptions(command, resource, limit)
     .addHelpText('after', exampleText(examples, exitCodes))
     .action((...args: unknown[]) =>
-      explainErrors(
-        context.withHost(async (host) => {
-          const options = command.opts<ListOptions>();
-          const filters = await readListQuery(host, resource, options);
-          await printList(context, host, resource, isSearch ? { ...filters, words: args[0] } : filters, options);
-        }),
-      ),
+      context.withHost(async (host) => {
+        const options = command.opts<ListOptions>();
+        const filters = await readListQuery(host, resource, options);
+        await printList(context, host, resource, isSearch ? { ...filters, words: args[0] } : filters, options);
+      }),
     );
 }
 

@@ -3,7 +3,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
-import { explainErrors } from './explain-errors.ts';
 
 /** Options of a command that prints human-readable text or JSON. */
 export interface Output extends ZoneOptions {
@@ -48,7 +47,7 @@ export function addShowCommand(
     .action(async (handle: string, _options: object, command: Parser) => {
       // The parser stores an option that the parent command also declares with the parent.
       const output = command.optsWithGlobals<Output>();
-      await explainErrors(context.withHost((host) => printSubject(context, host, subject, handle, output)));
+      await context.withHost((host) => printSubject(context, host, subject, handle, output));
     });
 }
 

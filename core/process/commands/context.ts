@@ -5,6 +5,7 @@ import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import { assembleForCommand } from '#core/extension/assembly.ts';
 import type { CommandContext } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type Config, validate } from '#core/extension/validation/validate-config.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -76,7 +77,7 @@ export function createContext(
       });
       const catalog = buildCatalog(config, registry.vendors, registry.formats);
       const host = createHost(services.services, config, catalog, config.stages);
-      return await work(host);
+      return await explainErrors(work(host));
     },
   };
 }

@@ -8,7 +8,7 @@ import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatEntry, formatTables } from '#core/extension/commands/field-text.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
@@ -147,12 +147,10 @@ function defineExport(parser: Parser, context: CommandContext): void {
       `\n${account.help}\nDigests of keys and sessions are left out.${exampleText(['daypass account export ani@example.com > ani.json'], exitCodes)}`,
     )
     .action((handle: string) =>
-      explainErrors(
-        context.withHost(async (host) => {
-          const { exportAccount } = await import('#core/business/accounts/account-export.ts');
-          const { id } = await accountSubject.find(host, handle);
-          for await (const line of exportAccount(host.database, id)) context.print(line);
-        }),
-      ),
+      context.withHost(async (host) => {
+        const { exportAccount } = await import('#core/business/accounts/account-export.ts');
+        const { id } = await accountSubject.find(host, handle);
+        for await (const line of exportAccount(host.database, id)) context.print(line);
+      }),
     );
 }

@@ -1,7 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import {
   addListOptions,
   type ListOptions as CommonListOptions,
@@ -61,23 +60,21 @@ With --json and --follow, one object a line, after ${defaultFollowLimit} earlier
         const { follow: isFollowing = false, before, after = before, limit } = options;
         if (isFollowing && after !== undefined)
           throw new CommandFailed('--follow prints new requests: leave --before out', 2);
-        return explainErrors(
-          context.withHost(async (host) => {
-            const query: RequestQuery = { ...(await readListQuery(host, requests, options)), after };
-            const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];
-            const filter = await createRequestFilter(host, query);
-            if (isFollowing) {
-              const { followRequests } = await import('./follow.ts');
-              const isDefault = parser.getOptionValueSource('limit') === 'default';
-              const followLimit = isDefault ? defaultFollowLimit : limit;
-              return followRequests(host, filter, { print, isJson, timeZone, limit: followLimit });
-            }
-            await printList(context, host, requests, query, options, tableOptions);
-            if (isJson || after !== undefined) return;
-            const { describeUnauthenticated } = await import('./describe-unauthenticated.ts');
-            for (const line of await describeUnauthenticated(host, filter, timeZone)) print(line);
-          }),
-        );
+        return context.withHost(async (host) => {
+          const query: RequestQuery = { ...(await readListQuery(host, requests, options)), after };
+          const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];
+          const filter = await createRequestFilter(host, query);
+          if (isFollowing) {
+            const { followRequests } = await import('./follow.ts');
+            const isDefault = parser.getOptionValueSource('limit') === 'default';
+            const followLimit = isDefault ? defaultFollowLimit : limit;
+            return followRequests(host, filter, { print, isJson, timeZone, limit: followLimit });
+          }
+          await printList(context, host, requests, query, options, tableOptions);
+          if (isJson || after !== undefined) return;
+          const { describeUnauthenticated } = await import('./describe-unauthenticated.ts');
+          for (const line of await describeUnauthenticated(host, filter, timeZone)) print(line);
+        });
       });
     addShowCommand(parser, context, requestSubject, {
       summary: 'show all that is recorded of one request: its attempts, times, tokens and notes',

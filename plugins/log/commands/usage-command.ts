@@ -3,7 +3,6 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { addActionOptions, readActionInput, resolveTimes } from '#core/extension/commands/action-options.ts';
 import type { Command } from '#core/extension/commands/command.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Output } from '#core/extension/commands/show-command.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -52,17 +51,15 @@ Without --since, the last 24 hours. Usage is kept by hour (UTC) for 400 days, lo
 are all attempts on the route, whichever one served in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${formatExamples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
       )
       .action((options: Output) =>
-        explainErrors(
-          context.withHost(async (host) => {
-            const { printUsage } = await import('./print-usage.ts');
-            const timeZone = zoneOf(host, options);
-            const values = readActionInput<Infer<typeof input>>({ input }, { ...options });
-            const query = await resolveTimes(host, input, values, timeZone);
-            const { by, filter } = await createUsageFilter(host, query);
-            const output = { print: context.print, isJson: options.json === true, timeZone };
-            await printUsage(host, filter, by, output, gateway.costsReader?.usage);
-          }),
-        ),
+        context.withHost(async (host) => {
+          const { printUsage } = await import('./print-usage.ts');
+          const timeZone = zoneOf(host, options);
+          const values = readActionInput<Infer<typeof input>>({ input }, { ...options });
+          const query = await resolveTimes(host, input, values, timeZone);
+          const { by, filter } = await createUsageFilter(host, query);
+          const output = { print: context.print, isJson: options.json === true, timeZone };
+          await printUsage(host, filter, by, output, gateway.costsReader?.usage);
+        }),
       );
   },
 });

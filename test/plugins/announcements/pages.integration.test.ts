@@ -1,5 +1,6 @@
 import { Command as Parser } from 'commander';
 import { expect, it } from 'vitest';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import {
   createAnnouncement,
   findAnnouncement,
@@ -109,7 +110,7 @@ async function command(...words: string[]): Promise<string> {
   const lines: string[] = [];
   const parser = new Parser('announcement').exitOverride().configureOutput({ writeErr: () => undefined });
   announcementCommand.define(parser, {
-    withHost: (work) => work(world.gateway.gateway.host),
+    withHost: (work) => explainErrors(work(world.gateway.gateway.host)),
     print: (line) => void lines.push(line),
   });
   for (const one of parser.commands) one.exitOverride().configureOutput({ writeErr: () => undefined });

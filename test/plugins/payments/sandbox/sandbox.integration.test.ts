@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PaymentConnection } from '#core/business/payments/payment-provider.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { sandboxCommand } from '../../../../plugins/payments/sandbox/command.ts';
 import { sandboxProvider } from '../../../../plugins/payments/sandbox/provider.ts';
 import { createStageHost } from '../../../core/business/accounts/fixture.ts';
@@ -41,7 +42,7 @@ async function sandbox(...words: string[]): Promise<string> {
   sandboxCommand.define(program.command('sandbox'), {
     withHost: async (work) => {
       await using host = createStageHost(gateway.database);
-      return await work(host);
+      return await explainErrors(work(host));
     },
     print: (line) => lines.push(line),
   });

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Queries } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
 
@@ -47,11 +47,9 @@ export const maxActionMs = 15 * 60_000;
 
 const maxErrorLength = 500;
 
-type Columns = Row<
-  typeof OperatorActionRow,
-  'id' | 'operator' | 'action' | 'subject' | 'note' | 'error' | 'created_at' | 'finished_at'
->;
-const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
+type Columns = RowOf<Omit<RecordedAction, 'details'>, typeof OperatorActionRow>;
+const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, ${epochs('a.created_at')},
+  case when a.error is not null then 'failed' when a.finished_at is null then 'unknown' else 'done' end as outcome, a.error`;
 
 /**
  * Performs an operator's action. Records it before it begins, so that no action goes unrecorded, and its result when it has ended.
@@ -153,21 +151,12 @@ function serializeDetails(details: ActionDetails): string | null {
   return note === '' ? null : note;
 }
 
-function parseDetails(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {
-  const { note, ...details } = parseObject(stored ?? '') ?? { note: stored ?? undefined };
+function parseDetails(stored: string | undefined): Pick<RecordedAction, 'note' | 'details'> {
+  const { note, ...details } = parseObject(stored ?? '') ?? { note: stored };
   return { note: note === undefined ? undefined : String(note), details };
 }
 
 function toAction(row: Columns): RecordedAction {
-  const outcome = row.finished_at === null ? 'unknown' : 'done';
-  return {
-    id: row.id,
-    operator: row.operator,
-    action: row.action,
-    subject: row.subject,
-    ...parseDetails(row.note),
-    createdAt: new Date(row.created_at),
-    outcome: row.error === null ? outcome : 'failed',
-    error: row.error ?? undefined,
-  };
+  const { id, operator, action, subject, note, ...end } = toRecord(row);
+  return { id, operator, action, subject, ...parseDetails(note), ...end };
 }

@@ -7,7 +7,7 @@ export interface TimelineEntry {
   readonly icon: 'ok' | 'warn' | 'bad' | 'info' | 'waiting';
   readonly title: string;
   readonly text: string;
-  readonly link?: { readonly path: string; readonly label: string };
+  readonly link?: { readonly path: string; readonly label: string } | undefined;
 }
 
 /** Reads a plugin's timeline entries of an account. */

@@ -8,6 +8,7 @@ import type { TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { AccountDetails } from '#core/web/resources/account-details.ts';
 import { describeAction, describeDone } from '#core/web/resources/describe-action.ts';
+import type { FieldReader } from '#core/web/resources/field.ts';
 import { describeLedgerNote } from '#core/web/resources/ledger.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
@@ -30,13 +31,8 @@ export type TimelineSources = Pick<AccountDetails, 'record' | 'ledger' | 'action
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 };
 
-type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
-  /** Names of accounts that actions mention, by id. */
-  readonly names?: ReadonlyMap<string, string>;
-};
-
 /** Lists an account's events about money, access and requests, newest first. `?story=money` filters the list. */
-export function describeTimeline(sources: TimelineSources, reader: Reader & Pick<PageRequest, 'query'>) {
+export function describeTimeline(sources: TimelineSources, reader: FieldReader & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = reader;
   const now = new Date(host.now());
   const topic = topics.find((name) => name === query['story']);
@@ -63,7 +59,7 @@ export function describeTimeline(sources: TimelineSources, reader: Reader & Pick
   };
 }
 
-const createEntryFactory =
+const createEntry =
   (topic: TimelineEntry['topic']) =>
   (at: Date, icon: TimelineEntry['icon'], title: string, text = '', link?: TimelineEntry['link']): TimelineEntry => ({
     topic,
@@ -71,16 +67,18 @@ const createEntryFactory =
     icon,
     title,
     text,
-    ...(link !== undefined && { link }),
+    link,
   });
-const createMoneyEntry = createEntryFactory('money');
-const createAccessEntry = createEntryFactory('access');
+const createMoneyEntry = createEntry('money');
+const createAccessEntry = createEntry('access');
+const createRequestsEntry = createEntry('requests');
 
-function describeOrder(order: Order, reader: Reader): TimelineEntry[] {
+function describeOrder(order: Order, reader: FieldReader): TimelineEntry[] {
   const { t, format } = reader;
   const { code, state, days, price, currency, payments, refunds, flags, expiresAt, createdAt } = order;
   const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const moneyIds = new Set([...payments.map(({ id }) => id), ...refunds.map(({ key }) => key)]);
+  const findFlag = (id: string) => openFlags.find(({ subject }) => subject === id);
+  const moneyFlags = new Set([...payments.map(({ id }) => findFlag(id)), ...refunds.map(({ key }) => findFlag(key))]);
   const ordered = t('operator.story.ordered', { days: t('operator.days', { count: days }) });
   const outcome =
     state === 'cancelled' || state === 'failed'
@@ -89,37 +87,30 @@ function describeOrder(order: Order, reader: Reader): TimelineEntry[] {
   const link = { path: `/operator/orders/${code}`, label: code };
   return [
     createMoneyEntry(createdAt, 'info', ordered, joinParts(format.money(price, currency), outcome), link),
-    ...payments.map((payment) => describePayment(payment, order, openFlags, reader)),
-    ...refunds.map((refund) => describeRefund(refund, order, openFlags, reader)),
-    ...openFlags
-      .filter(({ subject }) => !moneyIds.has(subject))
-      .map((flag) =>
-        createMoneyEntry(
-          flag.createdAt,
-          severityOf(flag.kind),
-          t(`operator.flag.${flag.kind}`),
-          code,
-          createResolveLink(flag, t),
-        ),
-      ),
-    ...flags.flatMap(({ kind, resolvedAt, resolution }) => {
-      if (resolvedAt === undefined) return [];
-      const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
-      return createMoneyEntry(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
-    }),
+    ...payments.map((payment) => describePayment(payment, order, findFlag(payment.id), reader)),
+    ...refunds.map((refund) => describeRefund(refund, order, findFlag(refund.key), reader)),
+    ...flags.filter((flag) => !moneyFlags.has(flag)).map((flag) => describeFlag(flag, code, reader)),
   ];
+}
+
+function describeFlag(flag: OrderFlag, code: string, { t }: FieldReader): TimelineEntry {
+  const { kind, createdAt, resolvedAt, resolution } = flag;
+  const name = t(`operator.flag.${kind}`);
+  if (resolvedAt === undefined)
+    return createMoneyEntry(createdAt, severityOf(kind), name, code, createResolveLink(flag, t));
+  const title = t('operator.story.resolved', { flag: name });
+  return createMoneyEntry(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
 }
 
 function describePayment(
   payment: Payment,
   order: Order,
-  openFlags: readonly OrderFlag[],
-  { t, format }: Reader,
+  flag: OrderFlag | undefined,
+  { t, format }: FieldReader,
 ): TimelineEntry {
-  const { id, amount, currency, paidAt, outcome } = payment;
+  const { amount, currency, paidAt, outcome } = payment;
   const paid = format.money(amount, currency);
   const isPart = outcome === 'wrong_amount' || outcome === 'wrong_currency';
-  const flag = openFlags.find(({ subject }) => subject === id);
   const title = isPart
     ? t('operator.story.paid_part', { paid, price: format.money(order.price, order.currency) })
     : t('operator.story.paid', { paid });
@@ -128,7 +119,7 @@ function describePayment(
       ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
       : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
   const icon = outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind);
-  return createMoneyEntry(paidAt, icon, title, text, flag && createResolveLink(flag, t));
+  return createMoneyEntry(paidAt, icon, title, text, createResolveLink(flag, t));
 }
 
 const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
@@ -136,18 +127,17 @@ const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'ba
 function describeRefund(
   refund: OrderRefund,
   order: Order,
-  openFlags: readonly OrderFlag[],
-  { t, format }: Reader,
+  flag: OrderFlag | undefined,
+  { t, format }: FieldReader,
 ): TimelineEntry {
-  const { key, amount, currency, createdAt, state, reason } = refund;
-  const flag = openFlags.find(({ subject }) => subject === key);
+  const { amount, currency, createdAt, state, reason } = refund;
   const title = t('operator.story.refund', { amount: format.money(amount, currency) });
   const text = joinParts(`${order.code}, ${t(`operator.refund_state.${state}`).toLowerCase()}`, t(reason));
-  return createMoneyEntry(createdAt, refundIcons[state], title, text, flag && createResolveLink(flag, t));
+  return createMoneyEntry(createdAt, refundIcons[state], title, text, createResolveLink(flag, t));
 }
 
-function createResolveLink({ id }: OrderFlag, t: Reader['t']) {
-  return { path: `/operator/flags/${id}`, label: t('operator.act.flag.resolve') };
+function createResolveLink(flag: OrderFlag | undefined, t: FieldReader['t']): TimelineEntry['link'] {
+  return flag && { path: `/operator/flags/${flag.id}`, label: t('operator.act.flag.resolve') };
 }
 
 /** Omits days added by an order, removed by a refund, or shifted by either, because they are listed with the money. */
@@ -155,7 +145,7 @@ function isListedEntry({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
-function describeLedgerEntry(entry: LedgerEntry, reader: Reader): TimelineEntry {
+function describeLedgerEntry(entry: LedgerEntry, reader: FieldReader): TimelineEntry {
   const { reason, days, createdAt, endsAt } = entry;
   const { t, format, host } = reader;
   const name = t(`operator.ledger_reason.${reason}`);
@@ -176,14 +166,14 @@ function isListedAction({ action, outcome }: RecordedAction): boolean {
 
 const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
 
-function describeActionEntry(recordedAction: RecordedAction, reader: Reader): TimelineEntry {
+function describeActionEntry(recordedAction: RecordedAction, reader: FieldReader): TimelineEntry {
   const { action, createdAt, operator, outcome } = recordedAction;
   const text = joinParts(describeAction(recordedAction, reader, reader.names), operator);
   return createAccessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
 }
 
 /** Describes the account's creation, key and sign-ins. Ended sessions are missing, because they are deleted. */
-function describeAccess({ record, sessions }: TimelineSources, { t }: Reader): TimelineEntry[] {
+function describeAccess({ record, sessions }: TimelineSources, { t }: FieldReader): TimelineEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
   const isFirstKey = keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKeyMs;
@@ -197,27 +187,24 @@ function describeAccess({ record, sessions }: TimelineSources, { t }: Reader): T
 }
 
 /** Describes hours with many rejected or failed requests. */
-function describeErrors({ record, hours }: TimelineSources, { t, format }: Reader): TimelineEntry[] {
+function describeErrors({ record, hours }: TimelineSources, { t, format }: FieldReader): TimelineEntry[] {
   return hours
     .filter(({ errors }) => errors >= minErrors)
     .toSorted((a, b) => b.hour - a.hour)
     .slice(0, maxShown.hours)
     .map(({ hour, requests, refused, failed }) => {
       const query = { account: record.id, show: 'errors', time: '30d', before: createRequestId(hour + hourMs) };
-      return {
-        topic: 'requests',
-        at: new Date(hour),
-        icon: 'warn',
-        title:
-          failed > refused
-            ? t('operator.story.failed', { count: format.number(failed) })
-            : t('operator.story.rejected', { count: format.number(refused) }),
-        text: t('operator.story.hour', {
-          all: format.number(requests),
-          from: format.shortTime(new Date(hour)).text,
-          until: format.shortTime(new Date(hour + hourMs)).text,
-        }),
-        link: { path: `/operator/requests?${new URLSearchParams(query)}`, label: t('operator.story.show') },
-      };
+      const time = (at: number) => format.shortTime(new Date(at)).text;
+      const title =
+        failed > refused
+          ? t('operator.story.failed', { count: format.number(failed) })
+          : t('operator.story.rejected', { count: format.number(refused) });
+      const text = t('operator.story.hour', {
+        all: format.number(requests),
+        from: time(hour),
+        until: time(hour + hourMs),
+      });
+      const link = { path: `/operator/requests?${new URLSearchParams(query)}`, label: t('operator.story.show') };
+      return createRequestsEntry(new Date(hour), 'warn', title, text, link);
     });
 }

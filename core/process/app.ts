@@ -24,6 +24,7 @@ import {
   type ForwardedRequest,
   OperatorServer,
 } from '#core/gateway/operator-listener/server.ts';
+import { getRunningExchanges } from '#core/gateway/pipeline/running-exchanges.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
@@ -135,7 +136,7 @@ export class Gateway {
     resources.use(new MemoryWatch({ limits, budget: services.services.memory, log }));
     const vendorServers = resources.use(new VendorServers(assembly.registry.vendors, log));
     const endpoints = new EndpointTable(assembly.registry.endpoints);
-    handler = new ExchangeHandler(endpoints);
+    handler = new ExchangeHandler(endpoints, getRunningExchanges(services.services));
     const gateway = new Gateway(
       { file, environment, log, assembly, handler, services, vendors: vendorServers, worker },
       config,

@@ -4,6 +4,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
+import { getRunningExchanges } from '#core/gateway/pipeline/running-exchanges.ts';
 import { describeProblems } from '#core/web/problems/find-problems.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -15,10 +16,9 @@ export const plugin: GatewayPlugin = {
     let metrics: Metrics | undefined;
     gateway.observer({
       name: 'metrics',
-      start: () => metrics?.requests.start(),
       done: (exchange, outcome) => metrics?.requests.done(exchange, outcome),
     });
-    gateway.gauge(gauge('requests_running', 'Requests in flight.', () => metrics?.requests.running ?? 0));
+    gateway.gauge(gauge('requests_running', 'Requests in flight.', (host) => getRunningExchanges(host).size));
     gateway.gauge(dependencyGauge);
     gateway.gauge(createHealthGauge(gateway));
     gateway.gauge(createProblemGauge(gateway));

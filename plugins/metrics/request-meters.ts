@@ -38,7 +38,6 @@ export class RequestMeters implements Observer {
   readonly #firstByte: DistributionMeter<['endpoint']>;
   readonly #overhead: DistributionMeter<['endpoint']>;
   readonly #queue: DistributionMeter<['model', 'outcome']>;
-  #running = 0;
 
   constructor(registry: Registry) {
     this.#requests = new CountMeter({
@@ -95,17 +94,7 @@ export class RequestMeters implements Observer {
     });
   }
 
-  /** Requests in flight. */
-  get running(): number {
-    return this.#running;
-  }
-
-  start(): void {
-    this.#running++;
-  }
-
   done(exchange: Exchange, { kind, status, duration, firstByteAfter }: Outcome): void {
-    this.#running--;
     const endpoint = exchange.endpoint.name;
     const model = (exchange.find(adapter) ?? exchange.find(cachedCall))?.model.id;
     this.#requests.add(1, endpoint, model ?? 'none', kind, status ?? 'none');

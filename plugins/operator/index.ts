@@ -16,19 +16,16 @@ import { createKeyProblems } from './overview/key-problems.ts';
 import { createOverviewPage } from './overview/page.ts';
 import { unfinishedActions } from './overview/unfinished-problems.ts';
 import { createRoutesPage } from './routes/page.ts';
-import { RunningRequests } from './running-requests.ts';
 
 /** Pages for the accounts listed as `operators` in gateway.yaml. */
 export const plugin: GatewayPlugin = {
   name: 'operator',
   register(server) {
     const { gateway } = server;
-    const running = new RunningRequests();
-    gateway.observer(running);
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     const pages = [
-      createOverviewPage(gateway, running),
+      createOverviewPage(gateway),
       flagsPage,
       resolvePage,
       createOrdersPage(gateway),

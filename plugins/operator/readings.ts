@@ -4,13 +4,12 @@ import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts
 import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
-import { memoizePerCatalog, type Host } from '#core/gateway/host/host.ts';
+import { cacheReading, type Host } from '#core/gateway/host/host.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { listHeaviestAccounts, type LoadMeasure } from '#core/gateway/records/heaviest-accounts.ts';
 import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 import { type Span, spans } from './span.ts';
 
@@ -29,46 +28,44 @@ export const chartHours = 24;
 /** Minutes over which the request rate is averaged. */
 const rateMinutes = 5;
 
-/** Creates a cache whose values are fresh for `maxAgeMs`, and served stale for as long again during a refresh. */
-const createCache =
-  (host: Host) =>
-  <T>(maxAgeMs: number, read: () => Promise<T>) =>
-    new FreshValue<T>({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, now: () => host.monotonic(), read });
+/** Caches a reading that is fresh for `maxAgeMs`, and served stale for as long again during a refresh. */
+const cache = <T>(maxAgeMs: number, read: (host: Host) => Promise<T>) =>
+  cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, read);
+
+const zoneOf = ({ section }: Host) => section(service).time_zone;
+
+const pastDays = cache(cacheMs.pastDays, (host) =>
+  readDailyUsage(host.database.records, { timeZone: zoneOf(host), days: readDays }),
+);
 
 /** Cached sources of the overview. Flags are not cached, because they must disappear as soon as they are resolved. */
-export const overviewReadings = memoizePerCatalog((host: Host) => {
-  const { database } = host;
-  const cache = createCache(host);
-  const timeZone = host.section(service).time_zone;
-  const currency = host.section(currencySection);
-  const pastDays = cache(cacheMs.pastDays, () => readDailyUsage(database.records, { timeZone, days: readDays }));
-  return {
-    revenue: cache(cacheMs.traffic, () => readRevenue(database, { currency, timeZone, days: readDays })),
-    passes: cache(cacheMs.passes, () => countPasses(database, passDays)),
-    days: cache(cacheMs.traffic, async () =>
-      joinDays(await readDailyUsage(database.records, { timeZone, days: recentDays }), await pastDays.get()),
+export const overviewReadings = {
+  revenue: cache(cacheMs.traffic, (host) =>
+    readRevenue(host.database, { currency: host.section(currencySection), timeZone: zoneOf(host), days: readDays }),
+  ),
+  passes: cache(cacheMs.passes, ({ database }) => countPasses(database, passDays)),
+  days: cache(cacheMs.traffic, async (host) =>
+    joinDays(
+      await readDailyUsage(host.database.records, { timeZone: zoneOf(host), days: recentDays }),
+      await pastDays(host).get(),
     ),
-    hours: cache(cacheMs.traffic, () =>
-      countUsage(database.records, { since: startOfHours(host.now(), chartHours) }, ['hour']),
-    ),
-    traffic: cache(cacheMs.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
-    routes: cache(cacheMs.traffic, () => readRouteTraffic(database, host.now())),
-    checks: cache<CheckCounts>(cacheMs.traffic, () => countChecks(database)),
-  };
-});
+  ),
+  hours: cache(cacheMs.traffic, ({ database, now }) =>
+    countUsage(database.records, { since: startOfHours(now(), chartHours) }, ['hour']),
+  ),
+  traffic: cache(cacheMs.traffic, ({ database, now }) => readMinuteTraffic(database, now(), rateMinutes)),
+  routes: cache(cacheMs.traffic, ({ database, now }) => readRouteTraffic(database, now())),
+  checks: cache<CheckCounts>(cacheMs.traffic, ({ database }) => countChecks(database)),
+};
 
 type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
 
 const dayMs = 86_400_000;
 const maxAccounts = 10;
 
-/**
- * Cached lists of the accounts with the highest load in a span, by each measure, with the use of their keys. Computing a month is slow,
- * because it sums up the requests of all accounts.
- */
-export const loadReadings = memoizePerCatalog((host: Host) => {
-  const timeZone = host.section(service).time_zone;
-  const readLoads = async (span: Span) => {
+const cacheLoads = (span: Span) =>
+  cache(cacheMs.heaviest, async (host) => {
+    const timeZone = zoneOf(host);
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(host.now());
     const firstDay = new Date(Date.parse(today) - (spans[span] - 1) * dayMs).toISOString().slice(0, 10);
     const { since } = await dayRangeToTimes(host.database, timeZone, firstDay, today);
@@ -78,13 +75,13 @@ export const loadReadings = memoizePerCatalog((host: Host) => {
       (Object.values(loads) as Loads[]).flatMap((accounts) => accounts.map(({ accountId }) => accountId)),
     );
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
-  };
-  const cacheLoads = (span: Span) => createCache(host)(cacheMs.heaviest, () => readLoads(span));
-  return { today: cacheLoads('today'), '7d': cacheLoads('7d'), '30d': cacheLoads('30d') } satisfies Record<
-    Span,
-    unknown
-  >;
-});
+  });
+
+/**
+ * Cached lists of the accounts with the highest load in a span, by each measure, with the use of their keys. Computing a month is slow,
+ * because it sums up the requests of all accounts.
+ */
+export const loadReadings = { today: cacheLoads('today'), '7d': cacheLoads('7d'), '30d': cacheLoads('30d') };
 
 /** Joins past and recent days; a day in both is taken from `recent`. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {

@@ -9,6 +9,6 @@ export type OverviewSources = Awaited<ReturnType<typeof readOverviewSources>>;
 
 /** Reads the states of models and routes, and the recent traffic of routes. */
 export async function readOverviewSources(gateway: StatusReports, host: Host) {
-  const [models, recent] = await Promise.all([readModelHealth(gateway, host), overviewReadings(host).routes.get()]);
+  const [models, recent] = await Promise.all([readModelHealth(gateway, host), overviewReadings.routes(host).get()]);
   return { models, statuses: readRouteStatus(gateway, host), recent };
 }

@@ -40,7 +40,6 @@ describe('request metrics', () => {
       usage: undefined,
       firstContentAfter: undefined,
     });
-    meters.start();
     meters.done(exchange, outcome);
     const { name } = exchange.endpoint;
     const text = await metrics.metrics();
@@ -64,7 +63,6 @@ describe('request metrics', () => {
       const exchange = createExchange({});
       exchange.set(adapter, { model: modelOf('test') } as Adapter);
       exchange.set(delivery, { attempts: [], usage, firstContentAfter: undefined });
-      meters.start();
       meters.done(exchange, outcome);
     }
     const lines = (await metrics.metrics()).split('\n');
@@ -82,7 +80,6 @@ describe('request metrics', () => {
     const exchange = createExchange({});
     exchange.set(adapter, { model: modelOf('test') } as Adapter);
     exchange.set(delivery, { attempts: [], usage: { input }, firstContentAfter: undefined });
-    meters.start();
     meters.done(exchange, outcome);
     expect(await metrics.metrics()).not.toContain('tokens_total{');
   });
@@ -93,7 +90,6 @@ describe('request metrics', () => {
     for (const status of ['hit', 'miss', 'hit', undefined] as const) {
       const exchange = createExchange({});
       if (status !== undefined) exchange.set(cacheStatus, status);
-      meters.start();
       meters.done(exchange, outcome);
     }
     expect(await metrics.metrics()).toContain(
@@ -104,7 +100,6 @@ describe('request metrics', () => {
   it('have no status and no first byte when nothing was sent', async () => {
     const metrics = new Registry();
     const meters = new RequestMeters(metrics);
-    meters.start();
     meters.done(createExchange({}), { ...outcome, kind: 'aborted', status: undefined, firstByteAfter: undefined });
     const text = await metrics.metrics();
     expect(text).toMatch(/requests_total\{[^}]*outcome="aborted",status="none"\} 1/);

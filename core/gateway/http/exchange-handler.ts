@@ -5,7 +5,7 @@ import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import type { Host } from '../host/host.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type Link, LinkedList } from '../pipeline/linked-list.ts';
+import type { Link, LinkedList } from '../pipeline/linked-list.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
 import { allowOrigin } from './cors.ts';
@@ -19,7 +19,7 @@ const settleTimeMs = 10_000; // for stages still running when their exchange end
 /** Runs the pipeline for requests and messages, and tracks the exchanges in flight. */
 export class ExchangeHandler implements MessageRunner {
   readonly #endpoints: EndpointTable;
-  readonly #running = new LinkedList<Exchange>();
+  readonly #running: LinkedList<Exchange>;
   #serving: Serving | undefined;
   #variant: Variant | undefined;
   #isClosing = false;
@@ -27,8 +27,10 @@ export class ExchangeHandler implements MessageRunner {
   #isRefusing = false;
   readonly #drainListeners: (() => void)[] = [];
 
-  constructor(endpoints: EndpointTable) {
+  /** @param running exchanges in flight, to which it adds its own */
+  constructor(endpoints: EndpointTable, running: LinkedList<Exchange>) {
     this.#endpoints = endpoints;
+    this.#running = running;
   }
 
   get serving(): Serving {

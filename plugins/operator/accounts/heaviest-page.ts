@@ -20,7 +20,7 @@ export const heaviestPage: Page = tablesPage({
     const { host, t, format, language, query } = request;
     const span = parseSpan(request);
     const measure = loadMeasures.find((name) => name === query['by']) ?? 'requests';
-    const { loads, since, keyUse } = await loadReadings(host)[span].get();
+    const { loads, since, keyUse } = await loadReadings[span](host).get();
     const ids = loads[measure].map(({ accountId }) => accountId);
     const accounts = await readAccounts(host.database, 'id', ids);
     const names = new Map(accounts.map((account) => [account.id, formatAccountLabel(account, t)]));

@@ -64,7 +64,7 @@ function describeJournalState({ lost_records: lost }: JournalStatus, t: Localize
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format, host } = request;
   const [checks, queue] = await Promise.all([
-    overviewReadings(host).checks.get(),
+    overviewReadings.checks(host).get(),
     readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;

@@ -10,7 +10,7 @@ export const createKeyProblems = (gateway: StatusReports): ProblemKind => ({
   order: 30,
   runbook: 'key-refused',
   async find({ host, t }) {
-    const keys = findRejectedKeys(readRouteStatus(gateway, host), await overviewReadings(host).routes.get());
+    const keys = findRejectedKeys(readRouteStatus(gateway, host), await overviewReadings.routes(host).get());
     return keys.map(({ upstream, at, error }) => ({
       severity: 'bad',
       title: t('operator.key_rejected'),

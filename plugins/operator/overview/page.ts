@@ -2,7 +2,6 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
-import type { RunningRequests } from '../running-requests.ts';
 import { type OverviewSources, readOverviewSources } from '../sources.ts';
 import { describeSpans, parseSpan } from '../span.ts';
 import { describeJobs, describeJournal } from './cards.ts';
@@ -17,7 +16,6 @@ const intervalSeconds = 5;
 /** Creates `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
 export const createOverviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
-  running: RunningRequests,
 ): Page => ({
   path: '/operator',
   role: 'operator',
@@ -34,7 +32,7 @@ export const createOverviewPage = (
       // Days use the service's time zone, times the reader's.
       daysZone: zone === format.timeZone ? '' : t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request, (name) => (name === 'today' ? '/operator' : `/operator?span=${name}`)),
-      tiles: await describeTiles(gateway, request, running, span),
+      tiles: await describeTiles(gateway, request, span),
       ...(await describeNeeds(gateway, request)),
       ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],

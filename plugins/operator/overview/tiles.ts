@@ -3,13 +3,13 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { DailyRevenue } from '#core/business/payments/revenue.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { countLongCalls } from '#core/gateway/pipeline/running-exchanges.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { type UsageCounts, type UsageKeys, hourMs, startOfHours } from '#core/gateway/records/usage.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest, PageReader } from '#core/web/pages/page.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
-import type { RunningRequests } from '../running-requests.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 
 /** Minimum age of a long-running request. */
@@ -22,20 +22,14 @@ const sparkSize = { width: 200, height: 32 };
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
 /** Describes revenue, active passes, requests and failures of a span, each with its value in the span before. */
-export async function describeTiles(
-  gateway: Pick<Registry, 'costsReader'>,
-  request: PageRequest,
-  running: RunningRequests,
-  span: Span,
-) {
+export async function describeTiles(gateway: Pick<Registry, 'costsReader'>, request: PageRequest, span: Span) {
   const { host } = request;
-  const readings = overviewReadings(host);
   const [revenue, passes, days, hours, traffic, costs] = await Promise.all([
-    readings.revenue.get(),
-    readings.passes.get(),
-    readings.days.get(),
-    readings.hours.get(),
-    readings.traffic.get(),
+    overviewReadings.revenue(host).get(),
+    overviewReadings.passes(host).get(),
+    overviewReadings.days(host).get(),
+    overviewReadings.hours(host).get(),
+    overviewReadings.traffic(host).get(),
     gateway.costsReader?.pageCosts(request, span),
   ]);
   const { cost, left: balance } = costs?.total ?? { cost: '', left: '' };
@@ -43,7 +37,7 @@ export async function describeTiles(
   return [
     describeRevenue(revenue, span, balance, request),
     describePasses(passes, span, request),
-    describeRequests(days, points, span, [describeRate(traffic, running, request), cost], request),
+    describeRequests(days, points, span, [describeRate(traffic, request), cost], request),
     describeFailures(days, points, span, request),
   ];
 }
@@ -94,9 +88,9 @@ function describeRequests(
 }
 
 /** Describes the average rate of several minutes, because the last minute lacks the requests that are still running. */
-function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequests, { t, format, host }: PageReader) {
+function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: PageReader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
-  const slowCount = running.countOlderThan(longRunningMs, host.now());
+  const slowCount = countLongCalls(host, longRunningMs);
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
   return joinParts(
     t('operator.rate', { rate: format.number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)) }),
